@@ -1,0 +1,3 @@
+"""saltern: a configuration-management engine for the Salt state language."""
+
+__version__ = "0.1.0"

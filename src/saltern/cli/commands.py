@@ -1,0 +1,21 @@
+"""Every command, one row each. Only the chosen one is imported and gets its parser built."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Command(Struct, frozen=True):
+    """``code`` is ``module:parser:run``, below this package."""
+
+    help: str
+    code: str
+
+
+COMMANDS: dict[str, Command] = {
+    "apply": Command("apply states to this machine", "apply"),
+    "show": Command("show what would be applied: high data, low data, order, top, pillar, grains …", "show"),
+    "single": Command("apply one state, without any file", "single"),
+    "call": Command("call one execution function", "call"),
+    "render": Command("render a file and print the result", "render"),
+}

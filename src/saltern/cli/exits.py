@@ -1,0 +1,23 @@
+"""Every exit code, one row each."""
+
+from __future__ import annotations
+
+OK = 0
+SURROUNDINGS = 1
+FAILED = 2
+COMPILE = 3
+CHANGED = 4
+PILLAR = 5
+BUG = 70
+INTERRUPTED = 130
+
+EXITS: dict[int, str] = {
+    OK: "all is well; in test mode also: something would change",
+    SURROUNDINGS: "the command line is wrong, or the surroundings: no such directory, a bad configuration",
+    FAILED: "at least one state failed",
+    COMPILE: "the states do not compile; nothing was run",
+    CHANGED: "with --detailed-exitcode: all is well, and something changed or would change",
+    PILLAR: "the pillar does not compile; nothing was run",
+    BUG: "saltern itself failed; the message says where the details are",
+    INTERRUPTED: "interrupted from the keyboard",
+}

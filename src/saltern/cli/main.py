@@ -1,0 +1,94 @@
+"""argv → command → exit code. Every error ends here, as a message and not as a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from saltern.cli import exits
+from saltern.cli.commands import COMMANDS
+from saltern.language.diagnostics import CompileError, OperationError, PillarError, SalternError, did_you_mean
+
+USAGE = """\
+usage: saltern COMMAND [options]
+
+A configuration-management engine for the Salt state language.
+
+commands:
+{commands}
+
+saltern COMMAND --help says more; saltern --version prints the version.
+"""
+
+
+def run(argv: list[str]) -> int:
+    """The exit code of one command line."""
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        rows = "\n".join(f"  {name:<8} {command.help}" for name, command in COMMANDS.items())
+        print(USAGE.format(commands=rows), end="")
+        return exits.OK if argv else exits.SURROUNDINGS
+    name, rest = argv[0], argv[1:]
+    if name not in COMMANDS:
+        hint = did_you_mean(name, COMMANDS)
+        print(f"saltern: no command is called {name!r}" + (f"; {hint}" if hint else ""), file=sys.stderr)
+        print("saltern --help lists them", file=sys.stderr)
+        return exits.SURROUNDINGS
+    try:
+        command = import_module(f"saltern.cli.{COMMANDS[name].code}")
+        code: int = command.main(rest)
+        return code
+    except SalternError as problem:
+        return _told(problem)
+    except KeyboardInterrupt:
+        print("saltern: interrupted", file=sys.stderr)
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        _quiet_pipe()
+        return exits.OK
+    except SystemExit as end:  # argparse
+        return exits.SURROUNDINGS if end.code else exits.OK
+    except Exception as problem:
+        return _bug(problem)
+
+
+def code_for(problem: SalternError) -> int:
+    if isinstance(problem, PillarError):
+        return exits.PILLAR
+    return exits.COMPILE if isinstance(problem, CompileError) else exits.SURROUNDINGS
+
+
+def _told(problem: SalternError) -> int:
+    from saltern.report.colours import wanted
+    from saltern.report.diagnostics import show
+
+    kinds: tuple[tuple[type[SalternError], str], ...] = (
+        (PillarError, "the pillar does not compile; nothing was run"),
+        (CompileError, "the states do not compile; nothing was run"),
+        (OperationError, ""),
+    )
+    show(problem.diagnostics, sys.stderr, colour=wanted(sys.stderr))
+    for kind, text in kinds:
+        if isinstance(problem, kind) and text:
+            print(f"saltern: {text}", file=sys.stderr)
+            break
+    return code_for(problem)
+
+
+def _bug(problem: Exception) -> int:
+    """We failed. One sentence for the user; the details in a file."""
+    import tempfile
+    import traceback
+
+    handle, path = tempfile.mkstemp(prefix="saltern-crash-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        traceback.print_exception(problem, file=file)
+    print(f"saltern: a mistake of ours: {type(problem).__name__}: {problem}", file=sys.stderr)
+    print(f"the details are in {path}; please report them", file=sys.stderr)
+    return exits.BUG
+
+
+def _quiet_pipe() -> None:
+    """Whoever read us has gone: say nothing more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

@@ -1,0 +1,151 @@
+"""Options that several commands share, and what becomes of them: a session."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from typing import TYPE_CHECKING
+
+from saltern.config.load import load
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.engine import Session
+    from saltern.report.outputs import OutputOptions
+
+OUTPUT_NAMES = ("highstate", "json", "jsonl", "yaml", "junit", "quiet", "nested", "pprint")
+STATE_OUTPUTS = ("full", "terse", "mixed", "changes", "filter")
+
+
+def parser(command: str, about: str, *, epilog: str = "") -> ArgumentParser:
+    return ArgumentParser(
+        prog=f"saltern {command}",
+        description=about,
+        epilog=epilog,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_tree(to: ArgumentParser) -> None:
+    """Where states, pillar and grains come from."""
+    group = to.add_argument_group("where things come from")
+    group.add_argument(
+        "--file-root",
+        action="append",
+        metavar="[ENV=]DIR",
+        help="a directory with state files; may be given again, earlier ones win",
+    )
+    group.add_argument(
+        "--pillar-root", action="append", metavar="[ENV=]DIR", help="a directory with pillar files"
+    )
+    group.add_argument("--pillar", metavar="YAML", help="pillar data that wins over the compiled pillar")
+    group.add_argument("--grains", metavar="FILE", help="a YAML file of grains that win over the detected ones")
+    group.add_argument("--config", metavar="FILE", help="the configuration file (a Salt minion's will do)")
+    group.add_argument("--saltenv", metavar="ENV", help="only this environment")
+    group.add_argument("--pillarenv", metavar="ENV", help="only this pillar environment")
+    group.add_argument("--id", dest="minion_id", metavar="ID", help="the name of this machine, for targeting")
+
+
+def add_output(to: ArgumentParser, default: str) -> None:
+    group = to.add_argument_group("output")
+    group.add_argument("--out", choices=OUTPUT_NAMES, default=default, metavar="FORMAT", help=f"{', '.join(OUTPUT_NAMES)} (default: {default})")
+    group.add_argument("--color", action="store_true", default=None, help="colours even where there is no terminal")
+    group.add_argument("--no-color", dest="color", action="store_false", help="no colours")
+
+
+def session(args: Namespace, **overrides: object) -> Session:
+    """Everything a command needs, from what was typed. Raises ``OperationError``."""
+    settings, warnings = load(
+        args.config,
+        {
+            "file_roots": _roots(args.file_root),
+            "pillar_roots": _roots(args.pillar_root),
+            "saltenv": args.saltenv,
+            "pillarenv": args.pillarenv,
+            "id": args.minion_id,
+            "grains_file": _existing(args.grains),
+            **overrides,
+        },
+        os.environ,
+    )
+    if warnings:
+        from saltern.report.colours import wanted
+        from saltern.report.diagnostics import show
+
+        show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    from saltern.engine import Session
+
+    return Session(settings, pillar=_mapping("--pillar", args.pillar))
+
+
+def output_options(args: Namespace, settings: object) -> OutputOptions:
+    from saltern.report.outputs import OutputOptions, options_for
+
+    names = [name for name in OutputOptions.__struct_fields__ if name.startswith("state_")]
+    given = {name: getattr(args, name, None) for name in names}
+    chosen = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name in names
+        if (value := given[name] if given[name] is not None else getattr(settings, name)) is not None
+    }
+    return options_for(sys.stdout, colour=args.color, **chosen)
+
+
+def _roots(given: list[str] | None) -> dict[str, list[str]] | None:
+    """``DIR`` is of base, ``ENV=DIR`` of that environment."""
+    if not given:
+        return None
+    roots: dict[str, list[str]] = {}
+    for text in given:
+        env, equals, folder = text.partition("=")
+        if not equals or os.sep in env:
+            env, folder = "base", text
+        roots.setdefault(env, []).append(os.path.abspath(os.path.expanduser(folder)))
+    return roots
+
+
+def _existing(path: str | None) -> str | None:
+    if path is not None and not os.path.isfile(path):
+        raise OperationError(Diagnostic(code="grains-missing", what=f"there is no grains file {path!r}"))
+    return os.path.abspath(path) if path else None
+
+
+def _mapping(option: str, text: str | None) -> dict[str, object]:
+    if not text:
+        return {}
+    value = yaml_value(option, text)
+    if not isinstance(value, dict):
+        raise OperationError(
+            Diagnostic(
+                code="option-shape",
+                what=f"{option} needs a mapping, such as '{{key: value}}'",
+                fix="quote the whole of it for your shell",
+            )
+        )
+    return value
+
+
+def yaml_value(option: str, text: str) -> object:
+    from saltern.render.yaml import YamlProblem, read
+
+    try:
+        return read(text)
+    except YamlProblem as problem:
+        raise OperationError(
+            Diagnostic(code="option-yaml", what=f"{option}: {problem.what} (column {problem.column})", fix=problem.fix)
+        ) from None
+
+
+def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
+    """``a b k=v`` as a call's arguments; each value is read as YAML."""
+    args: list[object] = []
+    kwargs: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if equals and name.isidentifier():
+            kwargs[name] = yaml_value(word, value) if value else ""
+        else:
+            args.append(yaml_value(word, word) if word else "")
+    return args, kwargs

@@ -1,0 +1,37 @@
+"""``saltern render``: a file through its renderers, printed as the data it becomes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from saltern.cli import exits
+from saltern.cli.options import add_output, add_tree, output_options, parser, session
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+
+def main(argv: list[str]) -> int:
+    from saltern.report.outputs import write_data
+
+    args_parser = parser("render", "Render a file and print the data it becomes, or with --text the text.")
+    args_parser.add_argument("file", metavar="FILE", help="a file on disk, or salt://… in the roots")
+    args_parser.add_argument("--pipe", metavar="PIPE", default="", help="renderers, such as 'jinja|yaml' or 'jinja'")
+    args_parser.add_argument("--text", action="store_true", help="stop before the data: print the rendered text")
+    add_tree(args_parser)
+    add_output(args_parser, "yaml")
+    args = args_parser.parse_args(argv)
+    engine = session(args)
+    engine.prepare()
+    env = args.saltenv or "base"
+    path = args.file
+    if path.startswith("salt://"):
+        path = engine.tree.find(path[7:], env) or path
+    text = engine.tree.text(os.path.abspath(path)) if not path.startswith("salt://") else None
+    if text is None:
+        raise OperationError(Diagnostic(code="file-missing", what=f"there is no file {args.file!r}"))
+    if args.text:
+        sys.stdout.write(engine.renderers.text(text, engine="jinja", env=env, path=path))
+        return exits.OK
+    value = engine.renderers.data(text, pipe=args.pipe, env=env, path=path)
+    write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
+    return exits.OK

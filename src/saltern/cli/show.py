@@ -1,0 +1,84 @@
+"""``saltern show``: print any boundary of the pipeline."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.options import add_output, add_tree, output_options, parser, session
+from saltern.language.diagnostics import Diagnostics, SalternError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from saltern.engine import Request, Session
+
+    View = Callable[[Session, Request, Diagnostics], object]
+
+# What can be shown: the function of ``engine``, and what it is.
+VIEWS: dict[str, tuple[str, str]] = {
+    "highstate": ("show_high", "high data: what the files declare"),
+    "sls": ("show_high", "the same, for the SLS that are named"),
+    "lowstate": ("show_low", "low data: one entry for each call, sorted"),
+    "low-sls": ("show_low", "the same, for the SLS that are named"),
+    "order": ("show_order", "the sequence that will really run, with the reason for each position"),
+    "top": ("show_top", "which SLS the top file gives to this machine"),
+    "pillar": ("pillar", "the compiled pillar"),
+    "grains": ("grains", "the grains of this machine"),
+    "rendered": ("show_rendered", "the text of each file after its template ran"),
+}
+NEED_NAMES = frozenset({"sls", "low-sls"})
+
+
+def arguments() -> ArgumentParser:
+    epilog = "what can be shown:\n" + "\n".join(f"  {name:<10} {about}" for name, (_, about) in VIEWS.items())
+    result = parser("show", "Show what would be applied. Without a name: the highstate.", epilog=epilog)
+    result.add_argument("what", choices=VIEWS, metavar="WHAT", help=", ".join(VIEWS))
+    result.add_argument("sls", nargs="*", metavar="SLS", help="names of state files (of pillar or grain keys for pillar and grains)")
+    add_tree(result)
+    add_output(result, "nested")
+    return result
+
+
+def main(argv: list[str]) -> int:
+    from saltern.report.outputs import options_for, problem_writer, write_data
+
+    args = arguments().parse_args(argv)
+    if args.what in NEED_NAMES and not args.sls:
+        print(f"saltern show {args.what}: name at least one SLS", file=sys.stderr)
+        return exits.SURROUNDINGS
+    found = Diagnostics()
+    try:
+        engine = session(args)
+        value = _value(args.what, engine, tuple(args.sls), args.saltenv, found)
+        found.check()
+    except SalternError as problem:
+        problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
+        raise
+    if found.warnings:
+        from saltern.report.colours import wanted
+        from saltern.report.diagnostics import show
+
+        show(found.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    if args.what == "rendered" and args.out == "nested":
+        for name, text in value.items():  # type: ignore[attr-defined]
+            print(f"# {name}\n{text}", end="")
+        return exits.OK
+    write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
+    return exits.OK
+
+
+def _value(what: str, engine: Session, names: tuple[str, ...], env: str | None, found: Diagnostics) -> object:
+    import saltern.engine as spine
+
+    if what == "grains":
+        grains = engine.grains.copy()
+        return {name: grains.get(name) for name in names} if names else grains
+    if what == "pillar":
+        engine.prepare()
+        return {name: engine.pillar.get(name) for name in names} if names else engine.pillar
+    view: View = getattr(spine, VIEWS[what][0])
+    request = spine.Request(sls=tuple(one for word in names for one in word.split(",") if one), saltenv=env)
+    return view(engine, request, found)

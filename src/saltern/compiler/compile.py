@@ -1,0 +1,87 @@
+"""The stages of compiling, in order, with the reason for the order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.compiler.exclude import exclude
+from saltern.compiler.extend import extend
+from saltern.compiler.gather import gather
+from saltern.compiler.lower import lower
+from saltern.compiler.ports import Loader
+from saltern.compiler.reverse import reverse
+from saltern.compiler.use import use
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.high import Exclusion, High
+from saltern.language.requisites import WITHOUT_REACTION
+from saltern.language.source import SlsRef
+
+Reacts = Callable[[str], bool]
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """What of the configuration the compiler obeys."""
+
+    auto_order: bool = True
+    disabled_requisites: frozenset[str] = frozenset()
+    exclude: tuple[Exclusion, ...] = ()
+
+
+class Low(Struct, kw_only=True):
+    """Compiled: the chunks as they are sorted, and the names of all files that were rendered."""
+
+    chunks: list[Chunk]
+    rendered: tuple[str, ...]
+
+
+def compile_high(refs: Sequence[SlsRef], loader: Loader, rules: Rules, found: Diagnostics) -> High:
+    """Files → High. Ends with an error if any file of the run is wrong."""
+    high = gather(refs, loader, found, auto_order=rules.auto_order)
+    found.check()
+    return replace(high, exclusions=[*high.exclusions, *rules.exclude])
+
+
+def compile_low(high: High, rules: Rules, reacts: Reacts, found: Diagnostics) -> Low:
+    """High → Low.
+
+    extend before lower: an extension may bring a require_in. reverse before use: only arguments are
+    left to copy. exclude last, as in Salt: what still points at an excluded ID is a problem of the plan.
+    """
+    rendered = tuple(ref.name for ref in high.files)
+    high = extend(high, found)
+    found.check()
+    chunks = lower(high.declarations, found, rules.disabled_requisites)
+    found.check()
+    chunks = reverse(chunks, rendered, found)
+    found.check()
+    chunks = use(chunks, rendered, found)
+    if high.exclusions:
+        chunks = exclude(chunks, high.exclusions, found)
+    chunks = [_plain_watch(chunk, reacts) for chunk in chunks]
+    chunks.sort(key=_low_order)
+    return Low(chunks=chunks, rendered=rendered)
+
+
+def _low_order(chunk: Chunk) -> tuple[float, str]:
+    """By order; a tie by type, name and function, run together as Salt does."""
+    return chunk.order, chunk.state + chunk.name + chunk.fun
+
+
+def _plain_watch(chunk: Chunk, reacts: Reacts) -> Chunk:
+    """Where a module cannot react, watching is requiring."""
+    if WITHOUT_REACTION.keys().isdisjoint(chunk.words) or reacts(chunk.state):
+        return chunk
+    args = dict(chunk.args)
+    for watch, require in WITHOUT_REACTION.items():
+        if watch in args:
+            before = args.get(require, [])
+            args[require] = [*before, *args.pop(watch)]  # type: ignore[misc]
+    turned = [
+        replace(one, kind=WITHOUT_REACTION.get(one.kind, one.kind)) for one in chunk.requisites
+    ]
+    words = frozenset(WITHOUT_REACTION.get(word, word) for word in chunk.words)
+    return replace(chunk, args=args, words=words, requisites=tuple(turned))

@@ -1,0 +1,188 @@
+"""``extend``: change the arguments of states that are declared elsewhere.
+
+The including file's extensions are applied before those of the files it includes, as in Salt, so
+for one and the same argument the included file has the last word. That surprises people; it is
+told as a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from saltern.compiler.parse import kind_of, words_in
+from saltern.language.diagnostics import Diagnostics, did_you_mean
+from saltern.language.high import Declaration, Extension, High
+from saltern.language.requisites import REQUISITE_WORDS
+
+
+def extend(high: High, found: Diagnostics) -> High:
+    if not high.extensions:
+        return high
+    dropped = {rule.sls for rule in high.exclusions if rule.sls}
+    table = _Table(high.declarations)
+    setters: dict[tuple[int, str], Extension] = {}
+    done: list[tuple[str, dict[str, object]]] = []
+    for extension in high.extensions:
+        if extension.ref.name in dropped or (extension.id, extension.bodies) in done:
+            continue
+        done.append((extension.id, extension.bodies))
+        for key, items in extension.bodies.items():
+            if not isinstance(key, str) or key.startswith("_"):
+                continue
+            shaped = _shaped(extension, key, items, found)
+            if shaped is not None:
+                _apply(extension, key, shaped, table, setters, found)
+    return replace(high, declarations=table.declarations)
+
+
+class _Table:
+    """The declarations, found by ID and state, or by name."""
+
+    def __init__(self, declarations: Iterable[Declaration]) -> None:
+        self.declarations = list(declarations)
+        self.at = {(one.id, one.state): place for place, one in enumerate(self.declarations)}
+        self.ids = {one.id: place for place, one in enumerate(self.declarations)}
+
+    def named(self, name: str, state: str, *, loosely: bool) -> list[int]:
+        return [
+            place
+            for place, one in enumerate(self.declarations)
+            if one.state == state and name in _values(one, loosely)
+        ]
+
+    def add(self, declared: Declaration) -> None:
+        self.at[declared.id, declared.state] = len(self.declarations)
+        self.declarations.append(declared)
+
+
+def _values(declared: Declaration, loosely: bool) -> list[object]:
+    """What a state can be called by beside its ID; ``loosely``: the value of any argument."""
+    values: list[object] = []
+    for item in declared.items:
+        if isinstance(item, dict) and len(item) == 1:
+            ((key, value),) = item.items()
+            if key == "names" and isinstance(value, list):
+                values += [next(iter(one), None) if isinstance(one, dict) else one for one in value]
+            elif loosely or key == "name":
+                values.append(value)
+    return values
+
+
+def _shaped(
+    extension: Extension, key: str, items: object, found: Diagnostics
+) -> list[object] | None:
+    fun = key.partition(".")[2].partition(".")[0]
+    if isinstance(items, list):
+        return [*items, fun] if fun else items
+    found.error(
+        "extend-shape",
+        f"extend of {extension.id!r}: {key!r} holds {kind_of(items)}, not a list of arguments",
+        where=extension.mark(key),
+        fix="begin each argument with '- '",
+    )
+    return None
+
+
+def _apply(
+    extension: Extension,
+    key: str,
+    items: list[object],
+    table: _Table,
+    setters: dict[tuple[int, str], Extension],
+    found: Diagnostics,
+) -> None:
+    state = key.partition(".")[0]
+    place = table.at.get((extension.id, state))
+    if place is None and extension.id in table.ids:
+        model = table.declarations[table.ids[extension.id]]
+        table.add(replace(model, state=state, key=key, items=items, words=words_in(items), order=None))
+        return
+    if place is None:
+        place = _by_name(extension, key, state, table, found)
+    if place is None:
+        return
+    for item in items:
+        if isinstance(item, dict):
+            for word in item:
+                _tell_override(place, str(word), extension, key, setters, found)
+    old = table.declarations[place]
+    merged = _merged(old.items, items)
+    table.declarations[place] = replace(old, items=merged, words=words_in(merged))
+
+
+def _by_name(
+    extension: Extension, key: str, state: str, table: _Table, found: Diagnostics
+) -> int | None:
+    for loosely in (False, True):
+        places = table.named(extension.id, state, loosely=loosely)
+        if len(places) == 1:
+            if loosely:
+                found.warn(
+                    "extend-by-argument",
+                    f"extend of {extension.id!r} matches an argument of {table.declarations[places[0]].id!r}, not a name",
+                    where=extension.mark(),
+                    fix=f"write the ID: {table.declarations[places[0]].id!r}",
+                )
+            return places[0]
+        if places:
+            found.error(
+                "extend-ambiguous",
+                f"extend of {extension.id!r} fits {len(places)} states",
+                where=extension.mark(),
+                fix="write the ID of the one you mean",
+                also=tuple(("this one", table.declarations[place].mark()) for place in places[:5]),
+            )
+            return None
+    found.error(
+        "extend-unknown",
+        f"extend of {extension.id!r}: no state {state!r} with this ID is part of the run",
+        where=extension.mark(key),
+        fix=did_you_mean(extension.id, table.ids) or "include the file that declares it",
+    )
+    return None
+
+
+def _tell_override(
+    place: int,
+    word: str,
+    extension: Extension,
+    key: str,
+    setters: dict[tuple[int, str], Extension],
+    found: Diagnostics,
+) -> None:
+    before = setters.setdefault((place, word), extension)
+    if before.ref != extension.ref and word not in REQUISITE_WORDS:
+        found.warn(
+            "extend-overridden",
+            f"{word!r} of {extension.id!r} is extended twice; this one, from an included file, has the last word",
+            where=extension.mark(key, word),
+            also=(("overridden", before.mark()),),
+        )
+
+
+def _merged(old: list[object], new: list[object]) -> list[object]:
+    """``new`` over ``old``: a function replaces the function, requisites add up, the rest replaces."""
+    result = list(old)
+    for item in new:
+        if isinstance(item, str):
+            result = [one for one in result if not isinstance(one, str)]
+            result.append(item)
+        elif isinstance(item, dict):
+            for key, value in item.items():
+                result = _with(result, key, value)
+        else:
+            result.append(item)
+    return result
+
+
+def _with(items: list[object], key: object, value: object) -> list[object]:
+    if key == "name":
+        items = [one for one in items if not (isinstance(one, dict) and "names" in one)]
+    for place, one in enumerate(items):
+        if isinstance(one, dict) and key in one:
+            if key in REQUISITE_WORDS and isinstance(one[key], list) and isinstance(value, list):
+                value = [*one[key], *value]
+            return [*items[:place], {**one, key: value}, *items[place + 1 :]]
+    return [*items, {key: value}]

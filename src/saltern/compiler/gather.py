@@ -1,0 +1,151 @@
+"""Named files and all they include, in definition order.
+
+The rule: what a file includes comes before its own states, in the order of the list, each file
+once. Every state without an order of its own then gets the next number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from saltern.compiler.parse import parse
+from saltern.compiler.ports import Loader
+from saltern.language.diagnostics import CompileError, Diagnostics, did_you_mean
+from saltern.language.high import Declaration, High, Include, SlsFile
+from saltern.language.source import Mark, SlsRef
+
+FIRST_ORDER = 10000
+PATTERN = frozenset("*?[")
+
+
+class _Open(Struct):
+    """A file whose includes are being visited."""
+
+    file: SlsFile
+    left: Iterator[Include]
+
+
+def gather(
+    refs: Sequence[SlsRef], loader: Loader, found: Diagnostics, *, auto_order: bool = True
+) -> High:
+    return _Gathering(loader, found, auto_order).all(refs)
+
+
+def expand(ref: SlsRef, loader: Loader) -> list[SlsRef]:
+    """A pattern becomes the names it matches; one that matches nothing is taken as it is."""
+    if not PATTERN.isdisjoint(ref.name):
+        from fnmatch import fnmatchcase
+
+        matched = [name for name in loader.names(ref.env) if fnmatchcase(name, ref.name)]
+        if matched:
+            return [SlsRef(ref.env, name) for name in matched]
+    return [ref]
+
+
+class _Gathering:
+    def __init__(self, loader: Loader, found: Diagnostics, auto_order: bool) -> None:
+        self.loader = loader
+        self.found = found
+        self.auto_order = auto_order
+        self.high = High()
+        self.seen: set[SlsRef] = set()
+        self.ids: dict[str, Declaration] = {}
+        self.next = FIRST_ORDER
+
+    def all(self, refs: Sequence[SlsRef]) -> High:
+        for ref in refs:
+            for one in expand(ref, self.loader):
+                self.visit(one)
+        return self.high
+
+    def visit(self, ref: SlsRef) -> None:
+        """Depth first, without recursion: chains of includes may be long."""
+        first = self.open(ref)
+        stack = [first] if first else []
+        while stack:
+            top = stack[-1]
+            include = next(top.left, None)
+            if include is None:
+                stack.pop()
+                self.close(top.file, tuple(below.file.ref.name for below in reversed(stack)))
+            elif (inner := self.open(include.ref, top.file, include)) is not None:
+                stack.append(inner)
+
+    def open(
+        self, ref: SlsRef, parent: SlsFile | None = None, include: Include | None = None
+    ) -> _Open | None:
+        if ref in self.seen:
+            return None
+        self.seen.add(ref)
+        if not self.loader.knows(ref.env):
+            self.missing_env(ref, _where(parent, include))
+            return None
+        try:
+            document = self.loader.load(ref)
+        except CompileError as problem:
+            self.found.add(problem.diagnostics)
+            return None
+        if document is None:
+            self.missing(ref, _where(parent, include))
+            return None
+        file = parse(document, self.found)
+        self.high.files[ref] = file
+        self.high.extensions += file.extensions
+        self.high.exclusions += file.exclusions
+        return _Open(file, self.expanded(file))
+
+    def expanded(self, file: SlsFile) -> Iterator[Include]:
+        for include in file.includes:
+            for ref in expand(include.ref, self.loader):
+                yield Include(ref, include.index)
+
+    def close(self, file: SlsFile, ancestors: tuple[str, ...]) -> None:
+        """All it includes is in; now its own states."""
+        ids, auto, number = self.ids, self.auto_order, self.next
+        for declared in file.declarations:
+            first = ids.setdefault(declared.id, declared)
+            if first.origin is not declared.origin:
+                self.conflict(declared, first)
+                continue
+            if ancestors:
+                declared.included_from = ancestors
+            if auto and "order" not in declared.words:
+                declared.order = number
+                number += 1
+            self.high.declarations.append(declared)
+        self.next = number
+
+    def conflict(self, declared: Declaration, first: Declaration) -> None:
+        self.found.error(
+            "id-conflict",
+            f"the ID {declared.id!r} is declared in two files",
+            where=declared.origin.mark((declared.id,)),
+            fix="rename one, or change the first one with extend",
+            also=(("also in", first.origin.mark((first.id,))),),
+        )
+
+    def missing(self, ref: SlsRef, where: Mark | None) -> None:
+        path = ref.name.replace(".", "/")
+        self.found.error(
+            "sls-not-found",
+            f"no SLS is called {ref.name!r} in saltenv {ref.env!r}",
+            where=where,
+            fix=did_you_mean(ref.name, self.loader.names(ref.env))
+            or f"it would be {path}.sls or {path}/init.sls in a file root",
+        )
+
+    def missing_env(self, ref: SlsRef, where: Mark | None) -> None:
+        self.found.error(
+            "env-not-found",
+            f"no saltenv is called {ref.env!r}",
+            where=where,
+            fix="name it in file_roots, or with --file-root ENV=DIR",
+        )
+
+
+def _where(parent: SlsFile | None, include: Include | None) -> Mark | None:
+    if parent is None or include is None:
+        return None
+    return parent.origin.mark(("include", include.index))

@@ -1,0 +1,249 @@
+"""A rendered file, taken apart; the last place that sees untyped data.
+
+Here a short form becomes the long one: ``id: pkg.installed`` and ``pkg.installed: [...]`` and
+``pkg: [installed, ...]`` are one and the same from here on.
+"""
+
+from __future__ import annotations
+
+from saltern.compiler.ports import Loaded
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.high import Declaration, Exclusion, Extension, Include, SlsFile
+from saltern.language.keywords import ENGINE_WORDS
+from saltern.language.source import SlsRef
+
+NO_WORDS: frozenset[str] = frozenset()
+_NAMES = {dict: "a mapping", list: "a list", type(None): "nothing", bool: "true or false", str: "text"}
+
+
+def kind_of(value: object) -> str:
+    """What a value is, in the user's words."""
+    return _NAMES.get(type(value)) or (
+        "a number" if isinstance(value, int | float) else type(value).__name__
+    )
+
+
+def parse(document: Loaded, found: Diagnostics) -> SlsFile:
+    file = SlsFile(ref=document.ref, origin=document)
+    data = document.data
+    if data is None or (isinstance(data, str) and not data.strip()):
+        return file
+    if not isinstance(data, dict):
+        found.error(
+            "sls-not-mapping",
+            f"this file renders to {kind_of(data)}, not to a mapping of state IDs",
+            where=document.mark(),
+            fix="every state needs an ID: 'some_id:' with the state indented below it",
+        )
+        return file
+    for id_, body in data.items():
+        if id_ in _SECTIONS:
+            _SECTIONS[id_](body, file, document, found)
+        elif not isinstance(id_, str):
+            found.error(
+                "id-not-text",
+                f"the ID {id_!r} is {kind_of(id_)}; an ID is text",
+                where=document.mark((str(id_),)),
+                fix=f"quote it: '{id_}'",
+            )
+        else:
+            _declare(id_, body, file, document, found)
+    return file
+
+
+def words_in(items: list[object]) -> frozenset[str]:
+    """The engine's words among the arguments."""
+    keys = {key for item in items if item.__class__ is dict for key in item}  # type: ignore[attr-defined]
+    return NO_WORDS if keys.isdisjoint(ENGINE_WORDS) else frozenset(keys & ENGINE_WORDS)
+
+
+def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Diagnostics) -> None:
+    if isinstance(body, str) and "." in body:
+        body = {body: []}
+    if not isinstance(body, dict):
+        found.error(
+            "id-not-mapping",
+            f"the ID {id_!r} holds {kind_of(body)}, not a state",
+            where=document.mark((id_,)),
+            fix="write the state below it, such as 'file.managed:' and its arguments",
+        )
+        return
+    seen: dict[str, str] = {}
+    for key, items in body.items():
+        if not isinstance(key, str):
+            found.error(
+                "state-not-text",
+                f"below the ID {id_!r} stands the key {key!r}; a state is text such as 'pkg.installed'",
+                where=document.mark((id_, str(key))),
+            )
+            continue
+        if key.startswith("_"):
+            continue  # the file's own notes
+        state = _state(id_, key, document, found)
+        if state in seen:
+            found.error(
+                "state-twice",
+                f"the ID {id_!r} declares the state type {state!r} twice: {seen[state]!r} and {key!r}",
+                where=document.mark((id_, key)),
+                fix="give one of them an ID of its own",
+                also=(("first", document.mark((id_, seen[state]))),),
+            )
+            continue
+        seen[state] = key
+        shaped = _items(id_, key, items, document, found)
+        if shaped is not None:
+            file.declarations.append(
+                Declaration(
+                    id=id_,
+                    state=state,
+                    key=key,
+                    items=shaped,
+                    ref=file.ref,
+                    origin=document,
+                    words=words_in(shaped),
+                )
+            )
+
+
+def _state(id_: str, key: str, document: Loaded, found: Diagnostics) -> str:
+    state, _, fun = key.partition(".")
+    if "." in fun:
+        found.warn(
+            "function-too-long",
+            f"{key!r} has more than one dot; {state + '.' + fun.partition('.')[0]!r} is what runs",
+            where=document.mark((id_, key)),
+        )
+    return state
+
+
+def _items(
+    id_: str, key: str, items: object, document: Loaded, found: Diagnostics
+) -> list[object] | None:
+    """The arguments in the seed's shape: what was written, then the function."""
+    fun = key.partition(".")[2].partition(".")[0]
+    if isinstance(items, list):
+        return [*items, fun] if fun else items
+    if items is None:
+        found.error(
+            "short-form-colon",
+            f"{key!r} ends with ':' but nothing stands below it",
+            where=document.mark((id_, key)),
+            fix=f"write '{key}: []', or '{id_}: {key}' on one line",
+        )
+    else:
+        found.error(
+            "arguments-not-list",
+            f"the arguments of {key!r} are {kind_of(items)}, not a list",
+            where=document.mark((id_, key)),
+            fix="begin each argument with '- '",
+        )
+    return None
+
+
+def _include(body: object, file: SlsFile, document: Loaded, found: Diagnostics) -> None:
+    if not isinstance(body, list):
+        found.error(
+            "include-not-list",
+            f"include is {kind_of(body)}, not a list",
+            where=document.mark(("include",)),
+            fix="begin each name with '- '",
+        )
+        return
+    for index, item in enumerate(body):
+        env, name = document.ref.env, item
+        if isinstance(item, dict) and len(item) == 1:
+            ((env, name),) = item.items()
+        if isinstance(name, int | float) and not isinstance(name, bool):
+            name = str(name)
+        if not isinstance(name, str) or not name or not isinstance(env, str):
+            found.error(
+                "include-shape",
+                f"include has {kind_of(item)} where the name of an SLS belongs",
+                where=document.mark(("include", index)),
+                fix="write '- name' or '- environment: name'",
+            )
+            continue
+        absolute = _absolute(name, document)
+        if absolute is None:
+            found.error(
+                "include-beyond-top",
+                f"{name!r} leads out of the tree from {document.ref.name!r}",
+                where=document.mark(("include", index)),
+                fix="remove a dot",
+            )
+            continue
+        file.includes.append(Include(SlsRef(env, absolute), index))
+
+
+def _absolute(name: str, document: Loaded) -> str | None:
+    """A relative name from the file it stands in: each leading dot removes one part."""
+    if not name.startswith("."):
+        return name
+    rest = name.lstrip(".")
+    dots = len(name) - len(rest)
+    parts = document.ref.name.split(".")
+    if document.is_init:
+        parts.append("init")
+    if dots > len(parts):
+        return None
+    kept = parts[: len(parts) - dots]
+    return ".".join([*kept, rest] if rest else kept) or None
+
+
+def _extend(body: object, file: SlsFile, document: Loaded, found: Diagnostics) -> None:
+    if not isinstance(body, dict):
+        found.error(
+            "extend-not-mapping",
+            f"extend is {kind_of(body)}, not a mapping of IDs",
+            where=document.mark(("extend",)),
+        )
+        return
+    for id_, states in body.items():
+        if not isinstance(states, dict) or not isinstance(id_, str) or not states:
+            found.error(
+                "extend-shape",
+                f"extend of {id_!r} holds {kind_of(states) if states else 'nothing'}, not a state",
+                where=document.mark(("extend", str(id_))),
+                fix="write the state below the ID, such as 'file:' and the arguments to change",
+            )
+            continue
+        file.extensions.append(Extension(id=id_, bodies=states, ref=file.ref, origin=document))
+
+
+def _exclude(body: object, file: SlsFile, document: Loaded, found: Diagnostics) -> None:
+    if not isinstance(body, list):
+        found.error(
+            "exclude-not-list",
+            f"exclude is {kind_of(body)}, not a list",
+            where=document.mark(("exclude",)),
+            fix="begin each item with '- '",
+        )
+        return
+    for index, item in enumerate(body):
+        rule = exclusion(item)
+        where = document.mark(("exclude", index))
+        if rule is None:
+            found.warn(
+                "exclude-shape",
+                f"the exclude item {item!r} excludes nothing",
+                where=where,
+                fix="write '- sls: name' or '- id: name'",
+            )
+        else:
+            file.exclusions.append(Exclusion(id=rule.id, sls=rule.sls, raw=item, where=where))
+
+
+def exclusion(item: object) -> Exclusion | None:
+    """``name``, ``{sls: glob}`` or ``{id: name}``; None for any other shape."""
+    if isinstance(item, str):
+        return Exclusion(sls=item, raw=item)
+    if isinstance(item, dict) and len(item) == 1:
+        ((what, value),) = item.items()
+        if what == "sls":
+            return Exclusion(sls=str(value), raw=item)
+        if what == "id":
+            return Exclusion(id=str(value), raw=item)
+    return None
+
+
+_SECTIONS = {"include": _include, "extend": _extend, "exclude": _exclude}

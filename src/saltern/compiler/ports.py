@@ -1,0 +1,33 @@
+"""What the compiler knows of the world: somebody who loads a file by its name."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from saltern.language.source import Mark, Path, SlsRef
+
+
+class Loaded(Protocol):
+    """A rendered file: its data, and the way from any value back to its place."""
+
+    @property
+    def ref(self) -> SlsRef: ...
+    @property
+    def data(self) -> object: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def is_init(self) -> bool: ...
+    def mark(self, path: Path = ()) -> Mark: ...
+
+
+class Loader(Protocol):
+    def load(self, ref: SlsRef) -> Loaded | None:
+        """The rendered file, or None if there is none. Raises ``CompileError``."""
+        ...
+
+    def names(self, env: str) -> list[str]:
+        """Every SLS of the environment, sorted."""
+        ...
+
+    def knows(self, env: str) -> bool: ...

@@ -1,0 +1,59 @@
+"""``require_in`` and its kin, turned around: what they say becomes a plain requisite of their target."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from saltern.language.chunk import Chunk, Requisite
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.requisites import IN_FORMS
+from saltern.plan.index import Index, described, is_pattern
+
+
+def reverse(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> list[Chunk]:
+    owners = [chunk for chunk in chunks if not chunk.words.isdisjoint(IN_FORMS)]
+    if not owners:
+        return chunks
+    index = Index(chunks, rendered)
+    added: dict[int, list[Requisite]] = {}
+    for owner in owners:
+        for wanted in owner.requisites:
+            kind = IN_FORMS.get(wanted.kind)
+            if kind is None:
+                continue
+            targets = index.find(wanted)
+            if not targets:
+                _missing(owner, wanted, index, found)
+            for place in targets:
+                turned = Requisite(kind.name, owner.state, owner.id)
+                if turned not in added.setdefault(place, []):
+                    added[place].append(turned)
+    return [
+        _with(chunk, added[place]) if place in added else chunk for place, chunk in enumerate(chunks)
+    ]
+
+
+def _with(chunk: Chunk, more: list[Requisite]) -> Chunk:
+    """The chunk with further requisites, in its arguments too, where ``show lowstate`` shows them."""
+    args = dict(chunk.args)
+    for one in more:
+        before = args.get(one.kind)
+        item = {one.state: one.value}
+        args[one.kind] = [*before, item] if isinstance(before, list) else [item]
+    words = chunk.words | {one.kind for one in more}
+    return replace(chunk, args=args, words=words, requisites=(*chunk.requisites, *more))
+
+
+def _missing(owner: Chunk, wanted: Requisite, index: Index, found: Diagnostics) -> None:
+    what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
+    if is_pattern(wanted.value):
+        found.warn("requisite-matches-nothing", what, where=owner.mark(wanted.kind, wanted.value))
+    else:
+        found.error(
+            "requisite-unknown",
+            what,
+            where=owner.mark(wanted.kind, wanted.state or wanted.value),
+            fix=index.suggestion(wanted),
+        )

@@ -1,0 +1,43 @@
+"""``use``: take over the plain arguments of another state, where the own ones are silent.
+
+Requisites, conditions and all other words of the engine are never taken, nor are names. The source's
+own arguments count, not those it takes over itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.keywords import ENGINE_WORDS
+from saltern.plan.index import Index, described
+
+
+def use(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> list[Chunk]:
+    if not any("use" in chunk.words for chunk in chunks):
+        return chunks
+    index = Index(chunks, rendered)
+    return [_taken(chunk, index, found) if "use" in chunk.words else chunk for chunk in chunks]
+
+
+def _taken(chunk: Chunk, index: Index, found: Diagnostics) -> Chunk:
+    args = dict(chunk.args)
+    for wanted in chunk.requisites:
+        if wanted.kind != "use":
+            continue
+        targets = index.find(wanted)
+        if not targets:
+            found.warn(
+                "use-unknown",
+                f"'use' of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares",
+                where=chunk.mark("use", wanted.state or wanted.value),
+                fix=index.suggestion(wanted),
+            )
+        for place in targets:
+            for key, value in index.chunks[place].args.items():
+                if key not in ENGINE_WORDS:
+                    args.setdefault(key, value)
+    return replace(chunk, args=args)

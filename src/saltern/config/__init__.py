@@ -1,0 +1,1 @@
+"""Configuration: file, environment and flags become one frozen ``Settings``."""

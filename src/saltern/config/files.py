@@ -1,0 +1,168 @@
+"""Find configuration files and read them, with those they include.
+
+YAML is loaded only when there is a file to read; lines are looked up only for a problem.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.source import Mark
+
+_NAMES = ("saltern.yaml", "minion")  # in a directory given as configuration
+
+
+class Read(Struct):
+    """The keys that were read, where each came from, and the files in the order read."""
+
+    values: dict[str, object]
+    origins: dict[str, str]
+    files: list[str]
+
+    def mark(self, *path: str) -> Mark | None:
+        """Where a key, or one inside it, was written."""
+        file = self.origins.get(path[0])
+        return Mark(file, _line(file, path)) if file else None
+
+
+def find(path: str | None, environ: Mapping[str, str]) -> str | None:
+    """The file to read: the one named, else the first of the default places that exists."""
+    named = path or environ.get("SALTERN_CONFIG")
+    if named:
+        return _named(os.path.expanduser(named))
+    home = environ.get("HOME", "")
+    own = environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else "")
+    places = [
+        "/etc/saltern/saltern.yaml",
+        os.path.join(own, "saltern/saltern.yaml") if own else "",
+        "/etc/salt/minion",
+    ]
+    return next((place for place in places if place and os.path.isfile(place)), None)
+
+
+def _named(path: str) -> str:
+    inside = [os.path.join(path, name) for name in _NAMES] if os.path.isdir(path) else [path]
+    found = next(filter(os.path.isfile, inside), None)
+    if found is None:
+        raise _problem(
+            "no-configuration",
+            f"there is no configuration file {path!r}",
+            fix=f"a directory needs a file {' or '.join(_NAMES)}" if os.path.isdir(path) else "",
+        )
+    return found
+
+
+def read(path: str) -> Read:
+    """The file, then ``<file>.d/*.conf``, then what it includes; the later value of a key is kept.
+
+    As in Salt, an included key replaces the whole key of the main file, while the included
+    files are merged with each other.
+    """
+    main = mapping(path)
+    result = Read(main, dict.fromkeys(main, path), [path])
+    default = main.get("default_include") or f"{os.path.splitext(os.path.basename(path))[0]}.d/*.conf"
+    for patterns in (default, main.get("include")):
+        included = Read({}, {}, [])
+        _include(patterns, path, included, (path,))
+        result.values |= included.values
+        result.origins |= included.origins
+        result.files += included.files
+    return result
+
+
+def _include(patterns: object, by: str, into: Read, above: tuple[str, ...]) -> None:
+    for file in _matches(patterns, by):
+        if file in above:
+            raise _problem("configuration-includes-itself", f"{file!r} includes itself", Mark(by))
+        values = mapping(file)
+        into.files.append(file)
+        into.values = _merged(into.values, values)
+        into.origins |= dict.fromkeys(values, file)
+        _include(values.get("include"), file, into, (*above, file))
+
+
+def _matches(patterns: object, by: str) -> list[str]:
+    if not patterns:
+        return []
+    from glob import glob
+
+    several = patterns if isinstance(patterns, list) else [patterns]
+    base = os.path.dirname(by)
+    return [
+        file
+        for pattern in several
+        for file in sorted(glob(os.path.join(base, os.path.expanduser(str(pattern)))))
+        if os.path.isfile(file)
+    ]
+
+
+def _merged(low: dict[str, object], high: dict[str, object]) -> dict[str, object]:
+    merged = dict(low)
+    for key, value in high.items():
+        below = merged.get(key)
+        if isinstance(below, dict) and isinstance(value, dict):
+            merged[key] = _merged(below, value)
+        elif isinstance(below, list) and isinstance(value, list):
+            merged[key] = [*below, *(item for item in value if item not in below)]
+        else:
+            merged[key] = value
+    return merged
+
+
+def mapping(path: str) -> dict[str, object]:
+    """The keys of one YAML file. Raises ``OperationError`` with the line of a mistake."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        data = yaml.load(_text(path), loader)
+    except yaml.YAMLError as problem:
+        raise _not_yaml(path, problem) from None
+    except (ValueError, TypeError) as problem:  # an impossible date, an unhashable key
+        raise _problem("bad-configuration", f"not valid YAML: {problem}", Mark(path)) from None
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise _problem("bad-configuration", "the file must be a mapping of keys to values", Mark(path))
+    return {str(key): value for key, value in data.items()}
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return file.read()
+    except OSError as problem:
+        raise _problem("unreadable-configuration", f"cannot read {path!r}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise _problem("unreadable-configuration", "the file is not UTF-8 text", Mark(path)) from None
+
+
+def _not_yaml(path: str, problem: Exception) -> OperationError:
+    mark = getattr(problem, "problem_mark", None) or getattr(problem, "context_mark", None)
+    where = Mark(path, mark.line + 1, mark.column + 1) if mark else Mark(path)
+    return _problem(
+        "bad-configuration", f"not valid YAML: {getattr(problem, 'problem', None) or problem}", where
+    )
+
+
+def _line(path: str, keys: tuple[str, ...]) -> int:
+    """The line of the innermost of ``keys`` that can be found; 0 if none."""
+    import yaml
+
+    node = yaml.compose(_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    line = 0
+    for key in keys:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        found = next((pair for pair in pairs if str(pair[0].value) == key), None)
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line
+
+
+def _problem(code: str, what: str, where: Mark | None = None, fix: str = "") -> OperationError:
+    return OperationError(Diagnostic(code=code, what=what, where=where, fix=fix))

@@ -1,0 +1,144 @@
+"""File, environment and flags become one ``Settings``; the later of these wins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from saltern.config.options import OPTIONS, Option
+from saltern.config.settings import Settings
+from saltern.config.shapes import SHAPES, place
+from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
+from saltern.language.source import Mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from saltern.config.files import Read
+
+
+def load(
+    path: str | None, overrides: Mapping[str, object], environ: Mapping[str, str]
+) -> tuple[Settings, list[Diagnostic]]:
+    """The settings, and warnings about keys that are not used.
+
+    ``path`` is a file, or a directory with ``saltern.yaml`` or ``minion`` in it; without it the
+    default places are tried. ``overrides`` are options given by hand; None means not given.
+    Raises ``OperationError`` for a file that cannot be read and a value of the wrong shape.
+    """
+    from saltern.config import files
+
+    found = files.find(path, environ)
+    values, extra, warnings = _from_file(files.read(found)) if found else ({}, {}, [])
+    values |= _from_environment(environ)
+    values |= _from_overrides(overrides)
+    if found and "id" not in values and (own := _minion_id(found)):
+        values["id"] = own
+    settings = Settings(**values, extra=extra)  # type: ignore[arg-type]
+    return settings, warnings
+
+
+def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[Diagnostic]]:
+    from saltern.config.foreign import is_foreign
+
+    values: dict[str, object] = {"files": read.files}
+    extra: dict[str, object] = {}
+    for name, value in read.values.items():
+        option = OPTIONS.get(name)
+        if option is None:
+            extra[name] = value
+        elif value is not None:
+            values[name] = _shaped(option, value, read)
+    unknown = [name for name in extra if not is_foreign(name)]
+    return values, extra, [_unused(unknown, read)] if unknown else []
+
+
+def _shaped(option: Option, value: object, read: Read) -> object:
+    base = os.path.dirname(os.path.abspath(read.origins[option.name]))
+    try:
+        return _checked(option, value, base)
+    except ValueError as problem:
+        raise _wrong(option, value, str(problem), read.mark(option.name)) from None
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for variable, text in environ.items():
+        option = OPTIONS.get(variable[8:].lower()) if variable.startswith("SALTERN_") else None
+        if option is None:
+            continue
+        try:
+            values[option.name] = _checked(option, text, os.getcwd())
+        except ValueError as problem:
+            raise _wrong(option, text, str(problem), Mark(f"${variable}")) from None
+    return values
+
+
+def _from_overrides(overrides: Mapping[str, object]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, value in overrides.items():
+        if value is None:
+            continue
+        option = OPTIONS.get(name)
+        if option is None:
+            raise OperationError(
+                Diagnostic(
+                    code="unknown-option",
+                    what=f"no option is called {name!r}",
+                    fix=did_you_mean(name, OPTIONS),
+                )
+            )
+        try:
+            values[name] = _checked(option, value, os.getcwd())
+        except ValueError as problem:
+            raise _wrong(option, value, str(problem), None) from None
+    return values
+
+
+def _checked(option: Option, value: object, base: str) -> object:
+    """The value in the option's shape. ``ValueError`` carries a hint, if there is one."""
+    try:
+        shaped = SHAPES[option.shape](value)
+    except (ValueError, TypeError):
+        raise ValueError from None
+    if option.choices and shaped not in option.choices:
+        raise ValueError(did_you_mean(str(shaped), option.choices))
+    return place(shaped, option.shape, base)
+
+
+def _wrong(option: Option, value: object, hint: str, where: Mark | None) -> OperationError:
+    needed = f"one of {', '.join(filter(None, option.choices))}" if option.choices else option.shape
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return OperationError(
+        Diagnostic(
+            code="bad-option",
+            what=f"the option {option.name!r} needs {needed}, not {shown}",
+            where=where,
+            fix=hint,
+        )
+    )
+
+
+def _unused(names: list[str], read: Read) -> Diagnostic:
+    """One warning for all keys that are no option."""
+    marks = {name: read.mark(name) for name in names}
+    told = []
+    for name, mark in marks.items():
+        near = did_you_mean(name, OPTIONS)
+        told.append(f"{name} ({mark}{f', {near}' if near else ''})")
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="unused-configuration",
+        what=f"saltern does not use {'this key' if len(names) == 1 else 'these keys'}: {', '.join(told)}",
+        where=marks[names[0]],
+        fix="correct or remove what was meant for saltern; `config.get` still finds the rest",
+    )
+
+
+def _minion_id(config: str) -> str:
+    """Salt keeps a machine's name in ``minion_id``, beside its configuration."""
+    try:
+        with open(os.path.join(os.path.dirname(config), "minion_id"), encoding="utf-8") as file:
+            return file.read().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

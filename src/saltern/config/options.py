@@ -1,0 +1,132 @@
+"""Every option of the engine, one row each.
+
+The loader, the command line and the reference page read this table; ``Settings`` has a field
+for each row, with the same default (a test holds the two together).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+# The shapes a value may have, as a problem tells them; ``shapes.SHAPES`` has a reader for each.
+TEXT, FLAG, NUMBER, SECONDS = "text", "true or false", "a whole number", "a number of seconds"
+TEXTS, ROOTS, MAPPING = "a list of texts", "a mapping of environments to directories", "a mapping"
+PATH, PATHS = "a path", "a list of paths"
+OPTIONAL_TEXT, FLAG_OR_TEXT, FLAG_OR_TEXTS = (
+    "text or nothing",
+    "true, false or text",
+    "true, false or a list of texts",
+)
+
+
+class Option(Struct, frozen=True):
+    """One row. ``choices`` are all texts allowed, if there are only a few."""
+
+    name: str
+    shape: str
+    default: object
+    doc: str
+    choices: tuple[str, ...] = ()
+    since: str = "0.1"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return f"SALTERN_{self.name.upper()}"
+
+
+OPTIONS: dict[str, Option] = {
+    row.name: row
+    for row in (
+        Option(
+            "id", TEXT, "", "The name of this machine in top files and targets; the host name if not set."
+        ),
+        Option("file_roots", ROOTS, {"base": ["/srv/salt"]}, "Where states and `salt://` files are."),
+        Option("pillar_roots", ROOTS, {"base": ["/srv/pillar"]}, "Where pillar files are."),
+        Option("saltenv", OPTIONAL_TEXT, None, "The environment states come from."),
+        Option("pillarenv", OPTIONAL_TEXT, None, "The only environment pillar comes from; all if not set."),
+        Option("lock_saltenv", FLAG, False, "Refuse another environment on the command line."),
+        Option("env_order", TEXTS, [], "The environments, in the order of their top files."),
+        Option("default_top", TEXT, "base", "Whose top file stands in for a missing one (strategy `same`)."),
+        Option("state_top", TEXT, "top.sls", "The name of the top file, for states and for pillar."),
+        Option("state_top_saltenv", OPTIONAL_TEXT, None, "Read the top file of this environment only."),
+        Option(
+            "top_file_merging_strategy",
+            TEXT,
+            "merge",
+            "How several top files become one.",
+            ("merge", "same", "merge_all"),
+        ),
+        Option("nodegroups", MAPPING, {}, "Names for compound targets, used as `N@name`."),
+        Option("test", FLAG, False, "Only tell what would change."),
+        Option("strict", FLAG, False, "Unknown functions and arguments are errors before anything runs."),
+        Option("renderer", TEXT, "jinja|yaml", "The pipe for files without a `#!` line."),
+        Option("renderer_blacklist", TEXTS, [], "Renderers that may not be used."),
+        Option("renderer_whitelist", TEXTS, [], "The only renderers that may be used, if any are named."),
+        Option("jinja_env", MAPPING, {}, "Jinja options for templates that are no SLS."),
+        Option("jinja_sls_env", MAPPING, {}, "Jinja options for SLS files."),
+        Option("allow_undefined", FLAG, False, "Let templates use names that do not exist."),
+        Option("render_time_limit", SECONDS, 30.0, "CPU seconds one file may take to render; 0: no limit."),
+        Option("max_sls_size", NUMBER, 10 * 1024 * 1024, "Bytes one rendered file may have."),
+        Option("max_yaml_depth", NUMBER, 100, "How deep YAML may be nested."),
+        Option(
+            "max_yaml_nodes", NUMBER, 1_000_000, "How many values one YAML file may have, aliases unfolded."
+        ),
+        Option(
+            "pillar_source_merging_strategy",
+            TEXT,
+            "smart",
+            "How pillar files are merged.",
+            ("smart", "recurse", "aggregate", "overwrite", "none", "list"),
+        ),
+        Option("pillar_merge_lists", FLAG, False, "Join lists instead of replacing them."),
+        Option("grains", MAPPING, {}, "Grains of this machine, over the detected ones."),
+        Option(
+            "grains_file",
+            PATH,
+            "",
+            "A YAML file of grains; /etc/saltern/grains and /etc/salt/grains if not set.",
+        ),
+        Option("failhard", FLAG, False, "The first failed state ends the run."),
+        Option("state_auto_order", FLAG, True, "States run in the order in which they are written."),
+        Option("state_aggregate", FLAG_OR_TEXTS, False, "Let modules do several states in one go."),
+        Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
+        Option("state_events", FLAG, False, "Tell an event for every finished state."),
+        Option("disabled_requisites", TEXTS, [], "Requisites that are ignored."),
+        Option(
+            "global_state_conditions", MAPPING, {}, "Conditions for all states of a type: `{type: [target]}`."
+        ),
+        Option("cmd_safe", FLAG, True, "Commands called from templates and by hand get no shell."),
+        Option(
+            "backup_mode",
+            TEXT,
+            "",
+            "Keep a copy of every file that is replaced.",
+            ("", "minion", "master", "both"),
+        ),
+        Option("hash_type", TEXT, "sha256", "The digest for files that name none."),
+        Option(
+            "cachedir",
+            PATH,
+            "",
+            "Files kept between runs; /var/cache/saltern or ~/.cache/saltern if not set.",
+        ),
+        Option("module_dirs", PATHS, [], "Further directories of modules."),
+        Option("extension_modules", PATH, "", "A directory of modules written for Salt."),
+        Option("color", FLAG_OR_TEXT, "auto", "Colours: true, false, or auto (only on a terminal)."),
+        Option("state_verbose", FLAG, True, "Show states that succeeded without changes."),
+        Option(
+            "state_output",
+            TEXT,
+            "full",
+            "How much to show of each state: full, terse, mixed, changes, filter.",
+        ),
+        Option("state_output_diff", FLAG, False, "Show only states that changed something or failed."),
+        Option("state_output_profile", FLAG, True, "Show when each state began and how long it took."),
+        Option("state_output_pct", FLAG, False, "Show success and failure in per cent."),
+        Option("state_tabular", FLAG_OR_TEXT, False, "Align terse lines in columns; a text is the format."),
+        Option("state_compress_ids", FLAG, False, "Show states of one ID and result as one."),
+        Option("state_output_exclude", TEXTS, [], "Results `filter` hides: True, False, None."),
+        Option("state_output_terse", TEXTS, [], "Results `filter` shortens: True, False, None."),
+    )
+}

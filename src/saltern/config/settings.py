@@ -1,0 +1,99 @@
+"""The settings of the engine: one field per row of ``options.OPTIONS``, with Salt's names and defaults."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct, field
+
+Roots = dict[str, list[str]]
+
+
+def _states() -> Roots:
+    return {"base": ["/srv/salt"]}
+
+
+def _pillar() -> Roots:
+    return {"base": ["/srv/pillar"]}
+
+
+def _hostname() -> str:
+    return os.uname().nodename
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What a run is told. ``options.OPTIONS`` says what each field means.
+
+    ``extra`` keeps every key of the configuration that is no option, so that ``config.get`` finds
+    it; ``files`` are the files that were read, in that order.
+    """
+
+    id: str = field(default_factory=_hostname)
+    file_roots: Roots = field(default_factory=_states)
+    pillar_roots: Roots = field(default_factory=_pillar)
+    saltenv: str | None = None
+    pillarenv: str | None = None
+    lock_saltenv: bool = False
+    env_order: list[str] = []
+    default_top: str = "base"
+    state_top: str = "top.sls"
+    state_top_saltenv: str | None = None
+    top_file_merging_strategy: str = "merge"
+    nodegroups: dict[str, object] = {}
+    test: bool = False
+    strict: bool = False
+
+    renderer: str = "jinja|yaml"
+    renderer_blacklist: list[str] = []
+    renderer_whitelist: list[str] = []
+    jinja_env: dict[str, object] = {}
+    jinja_sls_env: dict[str, object] = {}
+    allow_undefined: bool = False
+    render_time_limit: float = 30.0
+    max_sls_size: int = 10 * 1024 * 1024
+    max_yaml_depth: int = 100
+    max_yaml_nodes: int = 1_000_000
+
+    pillar_source_merging_strategy: str = "smart"
+    pillar_merge_lists: bool = False
+    grains: dict[str, object] = {}
+    grains_file: str = ""
+
+    failhard: bool = False
+    state_auto_order: bool = True
+    state_aggregate: bool | list[str] = False
+    state_max_parallel: int = 0
+    state_events: bool = False
+    disabled_requisites: list[str] = []
+    global_state_conditions: dict[str, object] = {}
+    cmd_safe: bool = True
+    backup_mode: str = ""
+    hash_type: str = "sha256"
+
+    cachedir: str = ""
+    module_dirs: list[str] = []
+    extension_modules: str = ""
+
+    color: bool | str = "auto"
+    state_verbose: bool = True
+    state_output: str = "full"
+    state_output_diff: bool = False
+    state_output_profile: bool = True
+    state_output_pct: bool = False
+    state_tabular: bool | str = False
+    state_compress_ids: bool = False
+    state_output_exclude: list[str] = []
+    state_output_terse: list[str] = []
+
+    extra: dict[str, object] = {}
+    files: list[str] = []
+
+
+def cache_directory(settings: Settings) -> str:
+    """Where this user may keep files between runs. It need not exist yet."""
+    if settings.cachedir:
+        return settings.cachedir
+    if os.geteuid() == 0:
+        return "/var/cache/saltern"
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "saltern")

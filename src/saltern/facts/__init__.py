@@ -1,0 +1,1 @@
+"""What this machine is (grains) and what it is told (pillar)."""

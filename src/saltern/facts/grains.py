@@ -1,0 +1,296 @@
+"""Grains: what this machine is. They are found out only when somebody asks.
+
+Grains come in groups that cost one look; the first question for one of a group takes that look.
+Who asks for all of them (by iterating, comparing, copying) takes all looks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+
+from msgspec import Struct
+
+from saltern.config.settings import Settings
+
+_MISSING = object()
+_PLACES = ("/etc/salt/grains", "/etc/saltern/grains")
+
+
+class Group(Struct, frozen=True):
+    """Grains that are found out together, by a function of this package that takes the settings.
+
+    ``look`` names it, so that its module is imported only when it is needed.
+    """
+
+    look: str
+    names: tuple[str, ...]
+
+    def collect(self, settings: Settings) -> dict[str, object]:
+        module, _, name = self.look.partition(".")
+        package = __import__(f"saltern.facts.{module}", fromlist=[name])
+        found: dict[str, object] = getattr(package, name)(settings)
+        return found
+
+
+GROUPS: tuple[Group, ...] = (
+    Group("process.identity", ("id", "master")),
+    Group(
+        "core.kernel",
+        ("kernel", "nodename", "localhost", "host", "kernelrelease", "kernelversion", "cpuarch", "ps"),
+    ),
+    Group(
+        "core.system",
+        (
+            "os",
+            "os_family",
+            "osfullname",
+            "oscodename",
+            "osrelease",
+            "osrelease_info",
+            "osmajorrelease",
+            "osfinger",
+            "osarch",
+            "lsb_distrib_id",
+            "lsb_distrib_release",
+            "lsb_distrib_codename",
+            "lsb_distrib_description",
+        ),
+    ),
+    Group("core.processor", ("num_cpus", "cpu_model", "cpu_flags")),
+    Group("core.memory", ("mem_total", "swap_total")),
+    Group("core.init", ("init",)),
+    Group("core.systemd", ("systemd",)),
+    Group("core.kernel_parameters", ("kernelparams",)),
+    Group("hardware.virtual", ("virtual", "virtual_subtype")),
+    Group(
+        "hardware.firmware",
+        (
+            "biosversion",
+            "biosvendor",
+            "biosreleasedate",
+            "boardname",
+            "productname",
+            "manufacturer",
+            "serialnumber",
+            "uuid",
+        ),
+    ),
+    Group("hardware.disks", ("disks", "ssds", "SSDs")),
+    Group("hardware.graphics", ("gpus", "num_gpus")),
+    Group("hardware.efi", ("efi", "efi-secure-boot")),
+    Group("hardware.protection", ("selinux",)),
+    Group("hardware.transactional", ("transactional",)),
+    Group("names.full", ("fqdn", "domain")),
+    Group("names.full_addresses", ("fqdn_ip4", "fqdn_ip6")),
+    Group("names.all_names", ("fqdns",)),
+    Group(
+        "network.addresses",
+        ("ip_interfaces", "ip4_interfaces", "ip6_interfaces", "hwaddr_interfaces", "ipv4", "ipv6"),
+    ),
+    Group("network.gateways", ("ip4_gw", "ip6_gw", "ip_gw")),
+    Group("network.dns", ("dns",)),
+    Group("process.user", ("uid", "gid", "pid", "username", "groupname")),
+    Group("process.paths", ("path", "systempath", "shell", "cwd")),
+    Group(
+        "process.python",
+        (
+            "pythonexecutable",
+            "pythonpath",
+            "pythonversion",
+            "saltversion",
+            "saltversioninfo",
+            "saltpath",
+            "salternversion",
+        ),
+    ),
+    Group("process.server_id", ("server_id",)),
+    Group("process.machine_id", ("machine_id",)),
+    Group("process.language", ("locale_info",)),
+)
+
+# What a grain is when its look failed; all others are an empty text.
+_LISTS = frozenset(
+    (
+        *("cpu_flags", "kernelparams", "disks", "ssds", "SSDs", "gpus", "fqdns", "fqdn_ip4", "fqdn_ip6"),
+        *("ipv4", "ipv6", "systempath", "pythonpath", "pythonversion", "saltversioninfo", "osrelease_info"),
+    )
+)
+_MAPPINGS = frozenset(
+    ("ip_interfaces", "ip4_interfaces", "ip6_interfaces", "hwaddr_interfaces", "dns", "systemd", "selinux")
+)
+
+
+class Grains(dict[str, object]):
+    """A dictionary of all grains that fills itself as it is read.
+
+    Values put in by hand win over detected ones until ``refresh()``. A C function that reads the
+    dictionary past its methods (``msgspec.json.encode``) sees only what was asked for before: hand
+    it ``copy()``.
+    """
+
+    __slots__ = ("_groups", "_owners", "_settings", "_static")
+
+    def __init__(
+        self,
+        settings: Settings,
+        static: Callable[[], Mapping[str, object]] = dict,
+        groups: tuple[Group, ...] = GROUPS,
+    ) -> None:
+        super().__init__()
+        self._settings = settings
+        self._static = static
+        self._groups = groups
+        self._owners: dict[str, Group] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Forget everything; read what is given again, and look again when asked."""
+        super().clear()
+        super().update(self._static())
+        self._owners = {name: group for group in self._groups for name in group.names}
+        self._collect("id")  # costs nothing, and json takes a dictionary without entries for an empty one
+
+    def _collect(self, name: object) -> None:
+        """Take the look that finds ``name`` out, unless it was taken."""
+        group = self._owners.get(name) if isinstance(name, str) else None
+        if group is None:
+            return
+        for each in group.names:
+            self._owners.pop(each, None)
+        for key, value in _fenced(group, self._settings).items():
+            super().setdefault(key, value)
+
+    def full(self) -> Grains:
+        """The same, with every look taken."""
+        for name in list(self._owners):
+            self._collect(name)
+        return self
+
+    def __missing__(self, name: str) -> object:
+        self._collect(name)
+        value = super().get(name, _MISSING)
+        if value is _MISSING:
+            raise KeyError(name)
+        return value
+
+    def __contains__(self, name: object) -> bool:
+        if not super().__contains__(name):
+            self._collect(name)
+        return super().__contains__(name)
+
+    def get(self, name: str, default: object = None) -> object:
+        return super().get(name) if name in self else default
+
+    def setdefault(self, name: str, default: object = None) -> object:
+        self._collect(name)
+        return super().setdefault(name, default)
+
+    def pop(self, name: str, *default: object) -> object:
+        self._collect(name)
+        return super().pop(name, *default)
+
+    def __delitem__(self, name: str) -> None:
+        self._collect(name)
+        super().__delitem__(name)
+
+    def popitem(self) -> tuple[str, object]:
+        self.full()
+        return super().popitem()
+
+    def clear(self) -> None:
+        self._owners.clear()
+        super().clear()
+
+    def __iter__(self) -> Iterator[str]:
+        self.full()
+        return super().__iter__()
+
+    def __reversed__(self) -> Iterator[str]:
+        self.full()
+        return super().__reversed__()
+
+    def __len__(self) -> int:
+        self.full()
+        return super().__len__()
+
+    def __bool__(self) -> bool:
+        return super().__len__() > 0 or len(self) > 0
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        self.full()
+        return super().keys()
+
+    def values(self) -> ValuesView[object]:  # type: ignore[override]
+        self.full()
+        return super().values()
+
+    def items(self) -> ItemsView[str, object]:  # type: ignore[override]
+        self.full()
+        return super().items()
+
+    def copy(self) -> dict[str, object]:
+        """A plain dictionary of all grains."""
+        return dict(self.items())
+
+    def __or__(self, other: Mapping[str, object]) -> dict[str, object]:  # type: ignore[override]
+        return self.copy() | dict(other)
+
+    def __ror__(self, other: Mapping[str, object]) -> dict[str, object]:  # type: ignore[override]
+        return dict(other) | self.copy()
+
+    def __eq__(self, other: object) -> bool:
+        return self.copy() == (other.copy() if isinstance(other, Grains) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return repr(self.copy())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copied and pickled as the plain dictionary it stands for."""
+        return dict, (self.copy(),)
+
+
+def _fenced(group: Group, settings: Settings) -> dict[str, object]:
+    """What a look found. One that fails finds nothing of everything: no grain is worth a run."""
+    try:
+        return group.collect(settings)
+    except Exception as problem:
+        import logging
+
+        logging.getLogger(__name__).debug("grains of %s: %r", group.look, problem)
+        return {name: _nothing(name) for name in group.names}
+
+
+def _nothing(name: str) -> object:
+    return [] if name in _LISTS else {} if name in _MAPPINGS else ""
+
+
+def collect(settings: Settings, static: Mapping[str, object] | None = None) -> Grains:
+    """The grains of this machine.
+
+    ``static`` wins over grains files, these over ``grains`` in the configuration, that over
+    what is detected. Raises ``OperationError`` for a grains file that cannot be read.
+    """
+    return Grains(settings, lambda: {**settings.grains, **_from_files(settings), **(static or {})})
+
+
+def _from_files(settings: Settings) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for path in _files(settings):
+        from saltern.config.files import mapping
+
+        found |= mapping(path)
+    return found
+
+
+def _files(settings: Settings) -> list[str]:
+    """The grains file that is named, else those in the usual places, the strongest last."""
+    if settings.grains_file:
+        return [settings.grains_file]
+    beside = [os.path.join(os.path.dirname(file), "grains") for file in settings.files[:1]]
+    return [path for path in dict.fromkeys((*_PLACES, *beside)) if os.path.isfile(path)]

@@ -1,0 +1,136 @@
+"""What a machine is told: its pillar, compiled from top file and SLS in the pillar roots.
+
+A file's includes come first and the file itself over them; files of one top in their order, later
+ones over earlier ones, by the configured strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from saltern.facts.tops import TopReader
+from saltern.language.diagnostics import CompileError, Diagnostics, PillarError, did_you_mean
+from saltern.language.merge import merge
+from saltern.language.source import Mark, SlsRef
+from saltern.render.document import Document
+from saltern.render.pipeline import Renderers
+from saltern.sources.tree import Tree
+from saltern.targeting.match import Subject
+
+
+class PillarCompiler:
+    def __init__(
+        self, tree: Tree, renderers: Renderers, tops: TopReader, *, strategy: str = "smart", merge_lists: bool = False
+    ) -> None:
+        self._tree = tree
+        self._renderers = renderers
+        self._tops = tops
+        self._strategy = strategy
+        self._merge_lists = merge_lists
+        self._found = Diagnostics()
+
+    def compile(self, subject: Subject, envs: Sequence[str]) -> dict[str, object]:
+        """Raises ``PillarError`` with every problem."""
+        self._found = Diagnostics()
+        pillar: dict[str, object] = {}
+        try:
+            for env, names in self._tops.assigned(subject, envs, self._found).items():
+                for name in names:
+                    pillar = self._over(pillar, self._file(SlsRef(env, name), None, ()))
+            self._found.check()
+        except CompileError as problem:
+            raise PillarError(*problem.diagnostics) from None
+        return pillar
+
+    def _over(self, base: dict[str, object], more: Mapping[str, object]) -> dict[str, object]:
+        if not base or not more:
+            return dict(more or base)
+        merged = merge(base, more, strategy=self._strategy, merge_lists=self._merge_lists)
+        assert isinstance(merged, dict)
+        return merged
+
+    def _file(
+        self,
+        ref: SlsRef,
+        where: Mark | None,
+        above: tuple[SlsRef, ...],
+        defaults: Mapping[str, object] | None = None,
+    ) -> dict[str, object]:
+        """One pillar file with what it includes."""
+        if ref in above:
+            return {}
+        document = self._load(ref, where, defaults)
+        if document is None or document.data is None:
+            return {}
+        if not isinstance(document.data, dict):
+            self._found.error(
+                "sls-not-mapping", "this pillar file does not render to a mapping", where=document.mark()
+            )
+            return {}
+        data = dict(document.data)
+        included = data.pop("include", None) or []
+        result: dict[str, object] = {}
+        if not isinstance(included, list):
+            self._found.error("include-not-list", "include is not a list", where=document.mark(("include",)))
+            included = []
+        for index, item in enumerate(included):
+            result = self._over(result, self._included(item, index, document, (*above, ref)))
+        return self._over(result, data)
+
+    def _included(
+        self, item: object, index: int, document: Document, above: tuple[SlsRef, ...]
+    ) -> dict[str, object]:
+        where = document.mark(("include", index))
+        options: Mapping[str, object] = {}
+        if isinstance(item, dict) and len(item) == 1:
+            ((item, more),) = item.items()
+            options = more if isinstance(more, dict) else {}
+        name = _absolute(str(item), document)
+        result: dict[str, object] = {}
+        for ref in self._expanded(SlsRef(document.ref.env, name)):
+            defaults = options.get("defaults")
+            one = self._file(ref, where, above, defaults if isinstance(defaults, dict) else None)
+            result = self._over(result, _nested(one, options.get("key")))
+        return result
+
+    def _load(
+        self, ref: SlsRef, where: Mark | None, defaults: Mapping[str, object] | None
+    ) -> Document | None:
+        try:
+            source = self._tree.read(ref)
+            if source is not None:
+                return self._renderers.sls(source, defaults)
+        except CompileError as problem:
+            self._found.add(problem.diagnostics)
+            return None
+        self._found.error(
+            "sls-not-found",
+            f"no pillar SLS is called {ref.name!r} in pillarenv {ref.env!r}",
+            where=where,
+            fix=did_you_mean(ref.name, self._tree.sls_names(ref.env)) or "check the pillar top file",
+        )
+        return None
+
+    def _expanded(self, ref: SlsRef) -> list[SlsRef]:
+        if not frozenset("*?[").isdisjoint(ref.name):
+            from fnmatch import fnmatchcase
+
+            names = [name for name in self._tree.sls_names(ref.env) if fnmatchcase(name, ref.name)]
+            return [SlsRef(ref.env, name) for name in names] or [ref]
+        return [ref]
+
+
+def _absolute(name: str, document: Document) -> str:
+    if not name.startswith("."):
+        return name
+    rest = name.lstrip(".")
+    parts = document.ref.name.split(".")
+    if document.is_init:
+        parts.append("init")
+    return ".".join([*parts[: len(parts) - (len(name) - len(rest))], rest])
+
+
+def _nested(data: dict[str, object], key: object) -> dict[str, object]:
+    for part in reversed(str(key).split(":")) if key else ():
+        data = {part: data}
+    return data

@@ -1,0 +1,74 @@
+"""The low chunk: one call the runtime will make."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from saltern.language.high import Declaration
+from saltern.language.source import Mark
+
+
+class Requisite(Struct, frozen=True, gc=False):
+    """A reference as written: ``watch: [{file: nginx.conf}]``. ``state`` is empty for a bare ID."""
+
+    kind: str
+    state: str
+    value: str
+
+
+class Chunk(Struct, kw_only=True, gc=False):
+    """One call.
+
+    ``args`` are all arguments as written, the engine's words among them; ``words`` says
+    which of them the engine reads. Never changed once made.
+    """
+
+    state: str
+    fun: str
+    id: str
+    name: str
+    order: float
+    args: dict[str, object]
+    requisites: tuple[Requisite, ...] = ()
+    words: frozenset[str] = frozenset()
+    broken: str = ""  # why it cannot be called at all, found while compiling
+    declared: Declaration
+
+    @property
+    def sls(self) -> str:
+        return self.declared.ref.name
+
+    @property
+    def env(self) -> str:
+        return self.declared.ref.env
+
+    @property
+    def function(self) -> str:
+        return f"{self.state}.{self.fun}"
+
+    @property
+    def tag(self) -> str:
+        """Salt's name for it in reports: four parts, ``_|-`` between them."""
+        return f"{self.state}_|-{self.id}_|-{self.name}_|-{self.fun}"
+
+    def mark(self, *path: str | int) -> Mark:
+        return self.declared.mark(*path)
+
+    def low(self) -> dict[str, object]:
+        """The chunk in the seed's shape."""
+        low: dict[str, object] = {
+            "name": self.name,
+            "state": self.state,
+            "__id__": self.id,
+            "fun": self.fun,
+            "__env__": self.env,
+            "__sls__": self.sls,
+            "order": self.order,
+        }
+        if self.args:
+            low.update(self.args)
+            low["name"] = self.name
+            low["order"] = self.order
+        if self.declared.included_from:
+            low["__sls_included_from__"] = list(self.declared.included_from)
+        return low

@@ -1,0 +1,79 @@
+"""High data: what the SLS files declare, before anything is decided."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from saltern.language.source import Mark, Origin, Path, SlsRef
+
+
+class Declaration(Struct, kw_only=True, gc=False):
+    """One state type under one ID.
+
+    ``items`` is the argument list in the seed's shape: single-key mappings and exactly
+    one word, the function. ``key`` is how the file spells it (``pkg.installed``).
+    """
+
+    id: str
+    state: str
+    key: str
+    items: list[object]
+    ref: SlsRef
+    origin: Origin
+    words: frozenset[str] = frozenset()  # the engine's words among its arguments
+    included_from: tuple[str, ...] = ()
+    order: int | None = None
+    base: Path = ()
+
+    def mark(self, *path: str | int) -> Mark:
+        return self.origin.mark((*self.base, self.id, self.key, *path))
+
+    @property
+    def fun(self) -> str:
+        return next((item for item in self.items if isinstance(item, str)), "")
+
+
+class Extension(Struct, frozen=True, kw_only=True):
+    """``extend: {id: {key: [...]}}``, one ID of it, in the order written."""
+
+    id: str
+    bodies: dict[str, object]
+    ref: SlsRef
+    origin: Origin
+
+    def mark(self, *path: str | int) -> Mark:
+        return self.origin.mark(("extend", self.id, *path))
+
+
+class Exclusion(Struct, frozen=True, kw_only=True):
+    """``exclude: [{id: x}]`` or ``exclude: [{sls: y}]``; exactly one is set."""
+
+    id: str = ""
+    sls: str = ""
+    raw: object = None
+    where: Mark | None = None
+
+
+class Include(Struct, frozen=True):
+    ref: SlsRef
+    index: int  # its place in the list
+
+
+class SlsFile(Struct, kw_only=True):
+    """One rendered file, taken apart."""
+
+    ref: SlsRef
+    origin: Origin
+    includes: list[Include] = field(default_factory=list)
+    declarations: list[Declaration] = field(default_factory=list)
+    extensions: list[Extension] = field(default_factory=list)
+    exclusions: list[Exclusion] = field(default_factory=list)
+
+
+class High(Struct, kw_only=True):
+    """All files of a run, in definition order."""
+
+    declarations: list[Declaration] = field(default_factory=list)
+    extensions: list[Extension] = field(default_factory=list)
+    exclusions: list[Exclusion] = field(default_factory=list)
+    files: dict[SlsRef, SlsFile] = field(default_factory=dict)

@@ -1,0 +1,51 @@
+"""Every word in a state's arguments that the engine itself reads, one row each.
+
+Such a word is not passed on to the state function, unless the function has a parameter
+of that very name (``cmd.run`` has ``runas``).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from saltern.language.requisites import IN_FORMS, REQUISITES
+
+
+class Keyword(Struct, frozen=True):
+    name: str
+    shape: str
+    doc: str
+
+
+KEYWORDS: dict[str, Keyword] = {
+    row.name: row
+    for row in (
+        Keyword("order", "number, first, last", "Its place in the run; overrides the order of definition."),
+        Keyword("failhard", "true or false", "If this state fails, end the run."),
+        Keyword("onlyif", "command, {fun: …}, or a list", "Run only if all of these hold."),
+        Keyword("unless", "command, {fun: …}, or a list", "Skip if all of these hold."),
+        Keyword("creates", "path or list of paths", "Skip if all of these exist."),
+        Keyword("check_cmd", "command or list", "After the state ran, these decide whether it succeeded."),
+        Keyword("cmd_opts_exclude", "name or list", "Arguments not handed on to onlyif and unless."),
+        Keyword("retry", "true, or {attempts, until, interval, splay}", "Try again until it succeeds."),
+        Keyword("parallel", "true or false", "Run in a process of its own, beside the following states."),
+        Keyword("aggregate", "true, false or list", "Let the module do several of these in one go."),
+        Keyword("onfail_stop", "true or false", "False: a handled failure does not fail the run."),
+        Keyword("fire_event", "true or a tag", "Tell an event when this state has finished."),
+        Keyword("reload_modules", "true or false", "Load modules again if this state changed something."),
+        Keyword("force_reload_modules", "true or false", "Load modules again in any case."),
+        Keyword("reload_grains", "true or false", "Collect grains again after this state."),
+        Keyword("reload_pillar", "true or false", "Compile pillar again after this state."),
+        Keyword("runas", "user", "The user for every command this state runs."),
+        Keyword("runas_password", "text", "That user's password, where the system wants one."),
+        Keyword("umask", "octal number", "The umask while the function runs."),
+        Keyword("saltenv", "environment", "Where `salt://` is looked up for this state."),
+        Keyword("no_log", "true or false", "Keep comment and changes out of every output."),
+    )
+}
+
+# Not passed on, beside the keywords and the requisites: the engine's own names.
+INTERNAL: frozenset[str] = frozenset({"name", "names", "state", "fun", "__id__", "__sls__", "__env__"})
+
+# `aggregate` is read by the engine and still passed to functions that take it, as in Salt.
+ENGINE_WORDS: frozenset[str] = frozenset((*KEYWORDS, *REQUISITES, *IN_FORMS))

@@ -1,0 +1,99 @@
+"""How two trees of data become one: pillar files, defaults and overrides. One row per strategy.
+
+Inputs are never changed. The result shares with them what it did not have to merge; who
+hands it to a template copies it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+
+class CannotMerge(TypeError):
+    """The values, or the strategy, are none that can be merged; the text is for the user."""
+
+
+class Strategy(Struct, frozen=True):
+    """One row; ``combine`` takes base, over and whether lists are joined."""
+
+    name: str
+    doc: str
+    combine: Callable[[object, object, bool], object]
+
+
+def merge(base: object, over: object, *, strategy: str = "smart", merge_lists: bool = False) -> object:
+    """``over`` laid over ``base``. Raises ``CannotMerge``."""
+    row = MERGES.get(strategy)
+    if row is None:
+        known = ", ".join(MERGES)
+        raise CannotMerge(f"no merge strategy is called {strategy!r}; there are {known}")
+    return row.combine(base, over, merge_lists)
+
+
+def deep(
+    base: Mapping[object, object], over: Mapping[object, object], merge_lists: bool
+) -> dict[object, object]:
+    """Mappings are merged at every depth; of anything else, ``over`` wins."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            merged[key] = deep(below, value, merge_lists)
+        elif merge_lists and isinstance(below, list) and isinstance(value, list):
+            merged[key] = joined(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def joined(first: list[object], second: list[object]) -> list[object]:
+    """Both, what is in both only once: the first list keeps its places."""
+    return first + [item for item in second if item not in first]
+
+
+def _recurse(base: object, over: object, merge_lists: bool) -> object:
+    return deep(*_mappings(base, over), merge_lists)
+
+
+def _overwrite(base: object, over: object, _: bool) -> object:
+    below, above = _mappings(base, over)
+    return {**below, **above}
+
+
+def _list(base: object, over: object, _: bool) -> object:
+    below, above = _mappings(base, over)
+    both = {key: [value, above[key]] for key, value in below.items() if key in above}
+    return {**below, **above, **both}
+
+
+def _aggregate(base: object, over: object, merge_lists: bool) -> object:
+    if isinstance(base, list) and isinstance(over, list):
+        return joined(base, over)
+    if isinstance(base, Mapping) and isinstance(over, Mapping):
+        return deep(base, over, merge_lists)
+    return over
+
+
+def _mappings(base: object, over: object) -> tuple[Mapping[object, object], Mapping[object, object]]:
+    for value in (base, over):
+        if not isinstance(value, Mapping):
+            raise CannotMerge(f"only mappings can be merged, not {type(value).__name__} ({value!r:.60})")
+    assert isinstance(base, Mapping) and isinstance(over, Mapping)
+    return base, over
+
+
+MERGES: dict[str, Strategy] = {
+    row.name: row
+    for row in (
+        Strategy("smart", "What fits YAML best, which is `recurse`.", _recurse),
+        Strategy(
+            "recurse", "Mappings are merged at every depth; of anything else, the later wins.", _recurse
+        ),
+        Strategy("overwrite", "A later key replaces the whole value of an earlier one.", _overwrite),
+        Strategy("list", "A key that both have gets the list of both values.", _list),
+        Strategy("aggregate", "As `recurse`; two lists are joined.", _aggregate),
+        Strategy("none", "As `recurse`; for pillar, environments are kept apart.", _recurse),
+    )
+}

@@ -1,0 +1,71 @@
+"""What a state function says after it ran, or why it did not run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from msgspec import Struct, field
+
+
+class Outcome(Enum):
+    """The three answers of the Salt language; the value is Salt's own word for it."""
+
+    OK = True
+    FAILED = False
+    WOULD_CHANGE = None
+
+
+class SubResult(Struct, frozen=True, kw_only=True):
+    """One step of an external engine, reported under the chunk that drove it."""
+
+    name: str
+    outcome: Outcome
+    id: str = ""
+    state: str = ""
+    fun: str = ""
+    comment: str = ""
+    changes: dict[str, object] = field(default_factory=dict)
+    data: dict[str, object] = field(default_factory=dict)
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """One answer.
+
+    ``changes`` has Salt's shape: what differs, usually ``{what: {"old":…, "new":…}}``.
+    ``data`` is what the state knows of the thing whether or not it changed, so that a
+    second run knows as much as the first. ``quiet`` says that a watch must not react
+    (Salt's ``skip_watch``). ``extra`` are further keys of the Salt-shaped return.
+    """
+
+    outcome: Outcome
+    comment: str = ""
+    changes: dict[str, object] = field(default_factory=dict)
+    data: dict[str, object] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    sub: tuple[SubResult, ...] = ()
+    ran: bool = True
+    quiet: bool = False
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.changes)
+
+
+def ok(comment: str = "", *, changes: dict[str, object] | None = None, **data: object) -> Result:
+    return Result(outcome=Outcome.OK, comment=comment, changes=changes or {}, data=data)
+
+
+def failed(comment: str, *, changes: dict[str, object] | None = None, **data: object) -> Result:
+    return Result(outcome=Outcome.FAILED, comment=comment, changes=changes or {}, data=data)
+
+
+def skipped(comment: str) -> Result:
+    """Not run, and that is fine."""
+    return Result(outcome=Outcome.OK, comment=comment, ran=False)
+
+
+def blocked(comment: str) -> Result:
+    """Not run, and that is a failure."""
+    return Result(outcome=Outcome.FAILED, comment=comment, ran=False)

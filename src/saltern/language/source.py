@@ -1,0 +1,48 @@
+"""Where something was written."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Mark(Struct, frozen=True, order=True):
+    """A place in a file the user can open. ``line`` and ``column`` start at 1; 0 means unknown."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.file
+        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+
+
+class SlsRef(Struct, frozen=True):
+    """The name of a state file: ``base:web.nginx``."""
+
+    env: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.env}:{self.name}"
+
+
+Step = str | int
+Path = tuple[Step, ...]
+
+
+class Origin(Protocol):
+    """The file some data came from; finds the place of any value in it.
+
+    Places are looked up only when a problem is told, so that the common run pays
+    nothing for them. ``path`` leads into the data: a key for each mapping, an index
+    or the key of a single-key item for each list.
+    """
+
+    @property
+    def file(self) -> str: ...
+
+    def mark(self, path: Path = ()) -> Mark: ...

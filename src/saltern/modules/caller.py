@@ -1,0 +1,141 @@
+"""Calls one chunk; the one place that catches what a module raises, and makes a result of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import SalternError
+from saltern.language.events import Answer
+from saltern.language.result import Result, failed
+from saltern.modules.api import StateFunction
+from saltern.modules.context import Context, Run
+from saltern.modules.params import BadArgument, bind
+from saltern.modules.registry import AnyState, Registry, schema
+
+
+class ModuleCaller:
+    """Implements ``runtime.ports.Caller`` over a registry. ``refresh`` is given by the engine."""
+
+    def __init__(self, registry: Registry, run: Run) -> None:
+        self._registry = registry
+        self._run = run
+
+    # -- states ----------------------------------------------------------------------------------
+
+    def call(self, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
+        function = self._registry.state(chunk.state, chunk.fun)
+        if function is None:
+            return failed(self._unknown(chunk, chunk.fun))
+        return self._called(function, chunk, args, test=test)
+
+    def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
+        function = self._registry.companion(chunk.state, "mod_watch")
+        if not isinstance(function, StateFunction):
+            return failed(self._unknown(chunk, "mod_watch"))
+        return self._called(function, chunk, {**args, "sfun": fun}, test=test)
+
+    def _unknown(self, chunk: Chunk, fun: str) -> str:
+        where = chunk.mark()
+        return f"State '{chunk.state}.{fun}' was not found: {self._registry.unknown_state(chunk.state, fun)} ({where})"
+
+    def _called(self, function: AnyState, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
+        try:
+            known = function.schema or schema(function)
+            keywords = bind(known, args) if args or known.required else {}
+        except BadArgument as problem:
+            return failed(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
+        context = Context(self._run, test=test, env=chunk.env, chunk=chunk)
+        name = args.get("name", chunk.name) if args else chunk.name
+        if chunk.words:
+            return self._with_words(function, context, chunk, str(name), keywords)
+        return _guarded(function, context, name, keywords)
+
+    def _with_words(
+        self, function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]
+    ) -> Result:
+        """The words that change the call's surroundings: saltenv, runas, umask."""
+        words, args = chunk.words, chunk.args
+        if "saltenv" in words:
+            context.env = str(args["saltenv"])
+        if "runas" in words and args["runas"] is not None:
+            context.runas = str(args["runas"])
+        if "umask" not in words:
+            return _guarded(function, context, name, keywords)
+        try:
+            mask = int(str(args["umask"]), 8)
+        except ValueError:
+            return failed(f"umask {args['umask']!r} is not an octal number")
+        before = os.umask(mask)
+        try:
+            return _guarded(function, context, name, keywords)
+        finally:
+            os.umask(before)
+
+    def takes(self, chunk: Chunk, word: str) -> bool:
+        function = self._registry.state(chunk.state, chunk.fun)
+        return function is not None and word in schema(function).params
+
+    def reacts(self, state: str) -> bool:
+        return self._registry.companion(state, "mod_watch") is not None
+
+    def guarded_by_itself(self, state: str) -> bool:
+        return self._registry.companion(state, "mod_run_check") is not None
+
+    def aggregates(self, state: str) -> bool:
+        return self._registry.companion(state, "mod_aggregate") is not None
+
+    def aggregate(self, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+        enlarge = self._registry.companion(chunk.state, "mod_aggregate")
+        context = Context(self._run, env=chunk.env, chunk=chunk)
+        enlarged: Chunk = enlarge(context, chunk, group, answered)
+        return enlarged
+
+    # -- functions, for conditions and slots -----------------------------------------------------------
+
+    def function(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        function = self._registry.function(name)
+        if function is None:
+            raise LookupError(f"no function is called {name!r}: {self._registry.unknown_function(name)}")
+        return function.body(Context(self._run), *args, **kwargs)
+
+    def command(self, command: str, options: Mapping[str, object]) -> int:
+        """Through the shell, as the options of the state say."""
+        from saltern.modules.commands import run_guard
+
+        return run_guard(Context(self._run), command, options)
+
+    def exists(self, path: str) -> bool:
+        return os.path.lexists(path)
+
+    def refresh(self, what: frozenset[str]) -> None:
+        self._run.refresh(what)
+
+
+def _guarded(function: AnyState, context: Context, name: object, keywords: dict[str, object]) -> Result:
+    try:
+        result = function.body(context, name, **keywords)
+    except SalternError as problem:
+        return failed(str(problem))
+    except OSError as problem:
+        return failed(_os_text(problem))
+    except Exception as problem:
+        return failed(_bug_text(function, problem))
+    if not isinstance(result, Result):
+        return failed(f"{function.module}.{function.name} returned {type(result).__name__}, not a Result")
+    return result
+
+
+def _os_text(problem: OSError) -> str:
+    what = problem.strerror or str(problem)
+    return f"{problem.filename}: {what}" if problem.filename else what
+
+
+def _bug_text(function: AnyState, problem: Exception) -> str:
+    """What an unexpected exception says; the traceback is for the log, not for the report."""
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"
+    return f"{function.module.rpartition('.')[2]}.{function.name} failed: {type(problem).__name__}: {problem} (at {place})"

@@ -1,0 +1,220 @@
+"""What a module function may reach: everything it needs, passed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from saltern.language.result import Outcome, Result, SubResult
+
+if TYPE_CHECKING:
+    from saltern.config.settings import Settings
+    from saltern.language.chunk import Chunk
+    from saltern.system.clock import Clock
+    from saltern.system.host import Host
+
+
+class Functions(Protocol):
+    """``salt``: execution functions by name, as templates and Salt-style modules see them."""
+
+    def __getitem__(self, name: str) -> Callable[..., object]: ...
+    def __contains__(self, name: object) -> bool: ...
+
+
+class Files(Protocol):
+    """``salt://``: the files of the tree."""
+
+    def find(self, path: str, env: str) -> str | None:
+        """The file on disk behind ``salt://path``, or None. Never outside the roots."""
+        ...
+
+    def names(self, env: str) -> list[str]:
+        """Every file of the environment, sorted, relative to its root."""
+        ...
+
+    def directories(self, env: str) -> list[str]:
+        """Every directory of the environment, sorted, relative to its root."""
+        ...
+
+    def environments(self) -> list[str]: ...
+
+
+class Templates(Protocol):
+    """Rendering, for functions that manage templated files."""
+
+    def text(
+        self,
+        text: str,
+        *,
+        engine: str,
+        env: str,
+        path: str = "",
+        sls: str = "",
+        values: Mapping[str, object] | None = None,
+    ) -> str:
+        """Render ``text`` with one engine (``jinja``, ``mako`` …); ``path`` is its place in the tree.
+
+        Raises ``CompileError`` with the place of the mistake.
+        """
+        ...
+
+    def data(
+        self,
+        text: str,
+        *,
+        pipe: str,
+        env: str,
+        path: str = "",
+        sls: str = "",
+        values: Mapping[str, object] | None = None,
+    ) -> object:
+        """Render ``text`` through a whole pipe (``jinja|yaml``, or its own ``#!`` line) into data."""
+        ...
+
+
+class Run:
+    """What all calls of one run share. One per run, so two runs in a process share nothing."""
+
+    __slots__ = (
+        "clock",
+        "context",
+        "files",
+        "functions",
+        "grains",
+        "host",
+        "opts",
+        "pillar",
+        "refresh",
+        "running",
+        "settings",
+        "templates",
+    )
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        grains: dict[str, object],
+        pillar: dict[str, object],
+        opts: dict[str, object],
+        files: Files,
+        templates: Templates,
+        functions: Functions,
+        host: Host,
+        clock: Clock,
+    ) -> None:
+        self.settings = settings
+        self.grains = grains
+        self.pillar = pillar
+        self.opts = opts
+        self.files = files
+        self.templates = templates
+        self.functions = functions
+        self.host = host
+        self.clock = clock
+        self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
+        self.running: Mapping[str, object] = {}
+        self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
+
+
+class Context:
+    """One call. ``ctx.test``, ``ctx.grains``, ``ctx.host.read(…)``, ``ctx.functions["pillar.get"](…)``."""
+
+    __slots__ = ("chunk", "emit", "env", "run", "runas", "test")
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        test: bool = False,
+        env: str = "base",
+        chunk: Chunk | None = None,
+        runas: str | None = None,
+        emit: Callable[[SubResult], None] | None = None,
+    ) -> None:
+        self.run = run
+        self.test = test
+        self.env = env
+        self.chunk = chunk
+        self.runas = runas
+        self.emit = emit
+
+    @property
+    def grains(self) -> dict[str, object]:
+        return self.run.grains
+
+    @property
+    def pillar(self) -> dict[str, object]:
+        return self.run.pillar
+
+    @property
+    def opts(self) -> dict[str, object]:
+        return self.run.opts
+
+    @property
+    def settings(self) -> Settings:
+        return self.run.settings
+
+    @property
+    def functions(self) -> Functions:
+        return self.run.functions
+
+    @property
+    def files(self) -> Files:
+        return self.run.files
+
+    @property
+    def templates(self) -> Templates:
+        return self.run.templates
+
+    @property
+    def host(self) -> Host:
+        return self.run.host
+
+    @property
+    def clock(self) -> Clock:
+        return self.run.clock
+
+    def converge(
+        self,
+        observe: Callable[[], Mapping[str, object]],
+        wanted: Mapping[str, object],
+        act: Callable[[], object],
+        *,
+        data: Mapping[str, object] | None = None,
+        comments: tuple[str, str, str] = ("already as wanted", "would change", "changed"),
+    ) -> Result:
+        """Look; act if something differs and this is not a test; look again.
+
+        What still differs then is a failure nobody had to code. ``data`` is added to what
+        was seen; ``comments`` are for nothing to do, would do, done.
+        """
+        seen = observe()
+        changes = differences(seen, wanted)
+        facts = {**(data or {}), **seen}
+        if not changes:
+            return Result(outcome=Outcome.OK, comment=comments[0], data=facts)
+        if self.test:
+            return Result(
+                outcome=Outcome.WOULD_CHANGE, comment=comments[1], changes=changes, data=facts
+            )
+        act()
+        after = observe()
+        facts = {**(data or {}), **after}
+        if left := differences(after, wanted):
+            return Result(
+                outcome=Outcome.FAILED,
+                comment=f"acted, but still wrong: {', '.join(left)}",
+                changes=differences(seen, after),
+                data=facts,
+            )
+        return Result(outcome=Outcome.OK, comment=comments[2], changes=changes, data=facts)
+
+
+def differences(current: Mapping[str, object], wanted: Mapping[str, object]) -> dict[str, object]:
+    """What of ``wanted`` is not so, in Salt's shape."""
+    return {
+        key: {"old": current.get(key), "new": value}
+        for key, value in wanted.items()
+        if current.get(key) != value
+    }

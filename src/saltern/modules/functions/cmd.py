@@ -1,0 +1,230 @@
+"""``cmd``: run commands from templates and conditions.
+
+Without ``python_shell=True`` there is no shell: the text is taken apart into words, and ``|``
+or ``*`` mean nothing. ``cmd.shell`` always has one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from saltern.modules.api import Function, function
+from saltern.modules.context import Context
+from saltern.modules.functions._command import Command, Done, Options, execute
+from saltern.modules.params import BadArgument, unknown_argument
+
+Finish = Callable[[Done], object]
+
+UNUSED = frozenset(
+    [
+        "group",
+        "use_vt",
+        "output_loglevel",
+        "output_encoding",
+        "log_callback",
+        "hide_output",
+        "password",
+        "encoded_cmd",
+        "saltenv",
+        "pillarenv",
+        "pillar_override",
+        "redirect_stderr",
+        "windows_codepage",
+    ]
+)
+
+
+def _called(ctx: Context, cmd: Command, base: Options, options: dict[str, object]) -> Done:
+    """One call with Salt's keywords; the exit code is left for guards to see."""
+    raises, ignored = options.pop("raise_err", False), options.pop("ignore_retcode", False)
+    if engine := options.pop("template", None):
+        cmd = ctx.templates.text(str(cmd), engine=str(engine), env=ctx.env)
+    if not isinstance(cmd, str | list | tuple):
+        cmd = str(cmd)
+    done = execute(ctx, cmd, _options(ctx, base, options))
+    if not done.started and not base.in_shell:
+        raise BadArgument(f"cannot run {cmd!r}: {done.stderr or done.stdout}")
+    ctx.run.context["retcode"] = 0 if ignored else done.retcode or 0
+    if raises and done.retcode:
+        raise BadArgument(f"{cmd!r} failed with exit code {done.retcode}: {done.stdout}{done.stderr}")
+    return done
+
+
+def _options(ctx: Context, base: Options, options: Mapping[str, object]) -> Options:
+    known = Options.__struct_fields__
+    given = {key: value for key, value in options.items() if key in known and value is not None}
+    shell = options.get("python_shell")
+    if shell is not None or ctx.opts.get("cmd_safe", True) is False:
+        given["in_shell"] = bool(shell) if shell is not None else True
+    for name in options:
+        if name not in known and name != "python_shell" and name not in UNUSED and name[:2] != "__":
+            raise BadArgument(unknown_argument(name, known))
+    return replace(base, **given)
+
+
+def _named(name: str, base: Options, finish: Finish, doc: str) -> Function[..., object]:
+    """``cmd.<name>``: the functions differ in how they run and in what they give back."""
+
+    def body(
+        ctx: Context,
+        /,
+        cmd: Command,
+        cwd: str | None = None,
+        stdin: str | None = None,
+        runas: str | None = None,
+        group: str | None = None,  # noqa: ARG001 - Salt's place for it
+        shell: str | None = None,
+        python_shell: bool | None = None,
+        env: object = None,
+        **options: object,
+    ) -> object:
+        options |= {"cwd": cwd, "stdin": stdin, "runas": runas, "shell": shell, "env": env}
+        return finish(_called(ctx, cmd, base, {**options, "python_shell": python_shell}))
+
+    body.__doc__ = doc
+    return Function(body, name)
+
+
+def _stdout(done: Done) -> object:
+    return done.stdout
+
+
+WORDS = Options(in_shell=False)
+SHELL = Options()
+
+run = _named(
+    "run", Options(in_shell=False, merge_err=True), _stdout, "What a command prints, errors included."
+)
+shell = _named(
+    "shell", Options(merge_err=True), _stdout, "What a command in a shell prints, errors included."
+)
+run_stdout = _named("run_stdout", WORDS, _stdout, "What a command prints.")
+run_stderr = _named("run_stderr", WORDS, lambda done: done.stderr, "What a command prints as errors.")
+run_all = _named("run_all", WORDS, Done.asdict, "Everything of a command: pid, retcode, stdout, stderr.")
+retcode = _named("retcode", WORDS, lambda done: done.retcode, "The exit code of a command.")
+run_bg = _named(
+    "run_bg", Options(in_shell=False, bg=True), lambda done: {"pid": done.pid}, "Start and do not wait."
+)
+
+
+@function
+def script(
+    ctx: Context,
+    /,
+    source: str,
+    args: object = None,
+    cwd: str | None = None,
+    stdin: str | None = None,
+    runas: str | None = None,
+    group: str | None = None,  # noqa: ARG001 - Salt's place for it
+    shell: str | None = None,
+    env: object = None,
+    template: str | None = None,
+    saltenv: str | None = None,
+    **options: object,
+) -> object:
+    """Run a script of the tree: everything it leaves, as ``run_all`` does."""
+    return _script(
+        ctx,
+        source,
+        args,
+        template,
+        saltenv,
+        options | {"cwd": cwd, "stdin": stdin, "runas": runas, "shell": shell, "env": env},
+    ).asdict()
+
+
+@function
+def script_retcode(
+    ctx: Context,
+    /,
+    source: str,
+    args: object = None,
+    template: str | None = None,
+    saltenv: str | None = None,
+    **options: object,
+) -> int | None:
+    """The exit code of a script of the tree."""
+    return _script(ctx, source, args, template, saltenv, options).retcode
+
+
+def _script(
+    ctx: Context,
+    source: str,
+    args: object,
+    template: str | None,
+    saltenv: str | None,
+    options: dict[str, object],
+) -> Done:
+    from saltern.modules.functions._script import NoScript, run_script
+
+    values = options.pop("context", None)
+    try:
+        done = run_script(
+            ctx,
+            source,
+            args,
+            _options(ctx, SHELL, options),
+            template=template,
+            values=values if isinstance(values, Mapping) else None,
+            env=saltenv or "",
+        )
+    except NoScript as problem:
+        raise BadArgument(str(problem)) from None
+    ctx.run.context["retcode"] = done.retcode or 0
+    return done
+
+
+@function
+def exec_code(ctx: Context, lang: str, code: object, cwd: str | None = None, args: object = None) -> object:
+    """What a piece of code prints, run by the interpreter ``lang``."""
+    return _code(ctx, lang, code, cwd, args).stdout
+
+
+@function
+def exec_code_all(
+    ctx: Context, lang: str, code: object, cwd: str | None = None, args: object = None
+) -> object:
+    """The same, everything it leaves."""
+    return _code(ctx, lang, code, cwd, args).asdict()
+
+
+def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
+    from saltern.modules.functions._command import listed
+
+    text = "\n".join(listed(code))
+    given = [lang, "-", *listed(args)]
+    return _called(ctx, given, WORDS, {"stdin": text, "cwd": cwd})
+
+
+@function
+def which(ctx: Context, cmd: str) -> str | None:  # noqa: ARG001
+    """Where a program is, or None."""
+    from shutil import which as find
+
+    return find(cmd)
+
+
+@function
+def which_bin(ctx: Context, cmds: object) -> str | None:
+    """Where the first of these programs that exists is."""
+    found = (which(ctx, str(cmd)) for cmd in cmds) if isinstance(cmds, list | tuple) else iter(())
+    return next((path for path in found if path), None)
+
+
+@function
+def has_exec(ctx: Context, cmd: str) -> bool:
+    """Whether there is such a program."""
+    return which(ctx, cmd) is not None
+
+
+@function
+def shells(ctx: Context) -> list[str]:  # noqa: ARG001
+    """The shells users may have, from ``/etc/shells``."""
+    if not os.path.exists("/etc/shells"):
+        return []
+    with open("/etc/shells", encoding="utf-8") as file:
+        return [line.strip() for line in file if line.startswith("/")]

@@ -1,0 +1,270 @@
+"""``cp``: the files of the tree, from templates.
+
+There is nothing to cache: a file of the tree is on this machine already, so its "cached"
+copy is the file itself. Only what comes from the web is kept, below ``cachedir``.
+"""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions import _place
+from saltern.modules.functions._data import each
+
+
+@function
+def get_file_str(ctx: Context, path: str, saltenv: str | None = None) -> str | bool:
+    """The text of a file, or False."""
+    found = cache_file(ctx, path, saltenv)
+    return _place.read(str(found)).decode("utf-8", "replace") if found else False
+
+
+@function
+def cache_file(
+    ctx: Context,
+    path: str,
+    saltenv: str | None = None,
+    source_hash: str | None = None,
+    verify_ssl: bool = True,
+    use_etag: bool = False,
+) -> str | bool:
+    """Where a file can be read on this machine, or False."""
+    if _place.is_web(path):
+        return _fetched(ctx, path)
+    return _place.on_disk(ctx, path, saltenv) or False
+
+
+def _fetched(ctx: Context, url: str) -> str:
+    kept = _web_copy(ctx, url)
+    data = _place.download(url)
+    os.makedirs(os.path.dirname(kept), mode=0o700, exist_ok=True)
+    _write(kept, data)
+    return kept
+
+
+def _web_copy(ctx: Context, url: str) -> str:
+    """Below ``cachedir``, by host and path; a query is part of the name."""
+    from urllib.parse import quote, urlsplit
+
+    base = str(ctx.opts.get("cachedir") or os.path.expanduser("~/.cache/saltern"))
+    parts = urlsplit(url)
+    name = quote(f"{parts.path}?{parts.query}" if parts.query else parts.path, safe="").strip(".")
+    return os.path.join(base, "extrn_files", ctx.env, parts.netloc.rpartition("@")[2], name or "index")
+
+
+@function
+def cache_files(ctx: Context, paths: object, saltenv: str | None = None) -> list[str | bool]:
+    """Where these files can be read on this machine."""
+    return [cache_file(ctx, str(path), saltenv) for path in each(paths)]
+
+
+@function
+def cache_dir(
+    ctx: Context,
+    path: str,
+    saltenv: str | None = None,
+    include_empty: bool = False,
+    include_pat: str | None = None,
+    exclude_pat: str | None = None,
+) -> list[str]:
+    """Where the files below a directory of the tree can be read on this machine."""
+    names = list_master(ctx, saltenv, path.removeprefix("salt://").rstrip("/") + "/")
+    wanted = [name for name in names if _wanted(name, include_pat, exclude_pat)]
+    return [found for name in wanted if (found := ctx.files.find(name, saltenv or ctx.env))]
+
+
+def _wanted(name: str, include: str | None, exclude: str | None) -> bool:
+    return (not include or _fits(name, include)) and not (exclude and _fits(name, exclude))
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """A glob, or ``E@`` and a regular expression."""
+    import re
+    from fnmatch import fnmatchcase
+
+    if pattern.startswith("E@"):
+        return re.search(pattern[2:], name) is not None
+    return fnmatchcase(name, pattern) or fnmatchcase(os.path.basename(name), pattern)
+
+
+@function
+def cache_master(ctx: Context, saltenv: str | None = None) -> list[str | bool]:
+    """Where every file of the tree can be read on this machine."""
+    return cache_files(ctx, [f"salt://{name}" for name in list_master(ctx, saltenv)], saltenv)
+
+
+@function
+def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
+    """Where the copy of a file is, or nothing."""
+    if _place.is_web(path):
+        kept = _web_copy(ctx, path)
+        return kept if os.path.exists(kept) else ""
+    return _place.on_disk(ctx, path, saltenv) or ""
+
+
+@function
+def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, str] | str:
+    """The digest of a file and how it was made, or nothing."""
+    import hashlib
+
+    found = _place.on_disk(ctx, path, saltenv)
+    if not found:
+        return ""
+    kind = str(ctx.opts.get("hash_type") or "sha256")
+    with open(found, "rb") as file:
+        return {"hash_type": kind, "hsum": hashlib.file_digest(file, kind).hexdigest()}
+
+
+@function
+def stat_file(ctx: Context, path: str, saltenv: str | None = None, octal: bool = True) -> str | int:
+    """The mode of a file of the tree, or nothing."""
+    found = _place.on_disk(ctx, path, saltenv)
+    if not found:
+        return ""
+    mode = os.stat(found).st_mode & 0o7777
+    return f"{mode:04o}" if octal else mode
+
+
+@function
+def list_master(ctx: Context, saltenv: str | None = None, prefix: str = "") -> list[str]:
+    """Every file of the environment."""
+    return [name for name in ctx.files.names(saltenv or ctx.env) if name.startswith(prefix)]
+
+
+@function
+def list_master_dirs(ctx: Context, saltenv: str | None = None, prefix: str = "") -> list[str]:
+    """Every directory of the environment."""
+    return [name for name in ctx.files.directories(saltenv or ctx.env) if name.startswith(prefix)]
+
+
+@function
+def list_states(ctx: Context, saltenv: str | None = None) -> list[str]:
+    """The names of every SLS of the environment."""
+    names = (name for name in ctx.files.names(saltenv or ctx.env) if name.endswith(".sls"))
+    plain = (name.removesuffix(".sls").removesuffix("/init").replace("/", ".") for name in names)
+    return sorted(name for name in plain if name != "top")
+
+
+@function
+def envs(ctx: Context) -> list[str]:
+    """The environments."""
+    return ctx.files.environments()
+
+
+@function
+def get_file(
+    ctx: Context,
+    /,
+    path: str,
+    dest: str,
+    saltenv: str | None = None,
+    makedirs: bool = False,
+    template: str | None = None,
+    gzip: object = None,
+    **values: object,
+) -> str | bool:
+    """Copy a file to ``dest``; a directory there keeps the file's name."""
+    found = cache_file(ctx, path, saltenv)
+    if not found:
+        return ""
+    data = _place.read(str(found))
+    if template:
+        data = _rendered(ctx, data, path, template, saltenv, values)
+    return _put(data, dest, os.path.basename(path.partition("?")[0]), makedirs)
+
+
+def _rendered(
+    ctx: Context, data: bytes, path: str, engine: str, saltenv: str | None, values: Mapping[str, object]
+) -> bytes:
+    text = data.decode("utf-8", "replace")
+    place = path.removeprefix("salt://")
+    return ctx.templates.text(text, engine=engine, env=saltenv or ctx.env, path=place, values=values).encode()
+
+
+def _put(data: bytes, dest: str, name: str, makedirs: bool) -> str | bool:
+    if dest.endswith("/") or os.path.isdir(dest):
+        dest = os.path.join(dest, name)
+    above = os.path.dirname(dest)
+    if above and not os.path.isdir(above):
+        if not makedirs:
+            return False
+        os.makedirs(above, exist_ok=True)
+    _write(dest, data)
+    return dest
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+@function
+def get_template(
+    ctx: Context,
+    /,
+    path: str,
+    dest: str,
+    template: str = "jinja",
+    saltenv: str | None = None,
+    makedirs: bool = False,
+    **values: object,
+) -> str | bool:
+    """Render a file to ``dest``."""
+    return get_file(ctx, path, dest, saltenv, makedirs, template, None, **values)
+
+
+@function
+def get_url(
+    ctx: Context,
+    path: str,
+    dest: str | None = "",
+    saltenv: str | None = None,
+    makedirs: bool = False,
+    source_hash: str | None = None,
+    verify_ssl: bool = True,
+    use_etag: bool = False,
+) -> str | bool:
+    """Fetch a file. ``dest`` None gives its text, an empty one keeps it and says where."""
+    if dest is None:
+        return get_file_str(ctx, path, saltenv)
+    if dest == "":
+        return cache_file(ctx, path, saltenv)
+    return get_file(ctx, path, dest, saltenv, makedirs)
+
+
+@function
+def get_dir(
+    ctx: Context,
+    path: str,
+    dest: str,
+    saltenv: str | None = None,
+    template: str | None = None,
+    gzip: object = None,
+) -> list[str | bool]:
+    """Copy a directory of the tree, with all below it, into ``dest``."""
+    top = path.removeprefix("salt://").strip("/")
+    above = os.path.dirname(top)
+    return [
+        get_file(
+            ctx,
+            f"salt://{name}",
+            os.path.join(dest, os.path.relpath(name, above) if above else name),
+            saltenv,
+            True,
+            template,
+        )
+        for name in list_master(ctx, saltenv, f"{top}/")
+    ]
+
+
+@function
+def list_master_symlinks(ctx: Context, saltenv: str | None = None, prefix: str = "") -> dict[str, str]:
+    """The links among the files of the environment, and where they lead."""
+    env = saltenv or ctx.env
+    places = {name: ctx.files.find(name, env) for name in list_master(ctx, saltenv, prefix)}
+    return {name: os.readlink(place) for name, place in places.items() if place and os.path.islink(place)}

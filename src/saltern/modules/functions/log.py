@@ -1,0 +1,25 @@
+"""``log``: write a line into the log from a template."""
+
+from __future__ import annotations
+
+from saltern.modules.api import Function
+from saltern.modules.context import Context
+
+
+def _at(level: str) -> Function[[str], bool]:
+    def write(ctx: Context, message: str) -> bool:  # noqa: ARG001
+        import logging
+
+        getattr(logging.getLogger("saltern.modules.functions.log"), level)("%s", message)
+        return True
+
+    write.__doc__ = f"Write a line at the level ``{level}``."
+    return Function(write, level)
+
+
+debug = _at("debug")
+info = _at("info")
+warning = _at("warning")
+error = _at("error")
+critical = _at("critical")
+exception = _at("exception")

@@ -1,0 +1,130 @@
+"""``match``: whether a target means this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from saltern.modules.api import Function, function
+from saltern.modules.context import Context
+from saltern.modules.functions._data import each, fresh, laid_over
+
+if TYPE_CHECKING:
+    from saltern.targeting.match import Subject
+
+
+def _subject(ctx: Context, minion_id: str | None = None) -> Subject:
+    from saltern.targeting.match import Subject
+
+    nodegroups = ctx.opts.get("nodegroups")
+    return Subject(
+        id=minion_id or str(ctx.opts.get("id") or ctx.grains.get("id") or ""),
+        grains=ctx.grains,
+        pillar=ctx.pillar,
+        nodegroups=nodegroups if isinstance(nodegroups, Mapping) else {},
+    )
+
+
+def _by_name(how: str, doc: str) -> Callable[[Context, str, str | None], bool]:
+    def match(ctx: Context, tgt: str, minion_id: str | None = None) -> bool:
+        from saltern.targeting.match import matches
+
+        return matches(_subject(ctx, minion_id), tgt, how)
+
+    match.__doc__ = doc
+    return match
+
+
+def _by_data(how: str, doc: str) -> Callable[[Context, str, str, str | None], bool]:
+    def match(ctx: Context, tgt: str, delimiter: str = ":", minion_id: str | None = None) -> bool:
+        from saltern.targeting.match import matches
+
+        return matches(_subject(ctx, minion_id), tgt, how, delimiter=delimiter)
+
+    match.__doc__ = doc
+    return match
+
+
+compound = Function(
+    _by_name("compound", "Whether a compound target fits: ``G@os:Debian and web*``."), "compound"
+)
+glob = Function(_by_name("glob", "Whether the id fits a glob."), "glob")
+pcre = Function(_by_name("pcre", "Whether the id fits a regular expression."), "pcre")
+list_ = Function(_by_name("list", "Whether the id is in a list."), "list")
+ipcidr = Function(
+    _by_name("ipcidr", "Whether an address of this machine is the one or in the network."), "ipcidr"
+)
+nodegroup = Function(_by_name("nodegroup", "Whether the machine is in a nodegroup."), "nodegroup")
+grain = Function(_by_data("grain", "Whether a grain fits a glob: ``os:Deb*``."), "grain")
+grain_pcre = Function(_by_data("grain_pcre", "Whether a grain fits a regular expression."), "grain_pcre")
+pillar = Function(_by_data("pillar", "Whether a pillar value fits a glob."), "pillar")
+pillar_pcre = Function(
+    _by_data("pillar_pcre", "Whether a pillar value fits a regular expression."), "pillar_pcre"
+)
+pillar_exact = Function(_by_data("pillar_exact", "Whether a pillar value is exactly this."), "pillar_exact")
+data = Function(_by_data("data", "Whether a value of the data store fits."), "data")
+
+
+@function
+def filter_by(
+    ctx: Context,
+    lookup: Mapping[str, object],
+    tgt_type: str = "compound",
+    minion_id: str | None = None,
+    merge: object = None,
+    merge_lists: bool = False,
+    default: str = "default",
+    base: str | None = None,
+) -> object:
+    """The first entry of ``lookup`` whose key is a target that means this machine."""
+    found = next(
+        (fresh(lookup[target]) for target in lookup if _means(ctx, target, tgt_type, minion_id)),
+        lookup.get(default),
+    )
+    if merge and merge_lists and isinstance(found, Mapping) and isinstance(merge, Mapping):
+        from saltern.language.merge import deep
+
+        return fresh(deep(found, merge, True))
+    return laid_over(found, merge=merge, base=base, table=lookup)
+
+
+@function
+def search_by(
+    ctx: Context, lookup: Mapping[str, object], tgt_type: str = "compound", minion_id: str | None = None
+) -> list[str] | None:
+    """Every key of ``lookup`` with a target in its list that means this machine."""
+    found = [
+        key
+        for key, targets in lookup.items()
+        if any(_means(ctx, str(target), tgt_type, minion_id) for target in each(targets))
+    ]
+    return found or None
+
+
+@function
+def ifelse(
+    ctx: Context,
+    *args: object,
+    tgt_type: str = "compound",
+    minion_id: str | None = None,
+    merge: object = None,
+    merge_lists: bool = False,
+    default: object = None,
+) -> object:
+    """``ifelse(target, value, target, value, …, default)``: the value of the first target that fits."""
+    pairs = list(zip(args[::2], args[1::2], strict=False))
+    otherwise = args[-1] if len(args) % 2 else default
+    found = next(
+        (value for target, value in pairs if _means(ctx, str(target), tgt_type, minion_id)), otherwise
+    )
+    if not merge:
+        return fresh(found)
+    from saltern.modules.functions._data import merged
+
+    return merged(found or {}, merge, merge_lists=merge_lists)
+
+
+def _means(ctx: Context, target: str, how: str, minion_id: str | None) -> bool:
+    from saltern.targeting.match import matches
+
+    return matches(_subject(ctx, minion_id), target, how)

@@ -1,0 +1,51 @@
+"""``mine``: what other machines have said. A machine on its own has nobody to ask, so: nothing."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+
+
+@function
+def get(
+    ctx: Context, tgt: str, fun: object, tgt_type: str = "glob", exclude_minion: bool = False
+) -> dict[str, object]:
+    """What a function gave on other machines. Always empty here, and a note in the log says so."""
+    import logging
+
+    logging.getLogger("saltern.modules.functions.mine").info(
+        "mine.get finds nothing: there is no mine on a machine that runs on its own"
+    )
+    return {}
+
+
+@function
+def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> bool:
+    """Nothing to tell anybody."""
+    return True
+
+
+@function
+def send(ctx: Context, /, name: str, *args: object, **kwargs: object) -> bool:
+    """Nothing to tell anybody."""
+    return True
+
+
+@function
+def valid(ctx: Context) -> dict[str, object]:
+    """The functions of the mine: none."""
+    return {}
+
+
+@function
+def flush(ctx: Context) -> bool:
+    """Nothing to forget."""
+    return True
+
+
+@function
+def delete(ctx: Context, fun: str) -> bool:
+    """Nothing to forget."""
+    return True

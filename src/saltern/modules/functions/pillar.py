@@ -1,0 +1,162 @@
+"""``pillar``: read what this machine is told."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions._data import choose, fresh, laid_over
+from saltern.modules.params import BadArgument
+
+MISSING = object()
+
+
+class _NotGiven:
+    """``pillar_raise_on_missing`` raises only where the caller has given no default."""
+
+
+NOT_GIVEN = _NotGiven()
+
+
+@function
+def get(
+    ctx: Context,
+    key: str,
+    default: object = NOT_GIVEN,
+    merge: bool = False,
+    merge_nested_lists: bool | None = None,
+    delimiter: str = ":",
+    pillarenv: str | None = None,
+    saltenv: str | None = None,
+) -> object:
+    """The value at ``key`` (``a:b:c`` goes down into it), or the default.
+
+    Args:
+        merge: lay the value over the default instead of replacing it; lists are joined.
+        merge_nested_lists: also join lists further down; the option ``pillar_merge_lists`` if not given.
+        delimiter: what separates the steps of the key.
+    """
+    from saltern.targeting.traverse import traverse
+
+    raises = default is NOT_GIVEN or default is KeyError
+    fallback: object = "" if raises else default
+    if not key and not raises:
+        return fallback
+    found = traverse(ctx.pillar, key, MISSING, delimiter)
+    if found is MISSING:
+        if raises and ctx.opts.get("pillar_raise_on_missing"):
+            raise KeyError(f"Pillar key not found: {key}")
+        return fallback
+    if merge and not raises:
+        lists = ctx.opts.get("pillar_merge_lists") if merge_nested_lists is None else merge_nested_lists
+        return _over(fallback, found, bool(lists))
+    return fresh(found)
+
+
+def _over(default: object, found: object, merge_lists: bool) -> object:
+    """Only what is alike can be merged; otherwise pillar is right."""
+    from saltern.language.merge import deep
+
+    if isinstance(default, Mapping) and isinstance(found, Mapping):
+        return fresh(deep(default, found, merge_lists))
+    if isinstance(default, list) and isinstance(found, list):
+        return fresh([*default, *found])
+    return fresh(found)
+
+
+@function
+def items(ctx: Context, /, *keys: str, **_: object) -> object:
+    """All of pillar, or only these keys."""
+    return _picked(ctx, keys, "", ":") if keys else fresh(ctx.pillar)
+
+
+@function
+def item(ctx: Context, /, *keys: str, default: object = "", delimiter: str = ":", **_: object) -> object:
+    """These keys and their values."""
+    return _picked(ctx, keys, default, delimiter)
+
+
+def _picked(ctx: Context, keys: tuple[str, ...], default: object, delimiter: str) -> dict[str, object]:
+    from saltern.targeting.traverse import traverse
+
+    return {key: fresh(traverse(ctx.pillar, key, default, delimiter)) for key in keys}
+
+
+@function
+def raw(ctx: Context, key: str | None = None) -> object:
+    """All of pillar, or the value of one key at its top."""
+    return fresh(ctx.pillar.get(key, {}) if key else ctx.pillar)
+
+
+@function
+def data(ctx: Context, *keys: str) -> object:
+    """The same as ``pillar.items``."""
+    return items(ctx, *keys)
+
+
+@function
+def ls(ctx: Context, *_: str) -> list[str]:
+    """The keys at the top of pillar."""
+    return list(ctx.pillar)
+
+
+@function
+def keys(ctx: Context, key: str, delimiter: str = ":") -> list[object]:
+    """The keys of the mapping at ``key``."""
+    from saltern.targeting.traverse import traverse
+
+    found = traverse(ctx.pillar, key, MISSING, delimiter)
+    if found is MISSING:
+        raise KeyError(f"Pillar key not found: {key}")
+    if not isinstance(found, Mapping):
+        raise BadArgument(f"the pillar key {key!r} has no keys: it is no mapping")
+    return list(found)
+
+
+@function
+def fetch(
+    ctx: Context,
+    key: str,
+    default: object = NOT_GIVEN,
+    merge: bool = False,
+    merge_nested_lists: bool | None = None,
+    delimiter: str = ":",
+    pillarenv: str | None = None,
+    saltenv: str | None = None,
+) -> object:
+    """The same as ``pillar.get``."""
+    return get(ctx, key, default, merge, merge_nested_lists, delimiter)
+
+
+@function
+def filter_by(
+    ctx: Context,
+    lookup_dict: dict[str, object],
+    pillar: str,
+    merge: object = None,
+    default: str = "default",
+    base: str | None = None,
+) -> object:
+    """The entry of ``lookup_dict`` whose key fits the value at the pillar key ``pillar``."""
+    found = choose(lookup_dict, get(ctx, pillar, None), default)
+    return laid_over(found, merge=merge, base=base, table=lookup_dict)
+
+
+KINDS = {str: "<str>", int: "<int>", bool: "<bool>", float: "<float>", type(None): "<NoneType>"}
+
+
+@function
+def obfuscate(ctx: Context, *keys: str) -> object:
+    """Pillar with the type of every value instead of the value."""
+    return _masked(items(ctx, *keys))
+
+
+def _masked(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _masked(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_masked(inner) for inner in value]
+    return KINDS.get(type(value), f"<{type(value).__name__}>")

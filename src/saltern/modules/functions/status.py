@@ -1,0 +1,67 @@
+"""``status``: how busy this machine is."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+import os
+from datetime import UTC
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+
+
+@function
+def loadavg(ctx: Context) -> dict[str, float]:
+    """The load of the last 1, 5 and 15 minutes."""
+    return dict(zip(("1-min", "5-min", "15-min"), os.getloadavg(), strict=True))
+
+
+@function
+def uptime(ctx: Context) -> dict[str, object]:
+    """How long the machine has been up, and since when."""
+    from datetime import datetime
+
+    with open("/proc/uptime", encoding="ascii") as file:
+        seconds = int(float(file.read().split()[0]))
+    since = int(ctx.clock.now()) - seconds
+    days, rest = divmod(seconds, 86400)
+    hours, rest = divmod(rest, 3600)
+    return {
+        "seconds": seconds,
+        "since_iso": datetime.fromtimestamp(since, UTC).replace(tzinfo=None).isoformat(),
+        "since_t": since,
+        "days": days,
+        "time": f"{hours}:{rest // 60:02d}",
+    }
+
+
+@function
+def meminfo(ctx: Context) -> dict[str, dict[str, str]]:
+    """The kernel's count of memory."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        rows = (line.replace(":", " ").split() for line in file)
+        return {row[0]: dict(zip(("value", "unit"), row[1:], strict=False)) for row in rows if row}
+
+
+@function
+def nproc(ctx: Context) -> int:
+    """How many processors there are."""
+    return os.cpu_count() or 0
+
+
+@function
+def pid(ctx: Context, sig: str) -> str:
+    """The numbers of the processes whose command line has this text, one per line."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                line = file.read().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue  # it has ended
+        if sig in line:
+            found.append(name)
+    return "\n".join(sorted(found, key=int))

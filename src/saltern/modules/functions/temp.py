@@ -1,0 +1,25 @@
+"""``temp``: new files and directories that nobody else has."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+
+
+@function(name="dir")
+def dir_(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str:  # noqa: ARG001
+    """Make a new directory; who asks removes it."""
+    from tempfile import mkdtemp
+
+    return mkdtemp(suffix, prefix, parent)
+
+
+@function
+def file(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str:  # noqa: ARG001
+    """Make a new empty file; who asks removes it."""
+    import os
+    from tempfile import mkstemp
+
+    handle, path = mkstemp(suffix, prefix, parent)
+    os.close(handle)
+    return path

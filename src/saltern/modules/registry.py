@@ -1,0 +1,148 @@
+"""Modules by name. Imported on first use; no directory is scanned, and nothing is global.
+
+``STATES`` and ``FUNCTIONS`` list what is built in. A module is a Python module whose marked objects
+(``@state``, ``@function``) are what it offers; one with many large functions keeps each in a
+submodule, named in its ``LAZY`` table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.modules.api import Function, StateFunction
+from saltern.modules.params import Schema, schema_of
+
+STATES: tuple[str, ...] = ("cmd", "file", "module", "test")
+FUNCTIONS: tuple[str, ...] = (
+    "cmd",
+    "config",
+    "cp",
+    "data",
+    "defaults",
+    "disk",
+    "environ",
+    "file",
+    "grains",
+    "group",
+    "hashutil",
+    "http",
+    "ini",
+    "log",
+    "match",
+    "mine",
+    "network",
+    "pillar",
+    "random",
+    "saltutil",
+    "slsutil",
+    "status",
+    "sys",
+    "temp",
+    "test",
+    "timezone",
+    "user",
+)
+
+AnyState = StateFunction[Any]
+AnyFunction = Function[Any, object]
+
+
+class Registry:
+    """What can be called in one run. ``states`` and ``functions`` are further modules, which win."""
+
+    def __init__(
+        self,
+        states: Mapping[str, ModuleType] | None = None,
+        functions: Mapping[str, ModuleType] | None = None,
+    ) -> None:
+        self._modules: dict[tuple[str, str], ModuleType | None] = {
+            **{("states", name): module for name, module in (states or {}).items()},
+            **{("functions", name): module for name, module in (functions or {}).items()},
+        }
+        self._states: dict[tuple[str, str], AnyState | None] = {}
+        self._functions: dict[str, AnyFunction | None] = {}
+
+    def state(self, state: str, fun: str) -> AnyState | None:
+        key = (state, fun)
+        if key not in self._states:
+            found = _member(self.module("states", state), fun, StateFunction)
+            self._states[key] = found
+        return self._states[key]
+
+    def function(self, name: str) -> AnyFunction | None:
+        if name not in self._functions:
+            module, _, fun = name.partition(".")
+            self._functions[name] = _member(self.module("functions", module), fun, Function)
+        return self._functions[name]
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        key = (kind, name)
+        if key not in self._modules:
+            known = name in (STATES if kind == "states" else FUNCTIONS)
+            self._modules[key] = import_module(f"saltern.modules.{kind}.{name}") if known else None
+        return self._modules[key]
+
+    def companion(self, state: str, name: str) -> Any:
+        """``mod_watch`` and its kin of a state module, or None."""
+        module = self.module("states", state)
+        return getattr(module, name, None) if module is not None else None
+
+    def names(self, kind: str) -> list[str]:
+        """Every module of a kind, built in or added."""
+        own = {name for other, name in self._modules if other == kind and self._modules[other, name]}
+        return sorted(own | set(STATES if kind == "states" else FUNCTIONS))
+
+    def members(self, kind: str, name: str) -> list[str]:
+        """Every function of a module."""
+        module = self.module(kind, name)
+        return sorted(member_names(module, StateFunction if kind == "states" else Function))
+
+    def unknown_state(self, state: str, fun: str) -> str:
+        """Why there is no such state, and what it may have meant."""
+        if self.module("states", state) is None:
+            hint = did_you_mean(state, self.names("states"))
+            return f"no state module is called {state!r}" + (f"; {hint}" if hint else "")
+        hint = did_you_mean(fun, self.members("states", state))
+        return f"the state module {state!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
+
+    def unknown_function(self, name: str) -> str:
+        module, _, fun = name.partition(".")
+        if self.module("functions", module) is None:
+            hint = did_you_mean(module, self.names("functions"))
+            return f"no module is called {module!r}" + (f"; {hint}" if hint else "")
+        hint = did_you_mean(fun, self.members("functions", module))
+        return f"the module {module!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
+
+
+def schema(function: AnyState | AnyFunction) -> Schema:
+    """Read from its signature once; the engine passes the context, and to a state its name."""
+    if function.schema is None:
+        skip = 2 if isinstance(function, StateFunction) else 1
+        function.schema = schema_of(function.body, skip=skip)
+    return function.schema
+
+
+def _member(module: ModuleType | None, name: str, kind: type) -> Any:
+    if module is None or name.startswith("_"):
+        return None
+    lazy: Mapping[str, str] = getattr(module, "LAZY", {})
+    if name in lazy:
+        module = import_module(f"{module.__name__}.{lazy[name]}")
+    found = getattr(module, name, None)
+    if isinstance(found, kind) and found.name == name:  # type: ignore[attr-defined]
+        return found
+    return next((one for one in _marked(module, kind) if one.name == name), None)
+
+
+def _marked(module: ModuleType, kind: type) -> Iterable[Any]:
+    return (one for one in vars(module).values() if isinstance(one, kind))
+
+
+def member_names(module: ModuleType | None, kind: type) -> set[str]:
+    if module is None:
+        return set()
+    return {one.name for one in _marked(module, kind)} | set(getattr(module, "LAZY", {}))

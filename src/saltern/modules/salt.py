@@ -1,0 +1,75 @@
+"""``salt``: execution functions as templates see them, ``salt['mod.fun'](…)`` or ``salt.mod.fun(…)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from saltern.modules.context import Context
+
+if TYPE_CHECKING:
+    from saltern.modules.context import Run
+    from saltern.modules.registry import Registry
+
+
+class Salt:
+    """A mapping by need: a function is looked up when it is named."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._known: dict[str, Callable[..., object]] = {}
+        self._context: Context | None = None
+
+    def bind(self, run: Run) -> None:
+        """Functions run in this context; the run itself needs ``salt`` first."""
+        self._context = Context(run)
+
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        known = self._known.get(name)
+        if known is None:
+            function = self._registry.function(name)
+            if function is None or self._context is None:
+                raise KeyError(name)
+            known = self._known[name] = partial(function.body, self._context)
+        return known
+
+    def get(self, name: str, default: object = None) -> object:
+        return self[name] if name in self else default
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._registry.function(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        for module in self._registry.names("functions"):
+            for fun in self._registry.members("functions", module):
+                yield f"{module}.{fun}"
+
+    def keys(self) -> list[str]:
+        return list(self)
+
+    def __getattr__(self, module: str) -> Namespace:
+        if module.startswith("_") or self._registry.module("functions", module) is None:
+            raise AttributeError(module)
+        return Namespace(self, module)
+
+    def unknown(self, name: str) -> str:
+        """Why there is no such function."""
+        return self._registry.unknown_function(name)
+
+
+class Namespace:
+    """``salt.mod``."""
+
+    def __init__(self, salt: Salt, module: str) -> None:
+        self._salt = salt
+        self._module = module
+
+    def __getattr__(self, fun: str) -> Callable[..., object]:
+        try:
+            return self._salt[f"{self._module}.{fun}"]
+        except KeyError:
+            raise AttributeError(fun) from None
+
+    def __getitem__(self, fun: str) -> Callable[..., object]:
+        return self._salt[f"{self._module}.{fun}"]

@@ -1,0 +1,299 @@
+"""``cmd``: run commands and scripts.
+
+A command is not looked at before it runs, so it always counts as a change. Give it
+``creates``, ``onlyif`` or ``unless``, or watch something with ``cmd.wait``, to run it only
+when there is something to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from saltern.language.result import Outcome, Result, failed, ok
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.functions._command import Done, Options, environment, execute
+from saltern.modules.params import BadArgument, bind, schema_of, unknown_argument
+from saltern.modules.states._stateful import as_told, test_command
+
+NOTHING_WATCHED = Result(outcome=Outcome.OK)
+
+# Accepted for trees written for Salt; they mean nothing here.
+UNUSED = frozenset(
+    {"use_vt", "output_loglevel", "output_encoding", "binds", "password", "group", "args", "python_shell"}
+    | {"raise_err", "log_callback", "ignore_retcode", "show_changes", "clean_env", "rstrip"}
+)
+
+
+@state
+def run(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    cwd: str | None = None,
+    root: str | None = None,
+    runas: str | None = None,
+    shell: str | None = None,
+    env: object = None,
+    prepend_path: str | None = None,
+    stateful: object = False,
+    umask: object = None,
+    hide_output: bool = False,
+    timeout: float | None = None,
+    ignore_timeout: bool = False,
+    success_retcodes: object = None,
+    success_stdout: object = None,
+    success_stderr: object = None,
+    bg: bool = False,
+    stdin: str | None = None,
+    **rest: object,
+) -> Result:
+    """Run a command in a shell.
+
+    Args:
+        name: the command; several lines are one script.
+        cwd: where to run it; the user's home directory if not given.
+        root: run it inside this directory, with ``chroot``.
+        runas: the user to run it as.
+        shell: the shell; the machine's own (the grain ``shell``, or ``/bin/sh``) if not given.
+        env: more environment variables, ``{NAME: value}``.
+        prepend_path: directories to search before PATH.
+        stateful: the last line of the output says what happened: ``changed=yes comment='…'`` or
+            JSON. ``{test_name: command}`` also gives the command to ask in test mode.
+        umask: the umask of the command.
+        hide_output: keep its output out of the report.
+        timeout: seconds after which it is killed, with all it started.
+        ignore_timeout: such a kill is a success.
+        success_retcodes, success_stdout, success_stderr: exit codes or outputs that are a success, too.
+        bg: start it and do not wait.
+        stdin: what it reads.
+    """
+    if wrong := _unknown(rest):
+        return failed(wrong)
+    options = Options(
+        cwd=cwd,
+        root=root,
+        runas=runas,
+        shell=shell,
+        env=env,
+        prepend_path=prepend_path,
+        umask=umask,
+        timeout=timeout,
+        ignore_timeout=ignore_timeout,
+        success_retcodes=success_retcodes,
+        success_stdout=success_stdout,
+        success_stderr=success_stderr,
+        bg=bg,
+        stdin=stdin,
+    )
+    try:
+        if env is not None:
+            environment(env)
+        if ctx.test:
+            return _rehearse(ctx, name, options, stateful)
+        done = execute(ctx, name, options)
+    except BadArgument as problem:
+        return failed(str(problem))
+    answer = _answer(done, f'Command "{name}" run', hide=hide_output)
+    return as_told(answer, done) if stateful and not bg else answer
+
+
+def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Result:
+    if instead := test_command(stateful):
+        done = execute(ctx, instead, options)
+        return as_told(_answer(done, f'Command "{instead}" run'), done, test=True)
+    return Result(
+        outcome=Outcome.WOULD_CHANGE,
+        comment=f'Command "{name}" would have been executed',
+        changes={} if stateful else {"cmd": name},
+    )
+
+
+def _answer(done: Done, comment: str, *, hide: bool = False) -> Result:
+    changes = done.asdict()
+    if not done.started:  # nothing happened; the reason is all there is to tell
+        return failed(f"{comment}: {done.stderr}")
+    if hide:
+        changes |= {"stdout": "", "stderr": ""}
+    return Result(outcome=Outcome(not done.retcode), comment=comment, changes=changes)
+
+
+def _unknown(rest: Mapping[str, object]) -> str:
+    """Why these arguments cannot be, or nothing."""
+    known = (*Options.__struct_fields__, "stateful", "hide_output", "source", "template")
+    return "\n".join(unknown_argument(name, known) for name in rest if name not in UNUSED)
+
+
+@state
+def wait(ctx: Context, /, name: str, **_: object) -> Result:  # noqa: ARG001
+    """Run a command, but only when something that is watched has changed. Takes what ``run`` takes."""
+    return NOTHING_WATCHED
+
+
+@state
+def script(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    source: str | None = None,
+    template: str | None = None,
+    args: object = None,
+    context: object = None,
+    defaults: object = None,
+    cwd: str | None = None,
+    runas: str | None = None,
+    shell: str | None = None,
+    env: object = None,
+    prepend_path: str | None = None,
+    stateful: object = False,
+    umask: object = None,
+    hide_output: bool = False,
+    timeout: float | None = None,
+    ignore_timeout: bool = False,
+    success_retcodes: object = None,
+    success_stdout: object = None,
+    success_stderr: object = None,
+    saltenv: str | None = None,
+    stdin: str | None = None,
+    **rest: object,
+) -> Result:
+    """Run a script: a private copy, which is removed afterwards.
+
+    Args:
+        name: the script, and arguments for it if ``source`` is given as well.
+        source: ``salt://``, a path or a web address; ``name`` if not given.
+        template: render it first, with ``jinja`` or another engine.
+        args: arguments for the script, as text or a list.
+        context, defaults: values for the template.
+        cwd, runas, shell, env, prepend_path, stateful, umask, hide_output, timeout, ignore_timeout,
+            success_retcodes, success_stdout, success_stderr, stdin: as in ``run``.
+        saltenv: where ``salt://`` is looked up.
+    """
+    from saltern.modules.functions._script import NoScript, run_script
+
+    if wrong := _unknown(rest):
+        return failed(wrong)
+    for what, value in (("context", context), ("defaults", defaults)):
+        if value is not None and not isinstance(value, Mapping):
+            return failed(f"argument {what!r} needs a mapping")
+    options = Options(
+        cwd=cwd,
+        runas=runas,
+        shell=shell,
+        env=env,
+        prepend_path=prepend_path,
+        umask=umask,
+        timeout=timeout,
+        ignore_timeout=ignore_timeout,
+        success_retcodes=success_retcodes,
+        success_stdout=success_stdout,
+        success_stderr=success_stderr,
+        stdin=stdin,
+    )
+    try:
+        if env is not None:
+            environment(env)
+        if ctx.test:
+            return Result(outcome=Outcome.WOULD_CHANGE, comment=f"Command '{name}' would have been executed")
+        done = run_script(
+            ctx,
+            source or name,
+            args if args is not None or not source else name.partition(" ")[2],
+            options,
+            template=template,
+            values={**_mapping(defaults), **_mapping(context)},
+            env=saltenv or "",
+        )
+    except (BadArgument, NoScript) as problem:
+        return failed(str(problem))
+    answer = _answer(done, f"Command '{name}' run", hide=hide_output)
+    return as_told(answer, done) if stateful else answer
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+@state
+def wait_script(ctx: Context, /, name: str, **_: object) -> Result:  # noqa: ARG001
+    """Run a script, but only when something that is watched has changed. Takes what ``script`` takes."""
+    return NOTHING_WATCHED
+
+
+@state
+def call(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    func: object,
+    args: object = None,
+    kws: object = None,
+    **_: object,
+) -> Result:
+    """Call a Python function, or an execution function by its name.
+
+    Args:
+        name: what to call it in the report.
+        func: the function; from a ``#!py`` file a Python one, from elsewhere ``module.function``.
+        args: a list of arguments for it.
+        kws: a mapping of keyword arguments for it.
+    """
+    function = ctx.functions[func] if isinstance(func, str) and func in ctx.functions else func
+    if not callable(function):
+        return failed(f"argument 'func' needs a function, and {func!r} is none")
+    if ctx.test:
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=f"Function {name!r} would have been called")
+    given = args if isinstance(args, list | tuple) else [] if args is None else [args]
+    answer = function(*given, **_mapping(kws))
+    if isinstance(answer, dict):
+        return Result(
+            outcome=Outcome(bool(answer.get("result", True))),
+            comment=str(answer.get("comment", "")),
+            changes=dict(_mapping(answer.get("changes"))),
+        )
+    return ok(answer if isinstance(answer, str) else "", changes={"retval": answer})
+
+
+@state
+def wait_call(ctx: Context, /, name: str, *, func: object, **_: object) -> Result:  # noqa: ARG001
+    """Call a function, but only when something that is watched has changed. Takes what ``call`` takes."""
+    return NOTHING_WATCHED
+
+
+REACTIONS = {
+    "run": run,
+    "wait": run,
+    "watch": run,
+    "script": script,
+    "wait_script": script,
+    "call": call,
+    "wait_call": call,
+}
+
+
+@state
+def mod_watch(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    sfun: str = "run",
+    runas: str | None = None,
+    umask: object = None,
+    saltenv: str | None = None,
+    **kwargs: object,
+) -> Result:
+    """What a ``cmd`` state does when something it watches has changed: it runs."""
+    reaction = REACTIONS.get(sfun)
+    if reaction is None:
+        return failed(f"cmd.{sfun} cannot react to a watch; use cmd.wait or cmd.wait_script")
+    body: Callable[..., Result] = reaction.body
+    words = {"runas": runas, "umask": umask, "saltenv": saltenv}
+    given = kwargs | {word: value for word, value in words.items() if value is not None}
+    try:
+        return body(ctx, name, **bind(schema_of(body, skip=2), given))
+    except BadArgument as problem:
+        return failed(str(problem))

@@ -1,0 +1,37 @@
+"""``file``: files, directories and links, and what is in them.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+LAZY: dict[str, str] = {
+    "absent": "presence",
+    "accumulated": "accumulated",
+    "append": "adding",
+    "blockreplace": "blocks",
+    "cached": "cached",
+    "comment": "commenting",
+    "copy": "copies",
+    "decode": "decode",
+    "directory": "directory",
+    "exists": "presence",
+    "hardlink": "links",
+    "keyvalue": "keyvalue",
+    "line": "line",
+    "managed": "managed",
+    "missing": "presence",
+    "mknod": "mknod",
+    "not_cached": "cached",
+    "patch": "patch",
+    "prepend": "adding",
+    "pruned": "tidying",
+    "recurse": "recurse",
+    "rename": "copies",
+    "replace": "replace",
+    "serialize": "serialize",
+    "symlink": "links",
+    "tidied": "tidying",
+    "touch": "touch",
+    "uncomment": "commenting",
+}

@@ -1,0 +1,151 @@
+"""``file.blockreplace``: what stands between two markers."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.accumulated import collected_for
+from saltern.modules.states.file.adding import texts
+from saltern.modules.states.file.answers import Refusal, guarded
+from saltern.modules.states.file.diffs import lines_of
+from saltern.modules.states.file.editing import Edit, backup_suffix, edit, ended
+from saltern.modules.states.file.patterns import compiled
+
+
+@state
+def blockreplace(
+    ctx: Context,
+    name: str,
+    *,
+    marker_start: str = "#-- start managed zone --",
+    marker_end: str = "#-- end managed zone --",
+    source: str | None = None,
+    source_hash: str | None = None,
+    template: str | None = "jinja",
+    sources: list[object] | None = None,
+    source_hashes: list[object] | None = None,
+    defaults: object = None,
+    context: object = None,
+    content: str = "",
+    append_if_not_found: bool = False,
+    prepend_if_not_found: bool = False,
+    backup: object = ".bak",
+    show_changes: bool = True,
+    append_newline: bool | None = None,
+    insert_before_match: str | None = None,
+    insert_after_match: str | None = None,
+) -> Result:
+    """Manage the lines between two markers; the rest of the file is not touched.
+
+    Args:
+        name: the absolute path of the file.
+        marker_start, marker_end: texts in the lines before and after the block. The lines stay.
+        content: what the block shall hold.
+        source, sources, source_hash, source_hashes, template, defaults, context: take it from files
+            instead, rendered.
+        append_if_not_found, prepend_if_not_found: add the block at the end or the start if there is none.
+        insert_before_match, insert_after_match: or before or after the first line matching this.
+        append_newline: True always ends the content with a further newline, False never; without it,
+            if there is none.
+        backup: the suffix of a copy of the old file, or False.
+        show_changes: False keeps the difference out of the result.
+
+    Texts collected by ``file.accumulated`` for this file are added to the content.
+    """
+
+    def work() -> Result:
+        body = content
+        if source is not None or sources is not None:
+            body = "".join(
+                texts(
+                    ctx, name, None, source, source_hash, sources, source_hashes, template, context, defaults
+                )
+            )
+        for collected in collected_for(ctx, name).values():
+            body = "\n".join([*([body] if body else []), *collected])
+        where = {
+            "append": append_if_not_found,
+            "prepend": prepend_if_not_found,
+            "before": insert_before_match,
+            "after": insert_after_match,
+        }
+        block = Block(marker_start, marker_end, body, append_newline, _place(where))
+        how = Edit(path=name, backup=backup_suffix(backup), show_changes=show_changes)
+        return edit(ctx, how, block.change)
+
+    return guarded(name, work)
+
+
+def _place(where: dict[str, bool | str | None]) -> tuple[str, str]:
+    chosen = [(place, pattern) for place, pattern in where.items() if pattern]
+    if len(chosen) > 1:
+        raise Refusal(
+            "only one of append_if_not_found, prepend_if_not_found, insert_before_match and"
+            " insert_after_match may be given"
+        )
+    return (chosen[0][0], str(chosen[0][1])) if chosen else ("", "")
+
+
+class Block(Struct, frozen=True):
+    start: str
+    end: str
+    content: str
+    newline: bool | None
+    place: tuple[str, str]
+
+    def change(self, old: str) -> str:
+        if not self.start or not self.end:
+            raise Refusal("marker_start and marker_end must not be empty")
+        lines = lines_of(old)
+        if any(self.start in line for line in lines):
+            return self._replaced(lines)
+        return self._inserted(lines)
+
+    @property
+    def body(self) -> str:
+        if self.newline is None:
+            return self.content if self.content.endswith("\n") else f"{self.content}\n"
+        return f"{self.content}\n" if self.newline else self.content
+
+    def _replaced(self, lines: list[str]) -> str:
+        """Every block gets the content."""
+        result: list[str] = []
+        inside = False
+        for line in lines:
+            if not inside:
+                result.append(line)
+                inside = self.start in line
+            elif self.end in line:
+                result += [self.body, self._end_line(line)]
+                inside = False
+        if inside:
+            raise Refusal(f"the block is not terminated: {self.end!r} does not follow {self.start!r}")
+        return "".join(result)
+
+    def _end_line(self, line: str) -> str:
+        before, marker, after = line.partition(self.end)
+        keep = self.newline is not False and not before.strip()
+        return (before if keep else "") + marker + after
+
+    def _inserted(self, lines: list[str]) -> str:
+        place, pattern = self.place
+        block = f"{self.start}\n{self.body}{self.end}\n"
+        if place == "append":
+            return ended("".join(lines)) + block
+        if place == "prepend":
+            return block + "".join(lines)
+        at = self._anchor(lines, pattern) if place else None
+        if at is None:
+            raise Refusal(
+                "markers were not found in the file; say append_if_not_found: True to add the block"
+            )
+        if place == "after":
+            at += 1
+        return ended("".join(lines[:at])) + block + "".join(lines[at:])
+
+    def _anchor(self, lines: list[str], pattern: str) -> int | None:
+        search = compiled(pattern)
+        return next((at for at, line in enumerate(lines) if search.search(line.rstrip("\n"))), None)

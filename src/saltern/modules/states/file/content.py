@@ -1,0 +1,147 @@
+"""What a file shall hold: from its arguments, from pillar or grains, from a source, through a template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from saltern.modules.context import Context
+from saltern.modules.states.file import sources
+from saltern.modules.states.file.accumulated import collected_for
+from saltern.modules.states.file.answers import Refusal
+
+
+class Template(Struct, frozen=True, kw_only=True):
+    """How text becomes content."""
+
+    engine: str = ""
+    context: Mapping[str, object] = field(default_factory=dict)
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    encoding: str = ""
+    errors: str = "strict"
+
+
+def template_of(
+    engine: str | None,
+    context: object,
+    defaults: object,
+    encoding: str | None = None,
+    errors: str = "strict",
+) -> Template:
+    return Template(
+        engine=engine or "",
+        context=_mapping("context", context),
+        defaults=_mapping("defaults", defaults),
+        encoding=encoding or "",
+        errors=errors,
+    )
+
+
+def _mapping(name: str, value: object) -> Mapping[str, object]:
+    """A mapping, or a list of mappings as SLS writers like them."""
+    if not value:
+        return {}
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+        return {key: inner for item in value for key, inner in item.items()}
+    raise Refusal(f"{name.capitalize()} must be formed as a dict")
+
+
+def render(
+    ctx: Context, path: str, data: bytes, template: Template, *, source: str = "", name: str = ""
+) -> bytes:
+    """The bytes to write; without a template and an encoding, the very bytes that were given."""
+    if not template.engine and not template.encoding:
+        return data
+    text = data.decode("utf-8")
+    if template.engine:
+        values = {
+            **template.defaults,
+            **template.context,
+            "source": source,
+            "accumulator": collected_for(ctx, path),
+        }
+        sls = ctx.chunk.sls if ctx.chunk else ""
+        text = ctx.templates.text(
+            text, engine=template.engine, env=ctx.env, path=name or source, sls=sls, values=values
+        )
+    try:
+        return text.encode(template.encoding or "utf-8", template.errors)
+    except LookupError:
+        raise Refusal(f"no encoding is called {template.encoding!r}") from None
+
+
+def render_source(ctx: Context, path: str, found: sources.Source, template: Template) -> bytes:
+    return render(ctx, path, found.data, template, source=found.url, name=found.name)
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """Content named by arguments; at most one of the three is there."""
+
+    contents: object = None
+    pillar: object = None
+    grains: object = None
+    delimiter: str = ":"
+    newline: bool = True
+    allow_empty: bool = True
+
+    @property
+    def named(self) -> list[str]:
+        given = (
+            ("contents", self.contents),
+            ("contents_pillar", self.pillar),
+            ("contents_grains", self.grains),
+        )
+        return [name for name, value in given if value is not None]
+
+
+def given_bytes(ctx: Context, given: Given) -> bytes | None:
+    """The content from arguments, pillar or grains; None if none was named."""
+    if not given.named:
+        return None
+    if len(given.named) > 1:
+        raise Refusal(f"Only one of {' and '.join(given.named)} is permitted")
+    value = given.contents
+    if given.pillar is not None:
+        value = _looked_up(ctx, "pillar.get", "Pillar", given.pillar, given.delimiter)
+    elif given.grains is not None:
+        value = _looked_up(ctx, "grains.get", "Grain", given.grains, given.delimiter)
+    data = _joined(value, newline=given.newline)
+    if not data and not given.allow_empty:
+        raise Refusal(f"{given.named[0]!r} is empty, and allow_empty is False")
+    return data
+
+
+def _looked_up(ctx: Context, function: str, kind: str, key: object, delimiter: str) -> object:
+    if isinstance(key, list):
+        return [_looked_up(ctx, function, kind, item, delimiter) for item in key]
+    missing = object()
+    value = ctx.functions[function](key, missing, delimiter=delimiter)
+    if value is missing:
+        raise Refusal(f"{kind} {key} does not exist")
+    return value
+
+
+def _joined(value: object, *, newline: bool) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, list):
+        if not value:
+            raise Refusal("contents is an empty list; give a text, or a list of texts")
+        lines = [_line(item) for item in value]
+        text = "\n".join(lines)
+    else:
+        text = "" if value is None else str(value)
+    if newline and text and not text.endswith("\n"):
+        text += "\n"
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _line(item: object) -> str:
+    if isinstance(item, list):
+        return "\n".join(map(_line, item))
+    if isinstance(item, Mapping):
+        raise Refusal("contents holds a mapping where a line should be; is the indentation right?")
+    return "" if item is None else str(item).removesuffix("\n")

@@ -1,0 +1,205 @@
+"""``file.copy`` and ``file.rename``: a second one of what is on this machine, or the same elsewhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Later, Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.owners import attribute_changes, attributes_of
+from saltern.modules.states.file.placing import make_parents
+from saltern.system import files
+from saltern.system.files import KEPT, Attributes
+
+Mode = str
+
+
+class Move(Struct, frozen=True, kw_only=True):
+    source: str
+    path: str
+    force: bool
+    makedirs: bool
+    preserve: bool = False
+    user: str | None = None
+    group: str | None = None
+    mode: str | None = None
+    dir_mode: str | None = None
+
+
+@state
+def copy(
+    ctx: Context,
+    name: str,
+    *,
+    source: str,
+    force: bool = False,
+    makedirs: bool = False,
+    preserve: bool = False,
+    user: str | None = None,
+    group: str | None = None,
+    mode: Mode | None = None,
+    dir_mode: Mode | None = None,
+    subdir: bool = False,
+) -> Result:
+    """Copy a file or directory of this machine, unless something is at its new place already.
+
+    Args:
+        name: the absolute path of the copy.
+        source: the absolute path of what to copy.
+        force: overwrite what is there, if it differs.
+        makedirs: make the directories above it if they are missing.
+        preserve: keep mode and owner of the source.
+        user, group, mode: the owner and mode of the copy. ``mode: keep`` is the mode of the source.
+        dir_mode: the mode of directories made.
+        subdir: if ``name`` is a directory, copy into it.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        target = files.look(path, follow=True)
+        if subdir and target is not None and files.kind_of(target) == "directory":
+            path = os.path.join(path, os.path.basename(source.rstrip("/")))
+        move = Move(
+            source=_source(source),
+            path=path,
+            force=force,
+            makedirs=makedirs,
+            preserve=preserve or mode == "keep",
+            user=user,
+            group=group,
+            mode=None if mode == "keep" else mode,
+            dir_mode=dir_mode,
+        )
+        return _copy(ctx, move)
+
+    return guarded(name, work)
+
+
+def _source(source: str) -> str:
+    if not os.path.isabs(source):
+        raise Refusal(f"Source {source} is not an absolute path")
+    return source
+
+
+def _copy(ctx: Context, move: Move) -> Result:
+    found = files.look(move.source, follow=True)
+    if found is None:
+        raise Refusal(f'Source file "{move.source}" is not present')
+    there = files.look(move.path)
+    if there is not None and (not move.force or _equal(move, found)):
+        word = "is already a copy" if move.force else "exists and will not be overwritten"
+        return unchanged(f'The target file "{move.path}" {word}', facts(ctx, move.path, there))
+    attributes, notes = _asked(ctx, move, found)
+    changes: dict[str, object] = {move.path: move.source}
+    changes |= attribute_changes(None, attributes, user=move.user, group=move.group, mode=move.mode)
+    notes += _parent(ctx, move)
+    if not ctx.test:
+        _copied(move, found, attributes)
+        there = files.look(move.path)
+    would = "\n".join([f'File "{move.source}" is set to be copied to "{move.path}"', *notes])
+    done = f'Copied "{move.source}" to "{move.path}"'
+    return changed(ctx, changes, done, would, facts(ctx, move.path, there))
+
+
+def _equal(move: Move, found: os.stat_result) -> bool:
+    """Whether a file is there already with the same content and what was asked for."""
+    if files.kind_of(found) != "file":
+        return False
+    old = files.see(move.path, follow=False)
+    if old is None or old.data is None or old.data != files.read(move.source):
+        return False
+    attributes = attributes_of(move.user, move.group, move.mode)
+    return not attribute_changes(old.stat, attributes, user=move.user, group=move.group, mode=move.mode)
+
+
+def _asked(ctx: Context, move: Move, found: os.stat_result) -> tuple[Attributes, list[str]]:
+    notes: list[str] = []
+    try:
+        asked = attributes_of(move.user, move.group, move.mode)
+    except Later as missing:
+        if not ctx.test:
+            raise
+        asked, notes = KEPT, [str(missing)]
+    if not move.preserve:
+        return asked, notes
+    mode = stat.S_IMODE(found.st_mode) if asked.mode is None else asked.mode
+    uid = found.st_uid if asked.uid is None else asked.uid
+    gid = found.st_gid if asked.gid is None else asked.gid
+    return Attributes(mode, uid, gid), notes
+
+
+def _parent(ctx: Context, move: Move) -> list[str]:
+    parent = os.path.dirname(move.path)
+    if move.makedirs or files.look(parent, follow=True) is not None:
+        return []
+    missing = f"The target directory {parent} is not present; create it first, or say makedirs: True"
+    if not ctx.test:
+        raise Later(missing)
+    return [missing]
+
+
+def _copied(move: Move, found: os.stat_result, attributes: Attributes) -> None:
+    if move.makedirs:
+        make_parents(move.path, attributes, mode=move.mode, dir_mode=move.dir_mode)
+    if files.kind_of(found) == "directory":
+        from shutil import copytree
+
+        files.remove(move.path)
+        copytree(move.source, move.path, symlinks=True)
+        files.set_attributes(move.path, attributes, follow=False)
+        return
+    there = files.look(move.path)
+    if there is not None and files.kind_of(there) == "directory":
+        files.remove(move.path)
+    data = files.read(move.source)
+    mode = stat.S_IMODE(found.st_mode) if attributes.mode is None else attributes.mode
+    files.write(move.path, data or b"", Attributes(mode, attributes.uid, attributes.gid), follow=False)
+
+
+@state
+def rename(ctx: Context, name: str, *, source: str, force: bool = False, makedirs: bool = False) -> Result:
+    """Move a file or directory, unless that was done already.
+
+    Args:
+        name: the absolute path it shall have.
+        source: the absolute path it has. If nothing is there, it counts as moved.
+        force: remove what is at the new place.
+        makedirs: make the directories above it if they are missing.
+    """
+
+    def work() -> Result:
+        move = Move(source=_source(source), path=absolute(name), force=force, makedirs=makedirs)
+        there = files.look(move.path)
+        if files.look(move.source) is None:
+            comment = f'Source file "{source}" has already been moved out of place'
+            return unchanged(comment, facts(ctx, move.path, there))
+        if there is not None and not force:
+            comment = f'The target file "{move.path}" exists and will not be overwritten'
+            return unchanged(comment, facts(ctx, move.path, there))
+        notes = _parent(ctx, move)
+        if not ctx.test:
+            _renamed(move, there)
+            there = files.look(move.path)
+        would = "\n".join([f'File "{source}" is set to be moved to "{move.path}"', *notes])
+        done = f'Moved "{source}" to "{move.path}"'
+        return changed(ctx, {move.path: source}, done, would, facts(ctx, move.path, there))
+
+    return guarded(name, work)
+
+
+def _renamed(move: Move, there: os.stat_result | None) -> None:
+    if move.makedirs:
+        make_parents(move.path, KEPT)
+    if there is not None:
+        files.remove(move.path)
+    try:
+        os.rename(move.source, move.path)
+    except OSError:
+        from shutil import move as across  # another file system
+
+        across(move.source, move.path)

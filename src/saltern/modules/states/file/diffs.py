@@ -1,0 +1,42 @@
+"""The difference between two contents, as a person reads it."""
+
+from __future__ import annotations
+
+HIDDEN = "<show_changes=False>"
+NEW_FILE = "New file"
+
+
+def difference(old: bytes, new: bytes, *, show: bool = True) -> str:
+    """A unified diff; a remark where one of them is no text, or where it is not to be shown."""
+    if not show:
+        return HIDDEN
+    kinds = [_is_text(content) for content in (old, new)]
+    if not all(kinds):
+        before, after = ("text" if kind else "binary" for kind in kinds)
+        return f"Replace {before} file with {after} file" if before != after else "Replace binary file"
+    return unified(old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
+
+
+def unified(old: str, new: str) -> str:
+    from difflib import unified_diff
+
+    return "".join(unified_diff(lines_of(old), lines_of(new)))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends. Only a newline ends a line: a form feed in the middle of one is content."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
+
+
+def _is_text(content: bytes) -> bool:
+    if b"\0" in content:
+        return False
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        # Latin-1 and its kin are text, too: few control characters tell them from binary data.
+        controls = sum(byte < 9 or 13 < byte < 32 for byte in content)
+        return controls * 20 < len(content)
+    return True

@@ -1,0 +1,261 @@
+"""``file.directory``: a directory, its mode and owner, and those of what is in it."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Later, Refusal, absolute, facts, guarded, unchanged
+from saltern.modules.states.file.owners import attribute_changes, attributes_of
+from saltern.modules.states.file.patterns import path_matcher
+from saltern.modules.states.file.walking import below, required_paths, superfluous
+from saltern.system import files
+from saltern.system.files import Attributes
+
+Mode = str
+Changes = dict[str, object]
+
+RECURSE_WORDS = ("user", "group", "mode", "ignore_files", "ignore_dirs", "silent")
+CLEANED = {"removed": "Removed due to clean"}
+
+
+class Directory(Struct, frozen=True, kw_only=True):
+    """A directory as it shall be."""
+
+    path: str
+    user: str | None = None
+    group: str | None = None
+    mode: str | None = None
+    file_mode: str | None = None
+    makedirs: bool = False
+    recurse: frozenset[str] = frozenset()
+    max_depth: int | None = None
+    children_only: bool = False
+    follow: bool = False
+
+
+@state
+def directory(
+    ctx: Context,
+    name: str,
+    *,
+    user: str | None = None,
+    group: str | None = None,
+    recurse: list[str] | None = None,
+    max_depth: int | None = None,
+    dir_mode: Mode | None = None,
+    file_mode: Mode | None = None,
+    mode: Mode | None = None,
+    makedirs: bool = False,
+    clean: bool = False,
+    exclude_pat: str | list[str] | None = None,
+    follow_symlinks: bool = False,
+    force: bool = False,
+    backupname: str | None = None,
+    allow_symlink: bool = True,
+    children_only: bool = False,
+    win_owner: object = None,
+    win_perms: object = None,
+    win_deny_perms: object = None,
+    win_inheritance: bool = True,
+    win_perms_reset: bool = False,
+) -> Result:
+    """Manage a directory.
+
+    Args:
+        name: the absolute path.
+        user, group: the owner.
+        dir_mode, mode: the mode of the directory, and with ``recurse`` of those in it.
+        file_mode: the mode of the files in it, with ``recurse``.
+        recurse: what of ``user``, ``group``, ``mode`` also holds for all that is in the directory;
+            ``ignore_files`` and ``ignore_dirs`` leave those out, ``silent`` keeps them out of the result.
+        max_depth: how deep to recurse; 0 is the directory itself only.
+        makedirs: make the directories above it, too, with the same owner and mode.
+        clean: remove everything in it that no file state named in ``require`` manages.
+        exclude_pat: what not to remove: globs on the path below ``name``, or ``E@`` and a regular expression.
+        follow_symlinks: also set mode and owner of what links lead to. Cleaning never follows a link.
+        force: replace a file that is in the way.
+        backupname: rename what is in the way to this instead.
+        allow_symlink: False does not take a link to a directory for a directory.
+        children_only: leave the directory itself alone, only do what is in it.
+        win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset: accepted for Salt's sake.
+    """
+
+    def work() -> Result:
+        words = frozenset(recurse or ())
+        if unknown := sorted(words.difference(RECURSE_WORDS)):
+            raise Refusal(f"recurse knows {', '.join(RECURSE_WORDS)}, not {', '.join(unknown)}")
+        if "keep" in (dir_mode, mode, file_mode):
+            raise Refusal("a directory has no source whose mode could be kept; give an octal mode")
+        wanted = Directory(
+            path=os.path.normpath(absolute(name)),
+            user=user,
+            group=group,
+            mode=dir_mode or mode,
+            file_mode=file_mode or mode,
+            makedirs=makedirs,
+            recurse=words,
+            max_depth=max_depth,
+            children_only=children_only,
+            follow=follow_symlinks,
+        )
+        obstacle = _obstacle(wanted.path, allow_symlink, force, backupname)
+        removed = _superfluous(ctx, wanted.path, exclude_pat) if clean and not obstacle else []
+        return _directory(ctx, wanted, obstacle, removed, backupname)
+
+    return guarded(name, work)
+
+
+def _obstacle(path: str, allow_symlink: bool, force: bool, backupname: str | None) -> str:
+    """What is in the way and may be removed or renamed; empty if nothing is."""
+    here = files.look(path)
+    if here is None:
+        return ""
+    there = files.look(path, follow=True)
+    is_link = files.kind_of(here) == "link"
+    if there is not None and files.kind_of(there) == "directory" and (allow_symlink or not is_link):
+        return ""
+    kind = "symlink" if is_link else files.kind_of(here)
+    if backupname and files.look(_beside(path, backupname)) is not None and not force:
+        raise Refusal(f"{path} is in the way, and so is its backup {backupname}; say force: True")
+    if not (force or backupname):
+        raise Refusal(f"Specified location {path} exists and is a {kind}")
+    return kind
+
+
+def _beside(path: str, name: str) -> str:
+    return name if os.path.isabs(name) else os.path.join(os.path.dirname(path), name)
+
+
+def _superfluous(ctx: Context, path: str, exclude_pat: str | list[str] | None) -> list[str]:
+    if files.look(path, follow=True) is None:
+        return []
+    return superfluous(os.path.realpath(path), _resolved(required_paths(ctx)), path_matcher(exclude_pat))
+
+
+def _resolved(paths: set[str]) -> set[str]:
+    return {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in paths}
+
+
+def _directory(
+    ctx: Context, wanted: Directory, obstacle: str, removed: list[str], backupname: str | None
+) -> Result:
+    changes: Changes = {}
+    if obstacle:
+        changes["backup" if backupname else "forced"] = backupname or f"{obstacle} replaced by a directory"
+    notes: list[str] = []
+    todo = list(_todo(ctx, wanted, bool(obstacle), set(removed), notes))
+    told: Changes = {path: difference for path, _, difference in todo}
+    if "silent" in wanted.recurse and (told.keys() - {wanted.path}):
+        told = {path: told[path] for path in told if path == wanted.path} | {"recursion": "Changes silenced"}
+    changes |= told | dict.fromkeys(removed, CLEANED)
+    known = facts(ctx, wanted.path, files.look(wanted.path, follow=True))
+    if not changes:
+        return unchanged(f"The directory {wanted.path} is in the correct state", known)
+    if ctx.test:
+        comment = "\n".join(["The following files will be changed:", *_listing(changes), *notes])
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=known)
+    if notes:
+        return failed(notes[0], changes=changes, **known)  # Salt shows here what it would have made
+    _act(wanted, obstacle, todo, removed, backupname)
+    known = facts(ctx, wanted.path, files.look(wanted.path, follow=True))
+    return Result(outcome=Outcome.OK, comment=_done(wanted, todo, removed), changes=changes, data=known)
+
+
+Todo = tuple[str, Attributes, Changes]
+
+
+def _todo(
+    ctx: Context, wanted: Directory, replaced: bool, removed: set[str], notes: list[str]
+) -> Iterator[Todo]:
+    """Each path that is not as it shall be, with what it shall have; the directory itself last."""
+    found = None if replaced else files.look(wanted.path, follow=True)
+    attributes = _asked(ctx, wanted, wanted.mode, notes)
+    if found is None:
+        parent = files.look(os.path.dirname(wanted.path), follow=True)
+        if not wanted.makedirs and (parent is None or files.kind_of(parent) != "directory"):
+            notes.append(f"No directory to create {wanted.path} in; create it first, or say makedirs: True")
+        yield wanted.path, attributes, {"directory": "new"}
+        return
+    if wanted.recurse:
+        yield from _children(ctx, wanted, removed, notes)
+    here = files.look(wanted.path)
+    is_link = here is not None and files.kind_of(here) == "link"
+    if not wanted.children_only and (wanted.follow or not is_link):
+        different = attribute_changes(
+            found, attributes, user=wanted.user, group=wanted.group, mode=wanted.mode
+        )
+        if different:
+            yield wanted.path, attributes, different
+
+
+def _children(ctx: Context, wanted: Directory, removed: set[str], notes: list[str]) -> Iterator[Todo]:
+    user = wanted.user if "user" in wanted.recurse else None
+    group = wanted.group if "group" in wanted.recurse else None
+    modes = {"directory": wanted.mode, "file": wanted.file_mode} if "mode" in wanted.recurse else {}
+    ignored = {
+        word
+        for word, skip in (("file", "ignore_files"), ("directory", "ignore_dirs"))
+        if skip in wanted.recurse
+    }
+    gone = tuple(f"{path}/" for path in removed)
+    for path, found in below(wanted.path, depth=wanted.max_depth, follow=wanted.follow):
+        kind = files.kind_of(found)
+        if kind in ignored or path in removed or path.startswith(gone):
+            continue
+        mode = modes.get(kind)
+        attributes = _asked(ctx, Directory(path=path, user=user, group=group), mode, notes)
+        different = attribute_changes(found, attributes, user=user, group=group, mode=mode)
+        if different:
+            yield path, attributes, different
+
+
+def _asked(ctx: Context, wanted: Directory, mode: str | None, notes: list[str]) -> Attributes:
+    try:
+        return attributes_of(wanted.user, wanted.group, mode)
+    except Later as missing:
+        if not ctx.test:
+            raise
+        if str(missing) not in notes:
+            notes.append(str(missing))
+        return Attributes(int(mode, 8) if mode else None, -1, -1)
+
+
+def _listing(changes: Changes) -> Iterator[str]:
+    for path, difference in changes.items():
+        if isinstance(difference, dict):
+            yield from (f"{path}: {what} - {value}" for what, value in difference.items())
+        else:
+            yield f"{path}: {difference}"
+
+
+def _act(
+    wanted: Directory, obstacle: str, todo: list[Todo], removed: list[str], backupname: str | None
+) -> None:
+    if obstacle and backupname:
+        files.remove(_beside(wanted.path, backupname))
+        os.rename(wanted.path, _beside(wanted.path, backupname))
+    elif obstacle:
+        files.remove(wanted.path)
+    for path, attributes, difference in todo:
+        if "directory" in difference:
+            files.make_directories(path, attributes)
+        else:
+            files.set_attributes(path, attributes, follow=wanted.follow or path == wanted.path)
+    for path in removed:
+        files.remove(path)
+
+
+def _done(wanted: Directory, todo: list[Todo], removed: list[str]) -> str:
+    if any("directory" in difference for _, _, difference in todo):
+        return f"Directory {wanted.path} created"
+    if removed and not todo:
+        return f"Files cleaned from directory {wanted.path}"
+    return f"Directory {wanted.path}{'/*' if wanted.children_only else ''} updated"

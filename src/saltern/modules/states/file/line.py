@@ -1,0 +1,208 @@
+"""``file.line``: one line, ensured, replaced, inserted or deleted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Later, Refusal, guarded
+from saltern.modules.states.file.diffs import lines_of
+from saltern.modules.states.file.editing import Edit, backup_suffix, edit
+from saltern.modules.states.file.owners import attributes_of
+from saltern.system.files import KEPT, Attributes
+
+Mode = str
+
+
+@state
+def line(
+    ctx: Context,
+    name: str,
+    *,
+    content: str | None = None,
+    match: str | None = None,
+    mode: str | None = None,
+    location: str | None = None,
+    before: str | None = None,
+    after: str | None = None,
+    show_changes: bool = True,
+    backup: object = False,
+    quiet: bool = False,
+    indent: bool = True,
+    create: bool = False,
+    user: str | None = None,
+    group: str | None = None,
+    file_mode: Mode | None = None,
+) -> Result:
+    """Manage one line of a file.
+
+    Args:
+        name: the absolute path of the file.
+        content: the line.
+        match: a regular expression (or plain text) for the line to replace or delete; ``content`` if not given.
+        mode: ``ensure`` puts the line right after ``after`` and before ``before``; ``insert`` adds it at
+            ``location``, or before or after a line; ``replace`` and ``delete`` work on the line that matches.
+        location: ``start`` or ``end``, for ``insert``.
+        before, after: regular expressions (or plain text) for the lines around it.
+        show_changes: False keeps the difference out of the result.
+        backup: True or a suffix keeps a copy of the old file.
+        quiet: a missing file is fine.
+        indent: give the line the indentation of the line it goes by.
+        create: create the file if it is missing, with ``user``, ``group`` and ``file_mode``.
+
+    A line that is already in its place is not added again.
+    """
+
+    def work() -> Result:
+        order = Order(
+            content or "", match or content or "", location or "", before or "", after or "", indent
+        )
+        how = Edit(
+            path=name,
+            backup=backup_suffix(backup),
+            show_changes=show_changes,
+            create=create,
+            ignore_missing=quiet and not create,
+            attributes=_asked(ctx, user, group, file_mode) if create else KEPT,
+        )
+        return edit(ctx, how, _changer(mode, order))
+
+    return guarded(name, work)
+
+
+def _asked(ctx: Context, user: str | None, group: str | None, mode: str | None) -> Attributes:
+    try:
+        return attributes_of(user, group, mode)
+    except Later:
+        if not ctx.test:
+            raise
+        return KEPT
+
+
+class Order(Struct, frozen=True):
+    """What is to be done with which line."""
+
+    content: str
+    match: str
+    location: str
+    before: str
+    after: str
+    indent: bool
+
+    def like(self, neighbour: str) -> str:
+        """The line as it is to be written beside ``neighbour``."""
+        if not self.indent:
+            return f"{self.content}\n"
+        space = neighbour[: len(neighbour) - len(neighbour.lstrip())].rstrip("\r\n")
+        return f"{space}{self.content.strip()}\n"
+
+
+Change = Callable[[list[str], Order], list[str]]
+
+
+def _changer(mode: str | None, order: Order) -> Callable[[str], str]:
+    if not mode:
+        raise Refusal(f"mode is missing; give one of {', '.join(MODES)}")
+    change = MODES.get(mode.lower())
+    if change is None:
+        raise Refusal(f"no mode is called {mode!r}; there are {', '.join(MODES)}")
+    if not order.content and mode.lower() != "delete":
+        raise Refusal("content can only be empty if mode is delete")
+    if "\n" in order.content.rstrip("\n"):
+        raise Refusal("content must be one line; file.blockreplace manages several")
+    clean = Order(
+        order.content.rstrip("\n"), order.match, order.location, order.before, order.after, order.indent
+    )
+    return lambda old: "".join(change(lines_of(old), clean))
+
+
+def _finder(pattern: str) -> Callable[[str], bool]:
+    """Whether a line matches: as a regular expression, or because it holds the very text."""
+    try:
+        search = re.compile(pattern).search
+    except re.error:
+        return lambda text: pattern in text
+    return lambda text: search(text.rstrip("\n")) is not None or pattern in text
+
+
+def _only(lines: list[str], pattern: str, word: str) -> int:
+    """The one line that matches."""
+    found = [at for at, text in enumerate(lines) if _finder(pattern)(text)]
+    if not found:
+        raise Refusal(f"{word}: no line matches {pattern!r}")
+    if len(found) > 1:
+        raise Refusal(f"{word}: {len(found)} lines match {pattern!r}; it must be one")
+    return found[0]
+
+
+def _put(lines: list[str], at: int, text: str) -> list[str]:
+    """Insert a line, unless it is already right here or right before."""
+    if text in lines[max(at - 1, 0) : at] or text in lines[at : at + 1]:
+        return lines
+    head = lines[:at]
+    if head and not head[-1].endswith("\n"):
+        if head[-1] + "\n" == text:
+            return lines
+        head[-1] += "\n"
+    return [*head, text, *lines[at:]]
+
+
+def _insert(lines: list[str], order: Order) -> list[str]:
+    if order.before and order.after:
+        first, last = _only(lines, order.after, "after"), _only(lines, order.before, "before")
+        if first >= last:
+            raise Refusal("the line of 'after' comes behind the line of 'before'")
+        text = order.like(lines[last])
+        return lines if text in lines[first + 1 : last] else _put(lines, last, text)
+    if order.before:
+        at = _only(lines, order.before, "before")
+        return _put(lines, at, order.like(lines[at]))
+    if order.after:
+        at = _only(lines, order.after, "after")
+        return _put(lines, at + 1, order.like(lines[at]))
+    places = {"start": 0, "end": len(lines)}
+    if order.location not in places:
+        raise Refusal("insert needs a location (start or end), before or after")
+    at = places[order.location]
+    neighbour = lines[max(at - 1, 0)] if lines else ""
+    return _put(lines, at, order.like(neighbour) if lines else f"{order.content}\n")
+
+
+def _ensure(lines: list[str], order: Order) -> list[str]:
+    if order.before and order.after:
+        first, last = _only(lines, order.after, "after"), _only(lines, order.before, "before")
+        if not 0 < last - first <= 2:
+            raise Refusal("there is more than one line between 'after' and 'before'; which shall it be?")
+        text = order.like(lines[first])
+        return lines if lines[first + 1 : last] == [text] else [*lines[: first + 1], text, *lines[last:]]
+    if order.before or order.after:
+        return _insert(lines, order)
+    raise Refusal("ensure needs before, after, or both")
+
+
+def _replace(lines: list[str], order: Order) -> list[str]:
+    """The first line that matches, and its like."""
+    matches = _finder(order.match)
+    first = next((text for text in lines if matches(text)), None)
+    if first is None:
+        return lines
+    ending = "\n" if first.endswith("\n") else ""
+    new = order.like(first).rstrip("\n") + ending
+    return [new if text == first else text for text in lines]
+
+
+def _delete(lines: list[str], order: Order) -> list[str]:
+    if not order.match:
+        raise Refusal("delete needs match or content")
+    matches = _finder(order.match)
+    after = _only(lines, order.after, "after") if order.after else -1
+    before = _only(lines, order.before, "before") if order.before else len(lines)
+    return [text for at, text in enumerate(lines) if not (after < at < before and matches(text))]
+
+
+MODES: dict[str, Change] = {"ensure": _ensure, "insert": _insert, "replace": _replace, "delete": _delete}

@@ -1,0 +1,249 @@
+"""``file.symlink`` and ``file.hardlink``."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Later, Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.owners import attributes_of, names_of
+from saltern.modules.states.file.placing import make_parents
+from saltern.system import files
+from saltern.system.files import KEPT, Attributes
+
+Mode = str
+
+
+class Link(Struct, frozen=True, kw_only=True):
+    """A link as it shall be. ``word`` is how it is called in answers."""
+
+    path: str
+    target: str
+    word: str
+    force: bool = False
+    backupname: str | None = None
+    makedirs: bool = False
+    user: str | None = None
+    group: str | None = None
+    dir_mode: str | None = None
+
+
+@state
+def symlink(
+    ctx: Context,
+    name: str,
+    *,
+    target: str,
+    force: bool = False,
+    backupname: str | None = None,
+    makedirs: bool = False,
+    user: str | None = None,
+    group: str | None = None,
+    mode: Mode | None = None,
+    dir_mode: Mode | None = None,
+    atomic: bool = False,
+    disallow_copy_and_unlink: bool = False,
+    inherit_user_and_group: bool = False,
+    follow_symlinks: bool = True,
+    win_owner: object = None,
+    win_perms: object = None,
+    win_deny_perms: object = None,
+    win_inheritance: object = None,
+) -> Result:
+    """Manage a symbolic link. An existing link is changed in one step.
+
+    Args:
+        name: the absolute path of the link.
+        target: where it leads; need not exist.
+        force: replace a file or directory that is in the way.
+        backupname: rename what is in the way to this instead; a bare name stays in the directory.
+        makedirs: make the directories above it if they are missing.
+        user, group: the owner of the link itself.
+        dir_mode, mode: the mode of directories made; a link has none.
+        inherit_user_and_group: without ``user`` and ``group``, take those of an existing link.
+        atomic, disallow_copy_and_unlink, follow_symlinks, win_owner, win_perms, win_deny_perms,
+            win_inheritance: accepted for Salt's sake; changes are always atomic.
+    """
+    link = Link(
+        path=name,
+        target=target,
+        word="symlink",
+        force=force,
+        backupname=backupname,
+        makedirs=makedirs,
+        user=user,
+        group=group,
+        dir_mode=dir_mode or mode,
+    )
+    return guarded(name, lambda: _link(ctx, link, _is_symlink, os.symlink))
+
+
+@state
+def hardlink(
+    ctx: Context,
+    name: str,
+    *,
+    target: str,
+    force: bool = False,
+    makedirs: bool = False,
+    user: str | None = None,
+    group: str | None = None,
+    dir_mode: Mode | None = None,
+) -> Result:
+    """Manage a hard link: a second name of the same file.
+
+    Args:
+        name: the absolute path of the new name.
+        target: the absolute path of the file.
+        force: replace a file that is in the way.
+        makedirs: make the directories above it if they are missing.
+        user, group, dir_mode: owner and mode of directories made. The file keeps its own.
+    """
+
+    def work() -> Result:
+        if not os.path.isabs(target):
+            raise Refusal(f"Specified target {target} is not an absolute path")
+        found = files.look(target)
+        if found is None:
+            raise Refusal(f"Target {target} for hard link does not exist")
+        if files.kind_of(found) == "directory":
+            raise Refusal(f"Unable to hard link from directory {target}")
+        link = Link(
+            path=name, target=target, word="hard link", force=force, makedirs=makedirs, dir_mode=dir_mode
+        )
+        return _link(ctx, link, _is_hardlink, _hard)
+
+    return guarded(name, work)
+
+
+def _hard(target: str, path: str) -> None:
+    os.link(target, path, follow_symlinks=False)
+
+
+def _is_symlink(found: os.stat_result, link: Link) -> bool:
+    return files.kind_of(found) == "link" and os.readlink(link.path) == link.target
+
+
+def _is_hardlink(found: os.stat_result, link: Link) -> bool:
+    other = os.lstat(link.target)
+    return (found.st_dev, found.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _link(
+    ctx: Context,
+    link: Link,
+    right: Callable[[os.stat_result, Link], bool],
+    make: Callable[[str, str], None],
+) -> Result:
+    path = os.path.normpath(absolute(link.path))
+    link = altered(link, path=path)
+    notes: list[str] = []
+    attributes = _asked(ctx, link, notes)
+    found = files.look(path)
+    if found is not None and right(found, link):
+        return _owned(ctx, link, found, attributes)
+    changes: dict[str, object] = {"new": path}
+    if found is not None:
+        changes |= _in_the_way(link, found)
+    notes += _parent(ctx, link)
+    if not ctx.test:
+        _make(link, found, attributes, make)
+        found = files.look(path)
+    would = "\n".join([f"{link.word.capitalize()} {path} to {link.target} is set for creation", *notes])
+    done = f"Created new {link.word} {path} -> {link.target}"
+    return changed(ctx, changes, done, would, _facts(ctx, link, found))
+
+
+def _facts(ctx: Context, link: Link, found: os.stat_result | None) -> dict[str, object]:
+    return facts(ctx, link.path, found) | {"target": link.target}
+
+
+def _asked(ctx: Context, link: Link, notes: list[str]) -> Attributes:
+    try:
+        return attributes_of(link.user, link.group, None)
+    except Later as missing:
+        if not ctx.test:
+            raise
+        notes.append(str(missing))
+        return KEPT
+
+
+def _owned(ctx: Context, link: Link, found: os.stat_result, attributes: Attributes) -> Result:
+    names = names_of(ctx)
+    before = f"{names.user(found.st_uid)}:{names.group(found.st_gid)}"
+    after = f"{link.user or names.user(found.st_uid)}:{link.group or names.group(found.st_gid)}"
+    right = attributes.uid in (None, found.st_uid) and attributes.gid in (None, found.st_gid)
+    if right:
+        comment = f"{link.word.capitalize()} {link.path} is present and owned by {before}"
+        return unchanged(comment, _facts(ctx, link, found))
+    if not ctx.test:
+        files.set_attributes(link.path, attributes, follow=False)
+        found = os.lstat(link.path)
+    would = (
+        f"{link.word.capitalize()} {link.path} is present, its owner would change from {before} to {after}"
+    )
+    done = f"Set ownership of {link.word} {link.path} to {after}"
+    return changed(ctx, {"ownership": after}, done, would, _facts(ctx, link, found))
+
+
+def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
+    """What will happen to the thing at the path of the link. Another link is simply replaced."""
+    kind = files.kind_of(found)
+    if kind == "link" and link.word == "symlink":
+        return {}
+    if link.backupname:
+        backup = backup_path(link.path, link.backupname)
+        if files.look(backup) is not None and not link.force:
+            raise Refusal(f"{link.path} is in the way, and so is its backup {backup}; say force: True")
+        return {"backup": backup}
+    if not link.force:
+        raise Refusal(f"{kind.capitalize()} exists where the {link.word} {link.path} should be")
+    return {"forced": f"{kind.capitalize()} for {link.word} was forcibly replaced"}
+
+
+def backup_path(path: str, name: str) -> str:
+    return name if os.path.isabs(name) else os.path.join(os.path.dirname(path), name)
+
+
+def _parent(ctx: Context, link: Link) -> list[str]:
+    parent = os.path.dirname(link.path)
+    found = files.look(parent, follow=True)
+    if found is not None and files.kind_of(found) == "directory":
+        return []
+    if link.makedirs and found is None:
+        return [f"{parent} will be created"]
+    missing = f"Directory {parent} for {link.word} is not present"
+    if not ctx.test:
+        raise Later(f"{missing}; create it first, or say makedirs: True")
+    return [missing]
+
+
+def _make(
+    link: Link, found: os.stat_result | None, attributes: Attributes, make: Callable[[str, str], None]
+) -> None:
+    if link.makedirs:
+        make_parents(link.path, attributes, dir_mode=link.dir_mode)
+    if found is not None and link.backupname and files.kind_of(found) != "link":
+        backup = backup_path(link.path, link.backupname)
+        files.remove(backup)
+        os.rename(link.path, backup)
+    elif found is not None and files.kind_of(found) == "directory":
+        files.remove(link.path)
+    place = files.settle(link.path, follow=False)
+    temporary = f"{os.path.dirname(place)}/.{os.path.basename(place)[:180]}.{os.urandom(6).hex()}"
+    make(link.target, temporary)
+    try:
+        if attributes != KEPT:
+            files.set_attributes(temporary, attributes, follow=False)
+        os.replace(temporary, place)
+    except BaseException:
+        os.unlink(temporary)
+        raise

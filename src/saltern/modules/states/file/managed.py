@@ -1,0 +1,230 @@
+"""``file.managed``: a file with this content, this mode, this owner."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+from msgspec.structs import replace as altered
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file import sources
+from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
+from saltern.modules.states.file.content import (
+    Given,
+    Template,
+    given_bytes,
+    render,
+    render_source,
+    template_of,
+)
+from saltern.modules.states.file.placing import Same, Wanted, place
+from saltern.system import files
+
+Mode = str
+PLAIN = Template()
+
+
+@state
+def managed(
+    ctx: Context,
+    name: str,
+    *,
+    source: str | list[str] | None = None,
+    source_hash: str = "",
+    source_hash_name: str | None = None,
+    keep_source: bool = True,
+    user: str | None = None,
+    group: str | None = None,
+    mode: Mode | None = None,
+    attrs: str | None = None,
+    template: str | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    context: object = None,
+    replace: bool = True,
+    defaults: object = None,
+    backup: str = "",
+    show_changes: bool = True,
+    create: bool = True,
+    contents: object = None,
+    tmp_dir: str | None = None,
+    tmp_ext: str = "",
+    contents_pillar: object = None,
+    contents_grains: object = None,
+    contents_newline: bool = True,
+    contents_delimiter: str = ":",
+    encoding: str | None = None,
+    encoding_errors: str = "strict",
+    allow_empty: bool = True,
+    follow_symlinks: bool = True,
+    check_cmd: str | None = None,
+    skip_verify: bool = False,
+    selinux: object = None,
+    verify_ssl: bool = True,
+    use_etag: bool = False,
+    signature: object = None,
+    source_hash_sig: object = None,
+    signed_by_any: object = None,
+    signed_by_all: object = None,
+    keyring: object = None,
+    gnupghome: object = None,
+    sig_backend: str = "gpg",
+    ignore_ordering: bool = False,
+    ignore_whitespace: bool = False,
+    ignore_comment_characters: str | list[str] | None = None,
+    new_file_diff: bool = False,
+    win_owner: object = None,
+    win_perms: object = None,
+    win_deny_perms: object = None,
+    win_inheritance: bool = True,
+    win_perms_reset: bool = False,
+) -> Result:
+    """Manage a file: its content, mode and owner.
+
+    The content comes from ``source``, or from ``contents`` and its kin, or is left alone if
+    neither is given. The file is replaced in one step; what is not asked for (mode, owner)
+    stays as it was.
+
+    Args:
+        name: the absolute path of the file.
+        source: ``salt://`` (``?saltenv=…`` allowed), an absolute path, ``http(s)://``, ``ftp://``
+            or ``file://``; of a list, the first that exists. An item may be ``{url: hash}``.
+        source_hash: ``sha256=…`` or bare digits, or the place of a file of checksums. Needed
+            for sources from the web, checked for all.
+        source_hash_name: the name to look for in a file of checksums.
+        keep_source: keep what was downloaded in the cache.
+        user, group: the owner, by name or number.
+        mode: such as ``0644``; ``keep`` takes the mode of the source.
+        template: render the content with this engine (``jinja``, ``mako`` …).
+        makedirs: make the directories above the file if they are missing.
+        dir_mode: their mode; without it, who may read the file may enter them.
+        context: variables for the template.
+        replace: False writes the content only into a new file.
+        defaults: variables for the template that ``context`` overrides.
+        backup: ``minion`` keeps the old file under ``file_backup`` in the cache; a suffix such as
+            ``.bak`` keeps it beside the new one.
+        show_changes: False keeps the difference out of the result.
+        create: False does nothing if the file is not there.
+        contents: a text, or a list of lines.
+        contents_pillar, contents_grains: the key of the content in pillar or grains.
+        contents_newline: end the content with a newline.
+        contents_delimiter: what separates the parts of these keys.
+        encoding, encoding_errors: how the text becomes bytes.
+        allow_empty: False fails rather than write nothing.
+        follow_symlinks: False replaces a link by a file; True writes where it leads.
+        check_cmd: a command that is run with the path of the finished new file before it takes
+            its place; if it fails, nothing is changed.
+        tmp_dir, tmp_ext: where that new file lies and how its name ends, for checkers that care.
+        skip_verify: take a source from the web without a hash.
+        verify_ssl: False accepts any certificate.
+        ignore_ordering, ignore_whitespace, ignore_comment_characters: differences only in the order
+            of lines, in white space around lines, or in lines that start with these, do not count.
+        new_file_diff: show the content of a new file as a difference.
+        attrs, selinux, use_etag, signature, source_hash_sig, signed_by_any, signed_by_all, keyring,
+            gnupghome, sig_backend, win_owner, win_perms, win_deny_perms, win_inheritance,
+            win_perms_reset: accepted for Salt's sake; a signature that is asked for is refused, since
+            it would not be checked.
+    """
+
+    def work() -> Result:
+        if any((signature, source_hash_sig, signed_by_any, signed_by_all)):
+            raise Refusal("signatures of sources are not checked here; give source_hash instead")
+        wanted = Wanted(
+            path=absolute(name),
+            user=user,
+            group=group,
+            mode=mode,
+            makedirs=makedirs,
+            dir_mode=dir_mode,
+            backup=backup,
+            show_changes=show_changes,
+            new_file_diff=new_file_diff,
+            follow=follow_symlinks,
+            check_cmd=check_cmd or "",
+            tmp_dir=tmp_dir or "",
+            tmp_ext=tmp_ext,
+        )
+        if not create and files.look(wanted.path, follow=True) is None:
+            return unchanged(
+                f"File {wanted.path} is not present and is not set for creation",
+                facts(ctx, wanted.path, None),
+            )
+        plain = not (template or encoding or context or defaults)
+        how = PLAIN if plain else template_of(template, context, defaults, encoding, encoding_errors)
+        given = Given(
+            contents=contents,
+            pillar=contents_pillar,
+            grains=contents_grains,
+            delimiter=contents_delimiter,
+            newline=contents_newline,
+            allow_empty=allow_empty,
+        )
+        fetch = sources.Fetch(
+            source_hash=source_hash or "",
+            source_hash_name=source_hash_name or "",
+            skip_verify=skip_verify,
+            keep_source=keep_source,
+            verify_ssl=verify_ssl,
+        )
+        same = _sameness(ignore_ordering, ignore_whitespace, ignore_comment_characters)
+        return _managed(ctx, wanted, source, fetch, given, how, replace, same)
+
+    return guarded(name, work)
+
+
+def _managed(
+    ctx: Context,
+    wanted: Wanted,
+    source: object,
+    fetch: sources.Fetch,
+    given: Given,
+    template: Template,
+    replace: bool,
+    same: Same | None,
+) -> Result:
+    if source and given.named:
+        raise Refusal(f"'source' cannot be used in combination with {given.named[0]!r}")
+    if not replace and files.look(wanted.path, follow=wanted.follow) is not None:
+        return place(ctx, _without_keep(wanted, None), None)
+    if source:
+        found = _found(ctx, source, fetch)
+        content: bytes | None = render_source(ctx, wanted.path, found, template)
+        wanted = _without_keep(wanted, found.mode)
+    else:
+        content = given_bytes(ctx, given)
+        wanted = _without_keep(wanted, None)
+        if content is not None:
+            content = render(ctx, wanted.path, content, template)
+    return place(ctx, wanted, content, same)
+
+
+def _found(ctx: Context, source: object, fetch: sources.Fetch) -> sources.Source:
+    try:
+        return sources.find(ctx, source, fetch)
+    except Refusal as refusal:
+        raise Refusal(f"Unable to manage file: {refusal}") from None
+
+
+def _without_keep(wanted: Wanted, mode: int | None) -> Wanted:
+    """``mode: keep`` means the mode of the source; without one it asks for nothing."""
+    if wanted.mode != "keep":
+        return wanted
+    return altered(wanted, mode=None if mode is None else f"{mode:04o}")
+
+
+def _sameness(ordering: bool, whitespace: bool, comments: str | list[str] | None) -> Same | None:
+    if not (ordering or whitespace or comments):
+        return None
+    marks = tuple([comments] if isinstance(comments, str) else comments or ())
+
+    def essence(content: bytes) -> list[str]:
+        lines = content.decode("utf-8", "surrogateescape").splitlines()
+        if whitespace:
+            lines = [line.strip() for line in lines if line.strip()]
+        if marks:
+            lines = [line for line in lines if not line.lstrip().startswith(marks)]
+        return sorted(lines) if ordering else lines
+
+    return lambda old, new: essence(old) == essence(new)

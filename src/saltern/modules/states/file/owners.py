@@ -1,0 +1,98 @@
+"""Users and groups of files: names to ids, ids to names, and what a path shall have."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Later
+from saltern.system.files import Attributes
+
+
+class Names:
+    """Names of user and group ids, each looked up once in a run."""
+
+    def __init__(self) -> None:
+        self._users: dict[int, str] = {}
+        self._groups: dict[int, str] = {}
+
+    def user(self, uid: int) -> str:
+        """The name, or the number where no user has it."""
+        if uid not in self._users:
+            import pwd
+
+            try:
+                self._users[uid] = pwd.getpwuid(uid).pw_name
+            except KeyError:
+                return str(uid)
+        return self._users[uid]
+
+    def group(self, gid: int) -> str:
+        if gid not in self._groups:
+            import grp
+
+            try:
+                self._groups[gid] = grp.getgrgid(gid).gr_name
+            except KeyError:
+                return str(gid)
+        return self._groups[gid]
+
+
+def names_of(ctx: Context) -> Names:
+    found = ctx.run.context.get("file.names")
+    if not isinstance(found, Names):
+        found = ctx.run.context["file.names"] = Names()
+    return found
+
+
+def user_id(name: str) -> int | None:
+    """The id of a user, asked anew each time: an earlier state may have changed it.
+
+    A number that is nobody's name is taken as an id. None if there is no such user.
+    """
+    import pwd
+
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except (KeyError, ValueError):
+        return int(name) if name.isdecimal() else None
+
+
+def group_id(name: str) -> int | None:
+    import grp
+
+    try:
+        return grp.getgrnam(name).gr_gid
+    except (KeyError, ValueError):
+        return int(name) if name.isdecimal() else None
+
+
+def attributes_of(user: str | None, group: str | None, mode: str | None) -> Attributes:
+    """What was asked for, as numbers. Raises ``Later`` for a user or group that is not there (yet)."""
+    uid = user_id(user) if user else None
+    gid = group_id(group) if group else None
+    if user and uid is None:
+        raise Later(f"User {user} is not available")
+    if group and gid is None:
+        raise Later(f"Group {group} is not available")
+    return Attributes(int(mode, 8) if mode else None, uid, gid)
+
+
+def attribute_changes(
+    found: os.stat_result | None,
+    wanted: Attributes,
+    *,
+    user: str | None,
+    group: str | None,
+    mode: str | None,
+) -> dict[str, object]:
+    """What of user, group and mode is not so, in Salt's shape; for a new file, all that was asked for."""
+    changes: dict[str, object] = {}
+    if user and (found is None or found.st_uid != wanted.uid):
+        changes["user"] = user
+    if group and (found is None or found.st_gid != wanted.gid):
+        changes["group"] = group
+    if mode and (found is None or stat.S_IMODE(found.st_mode) != wanted.mode):
+        changes["mode"] = mode
+    return changes

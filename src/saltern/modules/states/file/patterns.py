@@ -1,0 +1,37 @@
+"""Patterns on paths, as ``exclude_pat`` and ``include_pat`` have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from saltern.modules.states.file.answers import Refusal
+
+Matches = Callable[[str], bool]
+
+
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """The regular expression, or a refusal that says where it is wrong."""
+    try:
+        return re.compile(pattern, flags)
+    except re.error as problem:
+        raise Refusal(f"{pattern!r} is not a regular expression: {problem}") from None
+
+
+def path_matcher(patterns: str | list[str] | None) -> Matches | None:
+    """Says whether a relative path matches any: a glob on the path, or ``E@`` and a regular expression."""
+    if not patterns:
+        return None
+    given = [patterns] if isinstance(patterns, str) else patterns
+    tests = [_test(str(pattern)) for pattern in given]
+    return lambda path: any(test(path) for test in tests)
+
+
+def _test(pattern: str) -> Matches:
+    if pattern.startswith("E@"):
+        search = compiled(pattern[2:]).search
+        return lambda path: search(path) is not None
+    from fnmatch import translate
+
+    match = re.compile(translate(pattern)).match
+    return lambda path: match(path) is not None

@@ -1,0 +1,83 @@
+"""``file.absent``, ``file.exists``, ``file.missing``: whether something is there."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.system import files
+
+
+@state
+def absent(ctx: Context, name: str) -> Result:
+    """Remove a file, a link or a directory with all it holds.
+
+    A link is removed, never what it leads to.
+
+    Args:
+        name: the absolute path.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        if os.path.normpath(path) in ("/", "//"):
+            raise Refusal(f'Refusing to make "{path}" absent')
+        found = files.look(path.rstrip("/"))
+        if found is None:
+            return unchanged(f"File {path} is not present", facts(ctx, path, None))
+        kind = "directory" if files.kind_of(found) == "directory" else "file"
+        known = facts(ctx, path, found)
+        if not ctx.test:
+            files.remove(path.rstrip("/"))
+            known = facts(ctx, path, None)
+        would = f"{kind.capitalize()} {path} is set for removal"
+        return changed(ctx, {"removed": path}, f"Removed {kind} {path}", would, known)
+
+    return guarded(name, work)
+
+
+@state
+def exists(ctx: Context, name: str) -> Result:
+    """Fail unless something is there. Changes nothing.
+
+    Args:
+        name: the absolute path; a link counts if it leads somewhere.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        found = files.look(path, follow=True)
+        if found is None:
+            return Result(
+                outcome=Outcome.FAILED,
+                comment=f"Specified path {path} does not exist",
+                data=facts(ctx, path, None),
+            )
+        return unchanged(f"Path {path} exists", facts(ctx, path, found))
+
+    return guarded(name, work)
+
+
+@state
+def missing(ctx: Context, name: str) -> Result:
+    """Fail if something is there. Changes nothing.
+
+    Args:
+        name: the absolute path; a link that leads nowhere counts as missing.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        found = files.look(path, follow=True)
+        if found is not None:
+            return Result(
+                outcome=Outcome.FAILED,
+                comment=f"Specified path {path} exists",
+                data=facts(ctx, path, found),
+            )
+        return unchanged(f"Path {path} is missing", facts(ctx, path, None))
+
+    return guarded(name, work)

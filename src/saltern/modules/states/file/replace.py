@@ -1,0 +1,128 @@
+"""``file.replace``: what matches a pattern becomes something else."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal, guarded
+from saltern.modules.states.file.editing import Edit, Words, backup_suffix, edit, ended
+from saltern.modules.states.file.patterns import compiled
+
+FLAGS: dict[str, int] = {
+    "A": re.ASCII,
+    "ASCII": re.ASCII,
+    "I": re.IGNORECASE,
+    "IGNORECASE": re.IGNORECASE,
+    "L": re.LOCALE,
+    "LOCALE": re.LOCALE,
+    "M": re.MULTILINE,
+    "MULTILINE": re.MULTILINE,
+    "S": re.DOTALL,
+    "DOTALL": re.DOTALL,
+    "U": re.UNICODE,
+    "UNICODE": re.UNICODE,
+    "X": re.VERBOSE,
+    "VERBOSE": re.VERBOSE,
+}
+
+
+@state
+def replace(
+    ctx: Context,
+    name: str,
+    *,
+    pattern: str,
+    repl: str,
+    count: int = 0,
+    flags: object = 8,
+    bufsize: object = 1,
+    append_if_not_found: bool = False,
+    prepend_if_not_found: bool = False,
+    not_found_content: str | None = None,
+    backup: object = ".bak",
+    show_changes: bool = True,
+    ignore_if_missing: bool = False,
+    backslash_literal: bool = False,
+    encoding: str | None = None,
+) -> Result:
+    r"""Replace what matches a regular expression, in the whole file at once.
+
+    Args:
+        name: the absolute path of the file.
+        pattern: the regular expression (Python's).
+        repl: what to put there; ``\1`` stands for a group.
+        count: how many matches to replace; 0 is all.
+        flags: names such as ``MULTILINE``, ``IGNORECASE``, ``DOTALL``, in a list; ``MULTILINE`` if not given.
+        append_if_not_found, prepend_if_not_found: add a line if nothing matches and it is not there yet.
+        not_found_content: that line, where it is not ``repl``.
+        backup: the suffix of a copy of the old file, or False.
+        show_changes: False keeps the difference out of the result.
+        ignore_if_missing: a missing file is fine.
+        backslash_literal: take backslashes in ``repl`` as they are.
+        encoding: the encoding of the file.
+        bufsize: accepted for Salt's sake.
+    """
+
+    def work() -> Result:
+        search = compiled(pattern, flag_bits(flags))
+        extra = repl if not_found_content is None else not_found_content
+        put = "append" if append_if_not_found else "prepend" if prepend_if_not_found else ""
+        how = Edit(
+            path=name,
+            backup=backup_suffix(backup),
+            show_changes=show_changes,
+            ignore_missing=ignore_if_missing,
+            encoding=encoding or "utf-8",
+            words=Words(would="Changes would have been made"),
+        )
+        return edit(ctx, how, replacer(search, repl, count, backslash_literal, put, extra))
+
+    return guarded(name, work)
+
+
+def flag_bits(flags: object) -> int:
+    """The flags of a regular expression from a number or from names."""
+    if isinstance(flags, int) and not isinstance(flags, bool):
+        return flags
+    bits = 0
+    for item in flags if isinstance(flags, list) else str(flags or "").replace("|", ",").split(","):
+        word = str(item).strip().upper()
+        if word.isdecimal():
+            bits |= int(word)
+        elif word in FLAGS:
+            bits |= FLAGS[word]
+        elif word:
+            raise Refusal(
+                f"no flag is called {item!r}; there are {', '.join(name for name in FLAGS if len(name) > 1)}"
+            )
+    return bits
+
+
+def replacer(
+    search: re.Pattern[str], repl: str, count: int, literal: bool, put: str, extra: str
+) -> Callable[[str], str]:
+    """The change ``file.replace`` makes to a text."""
+
+    def change(old: str) -> str:
+        if not search.search(old):
+            return _added(old, put, extra)
+        try:
+            return search.sub((lambda _: repl) if literal else repl, old, count=max(count, 0))
+        except (re.error, IndexError) as problem:
+            raise Refusal(
+                f"repl {repl!r} does not fit the pattern: {problem}; for plain text say backslash_literal: True"
+            ) from None
+
+    return change
+
+
+def _added(old: str, put: str, extra: str) -> str:
+    if not put or re.search(rf"^{re.escape(extra.rstrip())}\r?$", old, re.MULTILINE):
+        return old
+    return ended(old) + ended(extra) if put == "append" else ended(extra) + old

@@ -1,0 +1,151 @@
+"""``file.serialize``: data from SLS or pillar, written as JSON, YAML and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
+from saltern.modules.states.file.placing import Wanted, place
+from saltern.modules.states.file.serializers import FORMATS, Format
+from saltern.system import files
+
+Mode = str
+
+
+@state
+def serialize(
+    ctx: Context,
+    name: str,
+    *,
+    dataset: object = None,
+    dataset_pillar: str | None = None,
+    user: str | None = None,
+    group: str | None = None,
+    mode: Mode | None = None,
+    backup: str = "",
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    show_changes: bool = True,
+    create: bool = True,
+    merge_if_exists: bool = False,
+    encoding: str | None = None,
+    encoding_errors: str = "strict",
+    serializer: str | None = None,
+    formatter: str | None = None,
+    serializer_opts: object = None,
+    deserializer_opts: object = None,
+    check_cmd: str | None = None,
+    tmp_dir: str | None = None,
+    tmp_ext: str = "",
+) -> Result:
+    """Write data to a file in one of several formats.
+
+    Args:
+        name: the absolute path of the file.
+        dataset: the data.
+        dataset_pillar: or the key of the data in pillar.
+        serializer, formatter: ``yaml`` (if not given), ``json``, ``toml``, ``configparser``,
+            ``keyvalue``, ``plist``, ``msgpack``, ``python``.
+        serializer_opts, deserializer_opts: options of the format, such as ``indent: 4`` for JSON.
+        merge_if_exists: put the data into what the file holds already; what it has besides stays.
+        user, group, mode, backup, makedirs, dir_mode, show_changes, create, encoding,
+            encoding_errors, check_cmd, tmp_dir, tmp_ext: as for ``file.managed``.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        if not create and files.look(path, follow=True) is None:
+            return unchanged(
+                f"File {path} is not present and is not set for creation", facts(ctx, path, None)
+            )
+        kind = serializer or formatter or "yaml"
+        form = FORMATS.get(kind.lower())
+        if form is None:
+            raise Refusal(f"no serializer is called {kind!r}; there are {', '.join(FORMATS)}")
+        data = _dataset(ctx, dataset, dataset_pillar)
+        if merge_if_exists:
+            data = _merged(path, form, data, _options(deserializer_opts), encoding or "utf-8")
+        content = _written(kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors)
+        wanted = Wanted(
+            path=path,
+            user=user,
+            group=group,
+            mode=None if mode == "keep" else mode,
+            makedirs=makedirs,
+            dir_mode=dir_mode,
+            backup=backup,
+            show_changes=show_changes,
+            check_cmd=check_cmd or "",
+            tmp_dir=tmp_dir or "",
+            tmp_ext=tmp_ext,
+        )
+        return place(ctx, wanted, content)
+
+    return guarded(name, work)
+
+
+def _dataset(ctx: Context, dataset: object, pillar: str | None) -> object:
+    if dataset is not None and pillar is not None:
+        raise Refusal("give either dataset or dataset_pillar")
+    if dataset is not None:
+        return dataset
+    if pillar is None:
+        raise Refusal("give dataset or dataset_pillar")
+    missing = object()
+    found = ctx.functions["pillar.get"](pillar, missing)
+    if found is missing:
+        raise Refusal(f"Pillar {pillar} does not exist")
+    return found
+
+
+def _options(given: object) -> dict[str, object]:
+    """A mapping, or a list of mappings."""
+    listed = given if isinstance(given, list) else [given] if given else []
+    options: dict[str, object] = {}
+    for item in listed:
+        if not isinstance(item, Mapping):
+            raise Refusal(f"serializer options must be {{name: value}}, not {item!r}")
+        options |= item
+    return options
+
+
+def _merged(path: str, form: Format, data: object, options: dict[str, object], encoding: str) -> object:
+    old = files.read(path)
+    if not old or not old.strip():
+        return data
+    if form.read is None:
+        raise Refusal("merge_if_exists: this format cannot be read back")
+    try:
+        existing = form.read(old.decode(encoding), options)
+    except Exception as problem:  # each library has its own family of errors
+        raise Refusal(f"merge_if_exists: {path} cannot be read: {problem}") from None
+    return merge(existing, data)
+
+
+def merge(existing: object, new: object) -> object:
+    """``new`` over ``existing``, key by key; anything but a mapping is replaced."""
+    if not (isinstance(existing, Mapping) and isinstance(new, Mapping)):
+        return new
+    return dict(existing) | {
+        key: merge(existing[key], value) if key in existing else value for key, value in new.items()
+    }
+
+
+def _written(
+    kind: str, form: Format, data: object, options: dict[str, object], encoding: str, errors: str
+) -> bytes:
+    try:
+        text = form.write(data, options)
+    except Refusal:
+        raise
+    except Exception as problem:
+        raise Refusal(f"the data cannot be written as {kind}: {problem}") from None
+    if isinstance(text, bytes):
+        return text
+    try:
+        return (text if text.endswith("\n") else f"{text}\n").encode(encoding, errors)
+    except LookupError:
+        raise Refusal(f"no encoding is called {encoding!r}") from None

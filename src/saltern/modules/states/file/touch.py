@@ -1,0 +1,98 @@
+"""``file.touch``: an empty file, or new times on what is there."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Later, Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.system import files
+
+
+@state
+def touch(
+    ctx: Context, name: str, *, atime: object = None, mtime: object = None, makedirs: bool = False
+) -> Result:
+    """Create an empty file, or set the times of what is there.
+
+    Without ``atime`` and ``mtime`` the times are now, so this always changes something; with
+    them, only if they differ.
+
+    Args:
+        name: the absolute path.
+        atime, mtime: seconds since the epoch, or a date such as ``2024-05-01 12:00``.
+        makedirs: make the directories above it if they are missing.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        times = _times(ctx, atime, mtime)
+        found = files.look(path, follow=True)
+        fixed = atime is not None or mtime is not None
+        if found is not None and fixed and _have(found, times):
+            return unchanged(f"File {path} exists and has the correct times", facts(ctx, path, found))
+        notes = [] if found else _parent(ctx, path, makedirs)
+        changes: dict[str, object] = {"touched" if found else "new": path}
+        kind = "directory" if found and files.kind_of(found) == "directory" else "file"
+        done = f"Updated times on {kind} {path}" if found else f"Created empty file {path}"
+        would = f"Times set to be updated on {kind} {path}" if found else f"File {path} is set to be created"
+        if not ctx.test:
+            _touch(path, found is None, makedirs, times if fixed or found else None)
+            found = files.look(path, follow=True)
+        return changed(ctx, changes, done, "\n".join([would, *notes]), facts(ctx, path, found))
+
+    return guarded(name, work)
+
+
+def _times(ctx: Context, atime: object, mtime: object) -> tuple[float, float]:
+    """Access and modification time; one that is not given follows the other."""
+    given = atime if atime is not None else mtime
+    if given is None:
+        now = ctx.clock.now()
+        return now, now
+    return _seconds(given), _seconds(mtime if mtime is not None else given)
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    text = str(value)
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        raise Refusal(
+            f"{text!r} is no time; give seconds since the epoch, or a date such as 2024-05-01 12:00"
+        ) from None
+
+
+def _have(found: os.stat_result, times: tuple[float, float]) -> bool:
+    """Only the modification time is compared: reading a file moves the other one."""
+    return abs(found.st_mtime - times[1]) < 1e-3
+
+
+def _parent(ctx: Context, path: str, makedirs: bool) -> list[str]:
+    parent = os.path.dirname(path)
+    if makedirs or files.look(parent, follow=True) is not None:
+        return []
+    missing = f"Directory {parent} not present to touch file {path}; create it first, or say makedirs: True"
+    if not ctx.test:
+        raise Later(missing)
+    return [missing]
+
+
+def _touch(path: str, new: bool, makedirs: bool, times: tuple[float, float] | None) -> None:
+    if new and makedirs:
+        files.make_directories(os.path.dirname(path))
+    place = files.settle(path)
+    if new:
+        files.write(place, b"")
+    if times is not None:
+        os.utime(place, times, follow_symlinks=False)

@@ -1,0 +1,142 @@
+"""``module``: call execution functions from an SLS.
+
+.. code-block:: yaml
+
+    look:
+      module.run:
+        - test.echo: [hello]
+        - test.arg: [1, two, {three: 3}]
+
+In the older form ``name`` is the function and its arguments stand beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.language.result import Outcome, Result, failed, ok
+from saltern.modules.api import state
+from saltern.modules.context import Context
+
+NOTHING_WATCHED = Result(outcome=Outcome.OK)
+NOT_ARGUMENTS = frozenset({"func", "returner", "sfun", "args", "kwargs", "reload_modules", "m_names"})
+
+
+class Call(Struct, frozen=True):
+    """One function to call. ``shown`` is its key in the changes."""
+
+    name: str
+    args: tuple[object, ...] = ()
+    kwargs: dict[str, object] = {}
+    shown: str = ""
+
+
+@state
+def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
+    """Call one or more execution functions. A function that answers ``False`` has failed.
+
+    Args:
+        name: in the older form, the function.
+        func: the function in the older form, if ``name`` is something else.
+        args, kwargs: in the older form, its arguments; other arguments are keywords for it,
+            and ``m_name`` is its argument ``name``.
+        returner: accepted, and means nothing here.
+    """
+    calls = _calls(name, kwargs)
+    missing = [call.name for call in calls if call.name not in ctx.functions]
+    if missing:
+        return failed("\n".join(_unknown(ctx, one) for one in missing))
+    if ctx.test:
+        listed = ", ".join(call.name for call in calls)
+        comment = f"Function{'s' if len(calls) > 1 else ''} {listed} to be executed."
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment)
+    return _called(ctx, calls)
+
+
+def _calls(name: str, kwargs: Mapping[str, object]) -> list[Call]:
+    """The newer form has dotted names as arguments."""
+    calls = [_newer(key, value) for key, value in kwargs.items() if "." in key]
+    return calls or [_older(name, kwargs)]
+
+
+def _newer(name: str, given: object) -> Call:
+    items = given if isinstance(given, list) else [] if given is None else [given]
+    args = tuple(item for item in items if not isinstance(item, Mapping))
+    keywords = {str(key): value for item in items if isinstance(item, Mapping) for key, value in item.items()}
+    return Call(name, args, keywords, name)
+
+
+def _older(name: str, kwargs: Mapping[str, object]) -> Call:
+    function = str(kwargs.get("func") or name)
+    args = kwargs.get("args")
+    more = kwargs.get("kwargs")
+    keywords = {key: value for key, value in kwargs.items() if key not in NOT_ARGUMENTS}
+    for item in more if isinstance(more, list) else [more]:
+        if isinstance(item, Mapping):
+            keywords |= item
+    if "m_name" in keywords:
+        keywords["name"] = keywords.pop("m_name")
+    given = tuple(args) if isinstance(args, list | tuple) else () if args is None else (args,)
+    return Call(function, given, keywords, "ret")
+
+
+def _called(ctx: Context, calls: list[Call]) -> Result:
+    """In order; one that failed does not stop the others."""
+    changes: dict[str, object] = {}
+    wrong: list[str] = []
+    right: list[str] = []
+    for call in calls:
+        try:
+            answer = ctx.functions[call.name](*call.args, **call.kwargs)
+        except Exception as problem:
+            wrong.append(f"'{call.name}' failed: {problem}")
+            continue
+        if _is_failure(answer):
+            wrong.append(f"'{call.name}' failed: {_why(answer)}")
+        else:
+            right.append(f"{call.name}: {_short(answer)}")
+            changes[call.shown] = answer
+    comment = "\n".join((*wrong, *right))
+    return failed(comment, changes=changes) if wrong else ok(comment, changes=changes)
+
+
+def _is_failure(answer: object) -> bool:
+    if isinstance(answer, Mapping):
+        return bool(answer.get("retcode")) or answer.get("result") is False
+    return answer is False
+
+
+def _why(answer: object) -> str:
+    if not isinstance(answer, Mapping):
+        return f"it answered {answer}"
+    code = answer.get("retcode")
+    return str(
+        answer.get("comment") or answer.get("stderr") or (f"exit code {code}" if code else "no reason given")
+    )
+
+
+def _short(answer: object) -> str:
+    return str(answer.get("comment") or "Success") if isinstance(answer, Mapping) else str(answer)
+
+
+def _unknown(ctx: Context, name: str) -> str:
+    from collections.abc import Iterable
+
+    known = map(str, ctx.functions) if isinstance(ctx.functions, Iterable) else ()
+    hint = did_you_mean(name, known)
+    return f"no function is called '{name}'" + (f"; {hint}" if hint else "")
+
+
+@state
+def wait(ctx: Context, /, name: str, **kwargs: object) -> Result:  # noqa: ARG001
+    """Call functions, but only when something that is watched has changed. Takes what ``run`` takes."""
+    return NOTHING_WATCHED
+
+
+@state
+def mod_watch(ctx: Context, /, name: str, **kwargs: object) -> Result:
+    """What a ``module`` state does when something it watches has changed: it calls."""
+    return run(ctx, name, **kwargs)

@@ -1,0 +1,253 @@
+"""``test``: states that pretend, for trying out requisites, test mode and reports."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from saltern.language.result import Outcome, Result, failed, ok
+from saltern.modules.api import state
+from saltern.modules.context import Context
+
+# Answers that never differ are made once: ``test.nop`` is what benchmarks call by the ten thousand.
+SUCCESS = ok("Success!")
+FAILURE = failed("Failure!")
+WOULD_FAIL = failed("If we weren't testing, this would be a failure!")
+WOULD_SUCCEED_CHANGED = "If we weren't testing, this would be successful with changes"
+WOULD_FAIL_CHANGED = "If we weren't testing, this would be failed with changes"
+
+
+def _pretended() -> dict[str, object]:
+    return {"testing": {"old": "Unchanged", "new": "Something pretended to change"}}
+
+
+@state
+def nop(ctx: Context, /, name: str, **_: object) -> Result:
+    """Do nothing, successfully. Takes any argument, so it can stand in for any state."""
+    return SUCCESS
+
+
+@state
+def succeed_without_changes(
+    ctx: Context, /, name: str, *, comment: object = "Success!", **_: object
+) -> Result:
+    """Succeed and change nothing.
+
+    Args:
+        comment: what the result says.
+    """
+    return SUCCESS if comment == "Success!" else ok(_lines(comment))
+
+
+@state
+def succeed_with_changes(ctx: Context, /, name: str, *, comment: object = "Success!", **_: object) -> Result:
+    """Succeed and say that something changed.
+
+    Args:
+        comment: what the result says.
+    """
+    if ctx.test:
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_SUCCEED_CHANGED, changes=_pretended())
+    return ok(_lines(comment), changes=_pretended())
+
+
+@state
+def fail_without_changes(ctx: Context, /, name: str, *, comment: object = "Failure!", **_: object) -> Result:
+    """Fail and change nothing; in test mode it says that it would fail, and fails.
+
+    Args:
+        comment: what the result says.
+    """
+    if ctx.test:
+        return WOULD_FAIL
+    return FAILURE if comment == "Failure!" else failed(_lines(comment))
+
+
+@state
+def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!", **_: object) -> Result:
+    """Fail, having changed something.
+
+    Args:
+        comment: what the result says.
+    """
+    if ctx.test:
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_FAIL_CHANGED, changes=_pretended())
+    return failed(_lines(comment), changes=_pretended())
+
+
+@state
+def configurable_test_state(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    changes: object = True,
+    result: object = True,
+    comment: object = "",
+    warnings: object = None,
+    allow_test_mode_failure: bool = False,
+    **_: object,
+) -> Result:
+    """Answer as told.
+
+    Args:
+        changes: true, false or ``Random``: whether something changed.
+        result: true, false or ``Random``: whether it succeeded.
+        comment: what the result says.
+        warnings: a warning or a list of them.
+        allow_test_mode_failure: in test mode, fail where the real run would fail.
+    """
+    problems = [
+        f"{what} must be true, false or 'Random', not {value!r}"
+        for what, value in (("changes", changes), ("result", result))
+        if not _choice(value)
+    ]
+    if problems:
+        return failed("\n".join(problems))
+    changed, fine = _decide(changes), _decide(result)
+    told = _lines(comment)
+    if ctx.test:
+        told = told or "This is a test"
+        outcome = _predicted(changed, fine or not allow_test_mode_failure)
+    else:
+        outcome = Outcome(fine)
+    return Result(
+        outcome=outcome,
+        comment=told,
+        changes=_pretended() if changed else {},
+        warnings=_several(warnings),
+    )
+
+
+def _predicted(changed: bool, fine: bool) -> Outcome:
+    if not fine:
+        return Outcome.FAILED
+    return Outcome.WOULD_CHANGE if changed else Outcome.OK
+
+
+def _choice(value: object) -> bool:
+    return isinstance(value, bool) or value == "Random"
+
+
+def _decide(value: object) -> bool:
+    if value != "Random":
+        return bool(value)
+    from random import random
+
+    return random() < 0.5
+
+
+@state
+def show_notification(ctx: Context, /, name: str, *, text: object = None, **_: object) -> Result:
+    """Put a text into the report.
+
+    Args:
+        text: what to say; required.
+    """
+    if text is None or text == "":
+        return failed("argument 'text' is missing: it is what the notification says")
+    return ok(_lines(text))
+
+
+KINDS: dict[str, tuple[type, str]] = {
+    "boolean": (bool, "true or false"),
+    "integer": (int, "a number"),
+    "string": (str, "text"),
+    "listing": (list, "a list"),
+    "dictionary": (dict, "a mapping"),
+}
+
+
+@state
+def check_pillar(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    present: object = None,
+    boolean: object = None,
+    integer: object = None,
+    string: object = None,
+    listing: object = None,
+    dictionary: object = None,
+    verbose: bool = False,
+    **_: object,
+) -> Result:
+    """Fail unless pillar has these keys, and with values of these types.
+
+    Every argument is a key or a list of keys; ``a:b`` looks into mappings.
+
+    Args:
+        present: keys that must exist.
+        boolean, integer, string, listing, dictionary: keys whose value must be of that type.
+        verbose: also name the keys that are fine.
+    """
+    from saltern.targeting.traverse import traverse
+
+    missing = object()
+    wrong: list[str] = []
+    fine: list[str] = []
+    asked = [(key, "") for key in _several(present)]
+    for kind, keys in (
+        ("boolean", boolean),
+        ("integer", integer),
+        ("string", string),
+        ("listing", listing),
+        ("dictionary", dictionary),
+    ):
+        asked += [(key, kind) for key in _several(keys)]
+    for key, kind in asked:
+        value = traverse(ctx.pillar, key, missing)
+        if value is missing:
+            wrong.append(f'Pillar key "{key}" is missing.')
+        elif kind and not _is(value, kind):
+            wrong.append(f'Pillar key "{key}" is not {KINDS[kind][1]}.')
+        else:
+            fine.append(f"- {key} ({KINDS[kind][1] if kind else 'present'})")
+    told = [*wrong, *(("Those keys passed the check:", *fine) if verbose else ())]
+    return Result(outcome=Outcome(not wrong), comment="\n".join(told))
+
+
+def _is(value: object, kind: str) -> bool:
+    if isinstance(value, bool):  # which Python counts among the numbers
+        return kind == "boolean"
+    return isinstance(value, KINDS[kind][0])
+
+
+@state
+def mod_watch(
+    ctx: Context, /, name: str, *, sfun: object = None, result: object = True, **_: object
+) -> Result:
+    """What a ``test`` state does when something it watches has changed: it says so."""
+    return Result(
+        outcome=Outcome(result is not False),
+        comment="Watch statement fired.",
+        changes={"Requisites with changes": _watched(ctx)},
+    )
+
+
+def _watched(ctx: Context) -> list[object]:
+    if ctx.chunk is None:
+        return []
+    return [
+        f"{one.state}: {one.value}" if one.state else one.value
+        for one in ctx.chunk.requisites
+        if one.kind in ("watch", "watch_any")
+    ]
+
+
+def _lines(comment: object) -> str:
+    if isinstance(comment, str):
+        return comment
+    if isinstance(comment, list | tuple):
+        return "\n".join(map(str, comment))
+    return str(comment)
+
+
+def _several(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return (str(value),)
+    return tuple(map(str, value))

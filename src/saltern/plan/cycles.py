@@ -1,0 +1,51 @@
+"""A cycle, told as a story: a requires b requires a, with the lines where it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.source import Mark
+
+if TYPE_CHECKING:
+    from saltern.plan.plan import Need
+
+
+def tell(
+    chunks: Sequence[Chunk],
+    cycle: Sequence[int],
+    needs: Mapping[int, tuple[Need, ...]],
+    size: int,
+    found: Diagnostics,
+) -> None:
+    """``cycle`` are steps, each of which waits for the next, and the last for the first."""
+    places = [~step if step < 0 else step for step in cycle if step < size]
+    places = [place for at, place in enumerate(places) if at == 0 or place != places[at - 1]]
+    if len(places) > 1 and places[0] == places[-1]:
+        places.pop()
+    owners = [chunks[place] for place in places]
+    story = [_link(owner, owners[(at + 1) % len(owners)]) for at, owner in enumerate(owners)]
+    found.error(
+        "requisite-cycle",
+        "these states wait for each other: " + "; ".join(text for text, _ in story),
+        where=story[0][1],
+        fix="remove one of these requisites",
+        also=tuple((text, mark) for text, mark in story[1:]),
+    )
+
+
+def _link(owner: Chunk, target: Chunk) -> tuple[str, Mark]:
+    """How the owner came to wait for the target."""
+    for one in owner.requisites:
+        if one.value in (target.id, target.name) and one.state in ("", target.state):
+            return f"{owner.id} has {one.kind} on {target.id}", owner.mark(one.kind, one.state or one.value)
+    for one in target.requisites:
+        if one.kind == "prereq" and one.value in (owner.id, owner.name):
+            return f"{target.id} has prereq on {owner.id}", target.mark("prereq")
+    for one in owner.requisites:
+        if one.state == "sls":
+            return f"{owner.id} has {one.kind} on sls {one.value} (with {target.id} in it)", owner.mark(one.kind, "sls")
+    kind = next((one.kind for one in owner.requisites), "requisite")
+    return f"{owner.id} has {kind} on {target.id}", owner.mark(kind)

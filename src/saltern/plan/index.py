@@ -1,0 +1,107 @@
+"""What a reference means: one matcher for requisites, their ``_in`` forms and ``listen``.
+
+``type: X`` are all chunks of that type whose ID or name is X; a bare X is of any type. Literal
+matches come before patterns. ``sls: X`` is everything that X declares or includes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from saltern.language.chunk import Chunk, Requisite
+from saltern.language.diagnostics import did_you_mean
+
+PATTERN = frozenset("*?[")
+SLS = "sls"
+
+
+def is_pattern(text: str) -> bool:
+    return not PATTERN.isdisjoint(text)
+
+
+class Index:
+    """Chunks by what they may be called. ``rendered`` are the names of all files of the run."""
+
+    def __init__(self, chunks: Sequence[Chunk], rendered: Collection[str]) -> None:
+        self.chunks = chunks
+        self.rendered = rendered
+        self._typed: dict[str, dict[str, list[int]]] = {}
+        self._any: dict[str, list[int]] = {}
+        for place, chunk in enumerate(chunks):
+            names = self._typed.get(chunk.state)
+            if names is None:
+                names = self._typed[chunk.state] = {}
+            _add(names, chunk.id, place)
+            if chunk.name != chunk.id:
+                _add(names, chunk.name, place)
+        self._files: dict[str, list[int]] | None = None
+
+    def find(self, wanted: Requisite) -> list[int]:
+        """The chunks meant, in low order; empty if there are none."""
+        if wanted.state == SLS:
+            return [place for name in self.files(wanted.value) for place in self.members(name)]
+        names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
+        return names.get(wanted.value) or _matching(names, wanted.value)
+
+    def files(self, value: str) -> list[str]:
+        """The rendered files that ``sls: value`` means."""
+        if value in self.rendered:
+            return [value]
+        if not is_pattern(value):
+            return []
+        from fnmatch import fnmatchcase
+
+        return [name for name in self.rendered if fnmatchcase(name, value)]
+
+    def members(self, sls: str) -> list[int]:
+        """Every chunk that a file declares, itself or through what it includes."""
+        if self._files is None:
+            self._files = {}
+            for place, chunk in enumerate(self.chunks):
+                self._files.setdefault(chunk.sls, []).append(place)
+                for name in chunk.declared.included_from:
+                    if name != chunk.sls:
+                        self._files.setdefault(name, []).append(place)
+        return self._files.get(sls, [])
+
+    def suggestion(self, wanted: Requisite) -> str:
+        """What the user may have meant by a name that means nothing."""
+        if wanted.state == SLS:
+            return did_you_mean(wanted.value, self.rendered) or "include that file"
+        others = [state for state, names in self._typed.items() if wanted.value in names]
+        if others:
+            return f"{wanted.value!r} is of type {others[0]!r}: write '- {others[0]}: {wanted.value}'"
+        near = did_you_mean(wanted.value, self._typed.get(wanted.state, self._bare()))
+        return near or "include the file that declares it"
+
+    def _bare(self) -> dict[str, list[int]]:
+        if not self._any:
+            for place, chunk in enumerate(self.chunks):
+                _add(self._any, chunk.id, place)
+                if chunk.name != chunk.id:
+                    _add(self._any, chunk.name, place)
+        return self._any
+
+
+def _add(names: dict[str, list[int]], name: str, place: int) -> None:
+    known = names.get(name)
+    if known is None:
+        names[name] = [place]
+    elif known[-1] != place:
+        known.append(place)
+
+
+def _matching(names: dict[str, list[int]], pattern: str) -> list[int]:
+    if not is_pattern(pattern):
+        return []
+    from fnmatch import fnmatchcase
+
+    return sorted({place for name, places in names.items() if fnmatchcase(name, pattern) for place in places})
+
+
+def described(wanted: Requisite) -> str:
+    return f"{wanted.state} {wanted.value!r}" if wanted.state else repr(wanted.value)
+
+
+def names_of(chunks: Iterable[Chunk]) -> str:
+    return ", ".join(sorted({f"{chunk.sls}.{chunk.id}" for chunk in chunks}))

@@ -1,0 +1,74 @@
+"""What rendering gives: data, and the way back from any value to the user's file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saltern.language.source import Mark, Path, SlsRef
+
+LineMap = Callable[[], list[int]]
+Finder = Callable[[str, Path], tuple[int, int]]
+
+
+class Document:
+    """One rendered file. Implements ``language.source.Origin``.
+
+    ``text`` is what the last text renderer produced (what YAML parsed); ``lines`` gives, for each
+    line of it, the line in the file. Both are looked at only when a problem is told.
+    """
+
+    __slots__ = ("_find", "_lines", "_source", "data", "file", "is_init", "ref", "text")
+
+    def __init__(
+        self,
+        ref: SlsRef,
+        data: object,
+        *,
+        file: str,
+        source: str,
+        text: str | None = None,
+        lines: LineMap | None = None,
+        find: Finder,
+        is_init: bool = False,
+    ) -> None:
+        self.ref = ref
+        self.data = data
+        self.file = file
+        self.is_init = is_init
+        self.text = source if text is None else text
+        self._source = source
+        self._lines = lines
+        self._find = find
+
+    def mark(self, path: Path = ()) -> Mark:
+        """The place of the value that ``path`` leads to; the file alone when it has no lines (``#!py``)."""
+        line, column = self._find(self.text, path)
+        return self.place(line, column)
+
+    def place(self, line: int, column: int = 0) -> Mark:
+        """The place in the file of a place in the rendered text."""
+        if not line:
+            return Mark(self.file)
+        return place(self.file, self._source, self.text, self._lines, line, column)
+
+
+def place(file: str, source: str, text: str, lines: LineMap | None, line: int, column: int) -> Mark:
+    if lines is None:
+        return Mark(file, line, column)
+    rows = lines()
+    origin = rows[line - 1] if line <= len(rows) else (rows[-1] if rows else 0)
+    # The column holds only where the template did not change the text before it.
+    written = source.splitlines()[origin - 1 : origin]
+    shown = text.splitlines()[line - 1 : line]
+    same = bool(written and shown) and written[0][: column - 1] == shown[0][: column - 1]
+    return Mark(file, origin, column if same else 0)
+
+
+def find_word(text: str, path: Path) -> tuple[int, int]:
+    """Where data has no lines of its own (``#!py``, TOML): the first place that spells the ID."""
+    for word in path[:1]:
+        for number, line in enumerate(text.splitlines(), 1):
+            column = line.find(str(word))
+            if column >= 0:
+                return number, column + 1
+    return 0, 0

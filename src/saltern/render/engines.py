@@ -1,0 +1,73 @@
+"""Template engines beside Jinja; each is an extra that is imported when a file asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.source import Mark
+from saltern.render.pipeline import missing
+
+if TYPE_CHECKING:
+    from saltern.render.pipeline import Job
+
+
+def mako(text: str, job: Job) -> str:
+    try:
+        from mako import exceptions
+        from mako.template import Template
+    except ImportError as problem:
+        raise missing("mako", problem, job) from None
+    try:
+        template = Template(text, strict_undefined=True, uri=job.name or "text", filename=None)
+        return str(template.render(**job.values))
+    except (exceptions.SyntaxException, exceptions.CompileException) as problem:
+        where = Mark(job.file, problem.lineno, problem.pos)
+        said = str(problem).partition(" at line:")[0].partition(" in file")[0]
+        raise _bad("template-syntax", said, where) from None
+    except Exception as problem:
+        rows = exceptions.RichTraceback(error=problem, traceback=problem.__traceback__).records
+        line = next((row[5] for row in reversed(rows) if row[4] is not None and row[5]), 0)
+        raise _failed(problem, job, int(line)) from None
+
+
+def genshi(text: str, job: Job) -> str:
+    try:
+        from genshi.template import MarkupTemplate, NewTextTemplate, TemplateError
+    except ImportError as problem:
+        raise missing("genshi", problem, job) from None
+    plain = "text" in job.argline.replace("-", " ").split() or not text.lstrip().startswith("<")
+    try:
+        template = (NewTextTemplate if plain else MarkupTemplate)(text)
+        return str(template.generate(**job.values).render(method="text" if plain else "xml", encoding=None))
+    except TemplateError as problem:
+        raise _bad("template-syntax", str(problem).partition(" (")[0], Mark(job.file, max(problem.lineno, 0))) from None
+    except Exception as problem:
+        raise _failed(problem, job, 0) from None
+
+
+def cheetah(text: str, job: Job) -> str:
+    try:
+        from Cheetah.Parser import ParseError
+        from Cheetah.Template import Template
+    except ImportError as problem:
+        raise missing("cheetah", problem, job) from None
+    try:
+        return str(Template(text, searchList=[dict(job.values)]))
+    except ParseError as problem:
+        said = str(problem).strip().splitlines()
+        raise _bad("template-syntax", said[0] if said else "not Cheetah", Mark(job.file, problem.lineno or 0)) from None
+    except Exception as problem:
+        raise _failed(problem, job, 0) from None
+
+
+def _failed(problem: Exception, job: Job, line: int) -> CompileError:
+    undefined = isinstance(problem, NameError) or type(problem).__name__ in ("NotFound", "UndefinedError")
+    code = "template-undefined" if undefined else "template-failed"
+    return _bad(code, str(problem) or type(problem).__name__, Mark(job.file, line))
+
+
+def _bad(code: str, what: str, where: Mark) -> CompileError:
+    return CompileError(Diagnostic(code=code, what=what, where=where))
+
+

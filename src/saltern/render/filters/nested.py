@@ -1,0 +1,103 @@
+"""Filters that reach into a mapping by a path such as ``a:b:c``.
+
+As in Salt they change the mapping they are given, and return it. ``ordered_dict`` is Salt's; every
+mapping is ordered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import Any
+
+Nested = MutableMapping[Any, Any]
+
+
+def set_dict_key_value(
+    in_dict: Nested,
+    keys: str,
+    value: Any,
+    delimiter: str = ":",
+    ordered_dict: bool = False,  # noqa: ARG001
+) -> Nested:
+    """Put ``value`` at the path; what is missing on the way, or no mapping, becomes one."""
+    return _at(in_dict, keys, delimiter, lambda _old: value)
+
+
+def update_dict_key_value(
+    in_dict: Nested,
+    keys: str,
+    value: Any,
+    delimiter: str = ":",
+    ordered_dict: bool = False,  # noqa: ARG001
+) -> Nested:
+    """Update the mapping at the path with the keys of ``value``."""
+
+    def updated(old: Any) -> Any:
+        _expect(old, dict, "a mapping")
+        if not isinstance(value, Mapping):
+            raise TypeError(f"a mapping at {keys!r} cannot be updated with {_kind(value)}")
+        return _changed({} if old is None else old, lambda target: target.update(value))
+
+    return _at(in_dict, keys, delimiter, updated)
+
+
+def append_dict_key_value(
+    in_dict: Nested,
+    keys: str,
+    value: Any,
+    delimiter: str = ":",
+    ordered_dict: bool = False,  # noqa: ARG001
+) -> Nested:
+    """Append ``value`` to the list at the path."""
+
+    def appended(old: Any) -> Any:
+        _expect(old, list, "a list")
+        return _changed([] if old is None else old, lambda target: target.append(value))
+
+    return _at(in_dict, keys, delimiter, appended)
+
+
+def extend_dict_key_value(
+    in_dict: Nested,
+    keys: str,
+    value: Any,
+    delimiter: str = ":",
+    ordered_dict: bool = False,  # noqa: ARG001
+) -> Nested:
+    """Append each member of ``value`` to the list at the path."""
+
+    def extended(old: Any) -> Any:
+        _expect(old, list, "a list")
+        if not isinstance(value, Iterable):
+            raise TypeError(f"the list at {keys!r} cannot be extended with {_kind(value)}")
+        return _changed([] if old is None else old, lambda target: target.extend(value))
+
+    return _at(in_dict, keys, delimiter, extended)
+
+
+def _at(data: Nested, keys: str, delimiter: str, change: Callable[[Any], Any]) -> Nested:
+    if not isinstance(keys, str):
+        raise TypeError(f"the path must be text such as 'a{delimiter}b', not {_kind(keys)}")
+    *way, last = keys.split(delimiter)
+    place = data
+    for step in way:
+        inner = place.get(step)
+        if not isinstance(inner, MutableMapping):
+            inner = place[step] = {}
+        place = inner
+    place[last] = change(place.get(last))
+    return data
+
+
+def _changed(target: Any, change: Callable[[Any], object]) -> Any:
+    change(target)
+    return target
+
+
+def _expect(old: Any, kind: type, wanted: str) -> None:
+    if old is not None and not isinstance(old, kind):
+        raise TypeError(f"there is {_kind(old)} at the end of the path, not {wanted}")
+
+
+def _kind(value: object) -> str:
+    return f"a value of type {type(value).__name__}"

@@ -1,0 +1,222 @@
+"""Filters that write data as text and read it back, and how a mapping prints in a template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import yaml
+
+ENDLESS = 10**9  # a line width nothing reaches
+SORT_KEYS = False  # of `yaml`: as written. Salt sorts the keys of plain mappings
+
+
+class _FoundUndefined(Exception):
+    """The data holds a name that is not defined; the filter gives that on, and printing it is the error."""
+
+    def __init__(self, undefined: Any) -> None:
+        super().__init__()
+        self.undefined = undefined
+
+
+def _or_undefined(write: Callable[[], str]) -> Any:
+    try:
+        return write()
+    except _FoundUndefined as found:
+        return found.undefined
+
+
+def _plain(value: Any) -> Any:
+    """What JSON and YAML know, from what they do not."""
+    from jinja2 import Undefined
+
+    if isinstance(value, Undefined):
+        raise _FoundUndefined(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return list(value)
+    raise TypeError(f"a value of type {type(value).__name__} cannot be written: {value!r}")
+
+
+def to_json(value: Any, sort_keys: bool = True, indent: int | None = None) -> Any:
+    """The filter ``json``."""
+    return _or_undefined(lambda: _dumps(value, sort_keys, indent=indent, ensure_ascii=False))
+
+
+def _dumps(value: Any, sort_keys: bool, **options: Any) -> str:
+    import json
+
+    try:
+        return json.dumps(value, sort_keys=sort_keys, default=_plain, **options)
+    except TypeError:
+        if not sort_keys:
+            raise
+        return json.dumps(value, default=_plain, **options)  # keys that have no order, such as 1 and 'a'
+
+
+_IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027"})
+
+
+def tojson(
+    val: Any,
+    indent: int | None = None,
+    *,
+    sort_keys: bool = False,
+    ensure_ascii: bool = True,
+    separators: tuple[str, str] | None = None,
+) -> Any:
+    """JSON that may also stand in HTML: ``<``, ``>``, ``&`` and ``'`` are written as ``\\u…``."""
+
+    def write() -> str:
+        text = _dumps(val, sort_keys, indent=indent, ensure_ascii=ensure_ascii, separators=separators)
+        return text.translate(_IN_HTML)
+
+    return _or_undefined(write)
+
+
+@cache
+def _dumper() -> type[yaml.SafeDumper]:
+    import yaml
+
+    fast: type[yaml.SafeDumper] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+    class Dumper(fast):  # type: ignore[misc,valid-type]
+        """PyYAML's safe one, for subclasses of the plain types and for foreign mappings, too."""
+
+    Dumper.add_multi_representer(str, lambda dumper, value: dumper.represent_str(str(value)))
+    for kind in (int, float, list, tuple, dict):
+        Dumper.add_multi_representer(kind, yaml.SafeDumper.yaml_representers[kind])
+    Dumper.add_representer(set, lambda dumper, value: dumper.represent_data(_plain(value)))
+    Dumper.add_multi_representer(object, lambda dumper, value: dumper.represent_data(_plain(value)))
+    return Dumper
+
+
+def _dump(value: Any, **options: Any) -> str:
+    import yaml
+
+    text: str = yaml.dump(value, Dumper=_dumper(), sort_keys=SORT_KEYS, **options)
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+def to_yaml(value: Any, flow_style: bool = True) -> Any:
+    """The filter ``yaml``: on one line, or as a block with ``flow_style=False``."""
+    return _or_undefined(lambda: _dump(value, default_flow_style=flow_style, allow_unicode=True))
+
+
+def dict_to_sls_yaml_params(value: Mapping[Any, Any], flow_style: bool = False) -> Any:
+    """The arguments of a state, one list item each."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"needs a mapping, not {type(value).__name__}")
+    return to_yaml([{key: item} for key, item in value.items()], flow_style)
+
+
+def yaml_dquote(text: Any) -> str:
+    return _dump(str(text), default_style='"', width=ENDLESS)
+
+
+def yaml_squote(text: Any) -> str:
+    return _dump(str(text), default_style="'", width=ENDLESS, allow_unicode=True)
+
+
+def yaml_encode(data: Any) -> str:
+    """One scalar, so that YAML reads the same value back; text in double quotes."""
+    if isinstance(data, str):
+        return yaml_dquote(data)
+    if data is None or isinstance(data, bool | int | float):
+        return _dump(data)
+    raise TypeError(
+        f"needs a single value, not {type(data).__name__}; for lists and mappings there is 'yaml'"
+    )
+
+
+def to_python(value: Any) -> Any:
+    """The filter ``python``: as Python would write it, long ones over several lines."""
+    import pprint
+
+    from jinja2 import Undefined
+
+    return value if isinstance(value, Undefined) else pprint.pformat(value)
+
+
+class WrongText(ValueError):
+    """Text that cannot be read: what is wrong, and at which line and column of it."""
+
+    def __init__(self, what: str, line: int, column: int, fix: str = "") -> None:
+        super().__init__(what, line, column, fix)
+        self.what, self.line, self.column, self.fix = what, line, column, fix
+
+    def told(self, of: str) -> str:
+        place = f"line {self.line}, column {self.column} of {of}"
+        return f"{self.what} ({place})" + (f"; {self.fix}" if self.fix else "")
+
+    def __str__(self) -> str:
+        return self.told("the text")
+
+
+def load_yaml(value: Any) -> Any:
+    from saltern.language.diagnostics import CompileError
+    from saltern.language.source import Mark
+    from saltern.render.yaml import parse
+
+    if not _is_text(value):
+        return value
+    try:
+        return parse(value)
+    except CompileError as problem:
+        first = problem.diagnostics[0]
+        where = first.where or Mark("")
+        raise WrongText(first.what, where.line, where.column, first.fix) from None
+
+
+def load_json(value: Any) -> Any:
+    import json
+
+    if not _is_text(value):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as problem:
+        raise WrongText(f"not JSON: {problem.msg}", problem.lineno, problem.colno) from None
+
+
+def load_text(value: Any) -> Any:
+    return value
+
+
+def _is_text(value: Any) -> bool:
+    """False for an undefined name, which is given on; anything else that is no text is an error."""
+    from jinja2 import Undefined
+
+    if not isinstance(value, str | Undefined):
+        raise TypeError(f"needs text, not {type(value).__name__}")
+    return isinstance(value, str)
+
+
+def salt_repr(value: Any) -> str:
+    """How a value prints in a template: as Python does, but mappings so that YAML reads their text back."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_member(item)}" for key, item in value.items()) + "}"
+    if type(value) is list:
+        return "[" + ", ".join(map(salt_repr, value)) + "]"
+    if type(value) is tuple:
+        return "(" + ", ".join(map(salt_repr, value)) + ("," if len(value) == 1 else "") + ")"
+    return repr(value)
+
+
+def _member(value: Any) -> str:
+    """Text that Python would print with escapes goes into double quotes, where YAML knows them.
+
+    A lone backslash stays as it is in Salt, doubled within single quotes.
+    """
+    if isinstance(value, str) and not _reads_back(value):
+        return _dump(str(value), default_style='"', width=ENDLESS, allow_unicode=True)
+    return salt_repr(str(value) if isinstance(value, str) else value)
+
+
+def _reads_back(text: str) -> bool:
+    return text.isprintable() and not ("'" in text and '"' in text)

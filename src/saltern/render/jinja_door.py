@@ -1,0 +1,60 @@
+"""The door to Jinja: opened only for a text that has something to render.
+
+Importing Jinja costs as much as all the rest of a small run; a file without ``{{``, ``{%`` or
+``{#`` does not pay for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from saltern.render.document import LineMap
+    from saltern.render.jinja import JinjaRenderer
+    from saltern.render.pipeline import Rendered
+
+MARKERS = ("{{", "{%", "{#")
+
+
+class Jinja(Protocol):
+    def render(
+        self,
+        text: str,
+        values: Mapping[str, object],
+        *,
+        env: str,
+        name: str,
+        file: str,
+        purpose: str,
+        before: LineMap | None,
+    ) -> Rendered: ...
+
+
+class JinjaDoor:
+    """``make`` builds the renderer when it is first needed; ``plain`` says which purposes have no line statements."""
+
+    def __init__(self, make: Callable[[], JinjaRenderer], plain: Mapping[str, bool]) -> None:
+        self._make = make
+        self._plain = plain
+        self._renderer: JinjaRenderer | None = None
+
+    def render(
+        self,
+        text: str,
+        values: Mapping[str, object],
+        *,
+        env: str,
+        name: str,
+        file: str,
+        purpose: str = "sls",
+        before: LineMap | None = None,
+    ) -> Rendered:
+        from saltern.render.pipeline import Rendered
+
+        if self._plain.get(purpose, True) and not any(marker in text for marker in MARKERS):
+            return Rendered(text, before)
+        if self._renderer is None:
+            self._renderer = self._make()
+        pieces = self._renderer.render(text, values, env=env, name=name, file=file, purpose=purpose)
+        return Rendered(pieces.text(), pieces.lines)

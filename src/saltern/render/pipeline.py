@@ -1,0 +1,298 @@
+"""The ``#!`` line of a file, as a row of renderers run in turn: text → text → data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
+from saltern.language.source import Mark, SlsRef
+from saltern.render.document import Document, LineMap, find_word
+from saltern.render.document import place as place_in
+from saltern.render.jinja_door import Jinja
+from saltern.render.values import sls_names
+from saltern.render.yaml import Limits, YamlProblem, locate, read
+from saltern.sources.tree import SlsSource
+
+FILE_RENDERERS = "file"
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One render: where the text comes from, and what it sees."""
+
+    env: str
+    sls: str
+    name: str  # relative to the root
+    file: str  # as the user opens it
+    values: Mapping[str, object]
+    purpose: str = "sls"
+    argline: str = ""
+
+
+class Stage(Struct, frozen=True):
+    """One part of a pipe, with what stands behind its name."""
+
+    name: str
+    argline: str = ""
+
+
+class Kind(Struct, frozen=True, kw_only=True):
+    """One renderer. ``code`` is ``module:function``; ``extra`` is what to install for it."""
+
+    code: str
+    makes: str  # "text" or "data"
+    doc: str
+    extra: str = ""
+
+
+RENDERERS: dict[str, Kind] = {
+    "jinja": Kind(code="", makes="text", doc="Jinja templates, with everything Salt adds to them."),
+    "mako": Kind(
+        code="saltern.render.engines:mako", makes="text", doc="Mako templates.", extra="saltern[renderers]"
+    ),
+    "genshi": Kind(
+        code="saltern.render.engines:genshi", makes="text", doc="Genshi templates (`-text` for plain text).", extra="saltern[renderers]"
+    ),
+    "cheetah": Kind(
+        code="saltern.render.engines:cheetah", makes="text", doc="Cheetah templates.", extra="saltern[renderers]"
+    ),
+    "yaml": Kind(code="", makes="data", doc="YAML as Salt reads it."),
+    "json": Kind(code="saltern.render.formats:json", makes="data", doc="JSON."),
+    "toml": Kind(code="saltern.render.formats:toml", makes="data", doc="TOML."),
+    "msgpack": Kind(code="saltern.render.formats:msgpack", makes="data", doc="MessagePack, base64 or as it is."),
+    "py": Kind(code="saltern.render.python:py", makes="data", doc="A Python file whose `run()` returns the data."),
+}
+
+
+class Rendered(Struct):
+    """What a pipe has made so far."""
+
+    text: str
+    lines: LineMap | None = None
+
+
+class Renderers:
+    """All renderers of a run, with what every template sees."""
+
+    def __init__(
+        self,
+        jinja: Jinja,
+        shared: Mapping[str, object],
+        *,
+        pipe: str = "jinja|yaml",
+        blacklist: Collection[str] = (),
+        whitelist: Collection[str] = (),
+        limits: Limits = Limits(),
+    ) -> None:
+        self._jinja = jinja
+        self._shared = shared
+        self._default = parse_pipe(pipe)
+        self._blacklist = frozenset(blacklist)
+        self._whitelist = frozenset(whitelist)
+        self._limits = limits
+        self.rendered: set[str] = set()  # `rendered_sls` in templates
+
+    # -- state files -----------------------------------------------------------------------
+
+    def sls(self, source: SlsSource, extra: Mapping[str, object] | None = None) -> Document:
+        """A state file, by its own pipe or the configured one. Raises ``CompileError``."""
+        values = sls_names(source.ref.name, source.name)
+        values["rendered_sls"] = self.rendered
+        if extra:
+            values.update(extra)
+        job = Job(env=source.ref.env, sls=source.ref.name, name=source.name, file=source.path, values=values)
+        document = self._document(source.text, job, is_init=source.is_init)
+        self.rendered.add(source.ref.name)
+        return document
+
+    def shown(self, source: SlsSource) -> str:
+        """The text that the last text renderer made: what ``show rendered`` prints."""
+        values = {**sls_names(source.ref.name, source.name), "rendered_sls": self.rendered}
+        job = Job(env=source.ref.env, sls=source.ref.name, name=source.name, file=source.path, values=values)
+        stages, text = self._stages(source.text, job)
+        made = Rendered(text)
+        for stage in stages:
+            if RENDERERS[stage.name].makes == "text":
+                made = self._text(stage, made, job)
+        return made.text
+
+    # -- for modules -------------------------------------------------------------------------
+
+    def text(
+        self,
+        text: str,
+        *,
+        engine: str,
+        env: str,
+        path: str = "",
+        sls: str = "",
+        values: Mapping[str, object] | None = None,
+    ) -> str:
+        known = RENDERERS.get(engine)
+        if known is None or known.makes != "text":
+            names = [name for name, kind in RENDERERS.items() if kind.makes == "text"]
+            raise CompileError(
+                Diagnostic(
+                    code="unknown-renderer",
+                    what=f"no template engine is called {engine!r}",
+                    fix=did_you_mean(engine, names) or f"there are {', '.join(names)}",
+                )
+            )
+        names_ = sls_names(sls, f"{sls.replace('.', '/')}.sls") if sls else {}
+        job = Job(
+            env=env, sls=sls, name=path, file=path or "<text>", values={**names_, **(values or {})}, purpose=FILE_RENDERERS
+        )
+        return self._text(Stage(engine), Rendered(text), job).text
+
+    def data(
+        self,
+        text: str,
+        *,
+        pipe: str = "",
+        env: str,
+        path: str = "",
+        sls: str = "",
+        values: Mapping[str, object] | None = None,
+    ) -> object:
+        names = sls_names(sls, path) if sls else {}
+        job = Job(env=env, sls=sls, name=path, file=path or "<text>", values={**names, **(values or {})})
+        return self._document(text, job, default=parse_pipe(pipe) if pipe else None).data
+
+    # -- the pipe ------------------------------------------------------------------------------
+
+    def _document(
+        self, text: str, job: Job, *, is_init: bool = False, default: tuple[Stage, ...] | None = None
+    ) -> Document:
+        source = text
+        stages, text = self._stages(text, job, default)
+        made = Rendered(text)
+        data: object = None
+        last = ""
+        for stage in stages:
+            last = stage.name
+            if RENDERERS[stage.name].makes == "text":
+                made = self._text(stage, made, job)
+                data = made.text
+            else:
+                data = self._data(stage, made, source, job)
+        return Document(
+            SlsRef(job.env, job.sls),
+            data,
+            file=job.file,
+            source=source,
+            text=made.text,
+            lines=made.lines,
+            find=locate if last in ("yaml", "json") else find_word,
+            is_init=is_init,
+        )
+
+    def _stages(
+        self, text: str, job: Job, default: tuple[Stage, ...] | None = None
+    ) -> tuple[tuple[Stage, ...], str]:
+        """The pipe of a file, and its text; the ``#!`` line becomes a blank one, so lines stay right."""
+        if not text.startswith("#!") or text.startswith("#!/"):
+            return default or self._default, text
+        first, newline, rest = text.partition("\n")
+        if first.startswith(("#!delayed_", "#!end_delayed_")):
+            return default or self._default, text
+        stages = parse_pipe(first[2:])
+        for stage in stages:
+            self._check(stage, job, first)
+        return stages, newline + rest
+
+    def _check(self, stage: Stage, job: Job, line: str) -> None:
+        where = Mark(job.file, 1, line.find(stage.name) + 1)
+        if stage.name not in RENDERERS:
+            raise CompileError(
+                Diagnostic(
+                    code="unknown-renderer",
+                    what=f"no renderer is called {stage.name!r}",
+                    where=where,
+                    fix=did_you_mean(stage.name, RENDERERS) or f"there are {', '.join(RENDERERS)}",
+                )
+            )
+        if stage.name in self._blacklist or (self._whitelist and stage.name not in self._whitelist):
+            raise CompileError(
+                Diagnostic(
+                    code="renderer-refused",
+                    what=f"the renderer {stage.name!r} is not allowed here",
+                    where=where,
+                    fix="see renderer_blacklist and renderer_whitelist in the configuration",
+                )
+            )
+
+    def _text(self, stage: Stage, made: Rendered, job: Job) -> Rendered:
+        if stage.name == "jinja":
+            return self._jinja.render(made.text, job.values, env=job.env, name=job.name, file=job.file, purpose=job.purpose, before=made.lines)
+        render = _load(stage.name, job)
+        shared = {**self._shared, "saltenv": job.env, **job.values}
+        return Rendered(str(render(made.text, _job(job, shared, stage))))
+
+    def _data(self, stage: Stage, made: Rendered, source: str, job: Job) -> object:
+        if stage.name == "yaml":
+            try:
+                return read(made.text, self._limits)
+            except YamlProblem as problem:
+                raise CompileError(_yaml_diagnostic(problem, made, source, job)) from None
+        shared = {**self._shared, "saltenv": job.env, **job.values}
+        if not made.text.strip() and stage.name != "py":
+            return None
+        return _load(stage.name, job)(made.text, _job(job, shared, stage))
+
+
+def parse_pipe(text: str) -> tuple[Stage, ...]:
+    """``jinja | yaml -x`` → stages. Salt's old ``yaml_jinja`` is ``jinja|yaml``."""
+    parts = [part.strip() for part in text.strip().split("|") if part.strip()]
+    if len(parts) == 1 and "_" in parts[0] and parts[0] not in RENDERERS:
+        data, _, template = parts[0].partition("_")
+        if data in RENDERERS and template in RENDERERS:
+            parts = [template, data]
+    stages = []
+    for part in parts:
+        name, _, argline = part.partition(" ")
+        stages.append(Stage(name, argline.strip()))
+    return tuple(stages)
+
+
+def _job(job: Job, values: Mapping[str, object], stage: Stage) -> Job:
+    return Job(
+        env=job.env,
+        sls=job.sls,
+        name=job.name,
+        file=job.file,
+        values=values,
+        purpose=job.purpose,
+        argline=stage.argline,
+    )
+
+
+def _load(name: str, job: Job) -> Callable[[str, Job], object]:
+    kind = RENDERERS[name]
+    module, _, function = kind.code.partition(":")
+    try:
+        render: Callable[[str, Job], object] = getattr(import_module(module), function)
+    except ImportError as problem:
+        raise missing(name, problem, job) from None
+    return render
+
+
+def missing(name: str, problem: ImportError, job: Job) -> CompileError:
+    return CompileError(
+        Diagnostic(
+            code="renderer-missing",
+            what=f"the renderer {name!r} needs the Python package {problem.name!r}",
+            where=Mark(job.file, 1),
+            fix=f"{sys.executable} -m pip install '{RENDERERS[name].extra or problem.name}'",
+        )
+    )
+
+
+def _yaml_diagnostic(problem: YamlProblem, made: Rendered, source: str, job: Job) -> Diagnostic:
+    where = place_in(job.file, source, made.text, made.lines, problem.line, problem.column)
+    row = made.text.splitlines()[problem.line - 1 : problem.line]
+    written = source.splitlines()[where.line - 1 : where.line]
+    detail = f"rendered: {row[0].strip()[:120]}" if row and row != written and row[0].strip() else ""
+    return Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix, detail=detail)

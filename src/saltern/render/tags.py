@@ -1,0 +1,121 @@
+"""The tags and global names that state files know beyond Jinja's own.
+
+``{% load_yaml as v %}…{% endload %}`` and its kin read a block of the template as data;
+``{% import_yaml 'path' as v %}`` and its kin read a file, which is rendered first, as Jinja's own
+``import`` would: without the importer's local names, unless it says ``with context``.
+``{% profile as 'x' %}…{% endprofile %}`` logs how long the block took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import TemplateRuntimeError, Undefined, nodes, pass_context
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+from jinja2.runtime import Context
+
+_LOADS = ("load_yaml", "load_json", "load_text")
+_HIDDEN = "_saltern_"  # the underscore keeps a name out of what the template exports
+_IMPORTS = {"import_yaml": "load_yaml", "import_json": "load_json", "import_text": "load_text"}
+
+
+class Serializer(Extension):
+    """The tags. Each becomes nodes that Jinja has already, and one call of a method below."""
+
+    tags = {*_LOADS, *_IMPORTS, "profile"}
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        tag = next(parser.stream)
+        hidden = _HIDDEN + parser.free_identifier().name
+        if tag.value in _LOADS:
+            return self._load(parser, tag.value, tag.lineno, hidden)
+        if tag.value in _IMPORTS:
+            return self._import(parser, tag.value, tag.lineno, hidden)
+        return self._profile(parser, tag.lineno, hidden)
+
+    def _load(self, parser: Parser, tag: str, line: int, hidden: str) -> list[nodes.Node]:
+        parser.stream.expect("name:as")
+        target = parser.parse_assign_target(name_only=True)
+        body = parser.parse_statements(("name:endload",), drop_needle=True)
+        keep = nodes.AssignBlock(nodes.Name(hidden, "store", lineno=line), None, body, lineno=line)
+        return [keep, nodes.Assign(target, self._call("block", hidden, line, tag, line), lineno=line)]
+
+    def _import(self, parser: Parser, tag: str, line: int, hidden: str) -> list[nodes.Node]:
+        node = nodes.Import(lineno=line)
+        node.template = self._path(parser.parse_expression(), tag)
+        parser.stream.expect("name:as")
+        target = parser.parse_assign_target(name_only=True)
+        node.target = hidden
+        keep = parser.parse_import_context(node, False)
+        return [keep, nodes.Assign(target, self._call("file", hidden, line, tag, line), lineno=line)]
+
+    def _path(self, path: nodes.Expr, tag: str) -> nodes.Expr:
+        if isinstance(path, nodes.Const) and isinstance(path.value, str):
+            return path
+        return self.call_method("path", [path, nodes.Const(tag)], lineno=path.lineno)
+
+    def _profile(self, parser: Parser, line: int, hidden: str) -> list[nodes.Node]:
+        parser.stream.expect("name:as")
+        label = parser.parse_expression()
+        body = parser.parse_statements(("name:endprofile",), drop_needle=True)
+        start = nodes.Assign(nodes.Name(hidden, "store"), self.call_method("clock", lineno=line), lineno=line)
+        told = self.call_method("profiled", [label, nodes.Name(hidden, "load")], lineno=line)
+        # The body is not a scope of its own: what it sets is known after it.
+        return [start, *body, nodes.ExprStmt(told, lineno=line)]
+
+    def _call(self, method: str, hidden: str, line: int, *constants: object) -> nodes.Call:
+        arguments = [nodes.Name(hidden, "load"), *map(nodes.Const, constants)]
+        return self.call_method(method, arguments, lineno=line)
+
+    def path(self, given: object, tag: str) -> str:
+        """The path an expression gave."""
+        if not isinstance(given, str | Undefined):
+            raise TemplateRuntimeError(f"{tag}: the path must be text, not {type(given).__name__}")
+        return str(given)  # an undefined name complains here
+
+    def block(self, text: str, tag: str, line: int) -> Any:
+        """The data in a block of the template."""
+        return _read(text, tag, f"{tag} at line {line}", "the block")
+
+    def file(self, module: Any, tag: str, line: int) -> Any:
+        """The data in a file, given what it rendered to."""
+        text = str(module)
+        if self.environment.keep_trailing_newline:
+            text = text.removesuffix("\n")  # as Salt, which keeps that of the outermost template only
+        return _read(text, _IMPORTS[tag], f"{tag} {module.__name__!r} at line {line}", "what it renders to")
+
+    def clock(self) -> float:
+        from time import perf_counter
+
+        return perf_counter()
+
+    def profiled(self, label: object, start: float) -> None:
+        import logging
+
+        took = self.clock() - start
+        logging.getLogger(__name__).info("template block %r took %.6f s", str(label), took)
+
+
+def _read(text: str, reader: str, title: str, of_what: str) -> Any:
+    from saltern.render.filters import serialize
+
+    try:
+        return getattr(serialize, reader)(text)
+    except serialize.WrongText as problem:
+        raise TemplateRuntimeError(f"{title}: {problem.told(of_what)}") from None
+
+
+def _raise(message: object) -> None:
+    """``{{ raise('…') }}``: stop here, with this message."""
+    raise TemplateRuntimeError(str(message))
+
+
+@pass_context
+def show_full_context(context: Context) -> dict[str, Any]:
+    """Every name the template knows, with its value."""
+    return {name: value for name, value in context.get_all().items() if not name.startswith(_HIDDEN)}
+
+
+GLOBALS: Mapping[str, Any] = {"raise": _raise, "odict": dict, "show_full_context": show_full_context}

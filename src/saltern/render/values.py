@@ -1,0 +1,17 @@
+"""What a template sees beside ``salt``, ``grains``, ``pillar`` and ``opts``: where it stands."""
+
+from __future__ import annotations
+
+from posixpath import dirname
+
+
+def sls_names(sls: str, name: str) -> dict[str, object]:
+    """The names that say which SLS is being rendered; ``name`` is its file, relative to the root."""
+    folder = dirname(name)
+    return {
+        "sls": sls,
+        "slspath": folder,
+        "slsdotpath": folder.replace("/", "."),
+        "slscolonpath": folder.replace("/", ":"),
+        "sls_path": folder.replace("/", "_"),
+    }

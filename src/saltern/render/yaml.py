@@ -1,0 +1,365 @@
+"""YAML as Salt reads it, built straight from libyaml's events.
+
+YAML 1.1, except: ``0644`` is the number 644, dates are text, an unknown tag, a repeated key
+and a second document are errors. Bounded in depth and in size after expansion of aliases,
+so that a small file cannot become a large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from msgspec import Struct
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.source import Mark, Path
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
+
+try:
+    from yaml._yaml import CParser as _Parser
+except ImportError:  # a PyYAML without libyaml: slower, the same data
+    _Parser = yaml.SafeLoader
+
+
+class Limits(Struct, frozen=True):
+    depth: int = 100
+    nodes: int = 1_000_000
+
+
+class YamlProblem(Exception):
+    """What is wrong, and the line and column (from 1) in the text that was parsed."""
+
+    def __init__(self, code: str, what: str, line: int, column: int, fix: str = "") -> None:
+        super().__init__(what)
+        self.code, self.what, self.line, self.column, self.fix = code, what, line, column, fix
+
+
+_PREFIX = "tag:yaml.org,2002:"
+_IMPLICIT: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
+_MERGE = object()
+_known: dict[str, object] = {"": None}
+
+
+def _plain(text: str) -> object:
+    """The value of an unquoted word; remembered, since states repeat the same few words."""
+    if text.startswith("0o") and text[2:].isdigit():
+        text = text[1:].replace("o", "0")  # as 0644: the digits are what matters, for a mode
+    value: object = text
+    for tag, pattern in _IMPLICIT.get(text[:1], ()):
+        if pattern.match(text):
+            value = _IMPLICIT_VALUES.get(tag[len(_PREFIX) :], str)(text)
+            break
+    if len(_known) < 100_000:
+        _known[text] = value
+    return value
+
+
+def _scalar(tag: str, text: str) -> object:
+    make = yaml.SafeLoader.yaml_constructors[_PREFIX + tag]
+    return make(_CONSTRUCTOR, yaml.ScalarNode(_PREFIX + tag, text))
+
+
+_CONSTRUCTOR = yaml.SafeLoader("")
+
+
+def _integer(text: str) -> object:
+    if text[0] == "0" and text[1:2] not in ("", "b", "x"):
+        text = text.lstrip("0") or "0"
+    return _scalar("int", text)
+
+
+def _binary(text: str) -> object:
+    import base64
+    import binascii
+
+    joined = "".join(text.split())
+    try:
+        return base64.b64decode(joined + "=" * (-len(joined) % 4))
+    except binascii.Error as problem:
+        raise ValueError(f"not base64: {problem}") from None
+
+
+_IMPLICIT_VALUES: dict[str, Callable[[str], object]] = {
+    "bool": lambda text: _scalar("bool", text),
+    "int": _integer,
+    "float": lambda text: _scalar("float", text),
+    "null": lambda _: None,
+    "merge": lambda _: _MERGE,
+    "timestamp": str,
+    "value": str,
+}
+_TAGGED_SCALARS: dict[str, Callable[[str], object]] = {
+    "str": str,
+    "binary": _binary,
+    "timestamp": str,
+    **{name: _IMPLICIT_VALUES[name] for name in ("bool", "int", "float", "null")},
+}
+
+
+def read(text: str, limits: Limits = Limits()) -> object:
+    """The data of ``text``; an empty text is None. Raises ``YamlProblem``."""
+    try:
+        parser = _Parser(text)
+        return _Builder(parser.get_event, limits).document()
+    except yaml.MarkedYAMLError as problem:
+        raise _syntax_problem(problem, text) from None
+    except yaml.reader.ReaderError as problem:
+        line = text.count("\n", 0, problem.position) + 1
+        what = f"the character {problem.character!r} may not stand in YAML"
+        raise YamlProblem("yaml-character", what, line, 0, "remove it, or write it as an escape") from None
+
+
+class _Builder:
+    """Data from events, by recursive descent."""
+
+    __slots__ = ("anchors", "count", "get", "limits", "sizes")
+
+    def __init__(self, get: Callable[[], Any], limits: Limits) -> None:
+        self.get = get
+        self.limits = limits
+        self.anchors: dict[str, object] = {}
+        self.sizes: dict[str, int] = {}
+        self.count = 0
+
+    def document(self) -> object:
+        self.get()  # the stream starts
+        event = self.get()
+        if event.__class__ is StreamEndEvent:
+            return None
+        value = self.node(self.get(), 0)
+        self.get()  # the document ends
+        event = self.get()
+        if event.__class__ is DocumentStartEvent:
+            raise _problem(
+                "yaml-documents",
+                "a second document starts here; an SLS is one document",
+                event,
+                "remove the line '---', or make two files of it",
+            )
+        return value
+
+    def node(self, event: Any, depth: int) -> object:
+        kind = event.__class__
+        self.count += 1
+        if kind is ScalarEvent and event.anchor is None and event.tag is None:
+            text = event.value
+            if not event.implicit[0]:
+                return text
+            return _known[text] if text in _known else _plain(text)
+        if self.count > self.limits.nodes:
+            raise _problem(
+                "yaml-too-large", f"this document has more than {self.limits.nodes} values", event, "split it"
+            )
+        if depth > self.limits.depth:
+            raise _problem(
+                "yaml-too-deep",
+                f"values are nested more than {self.limits.depth} levels deep",
+                event,
+                "flatten the data; the limit is max_yaml_depth",
+            )
+        if kind is AliasEvent:
+            return self.alias(event)
+        before = self.count
+        if kind is MappingStartEvent:
+            value: object = self.mapping(event, depth)
+        elif kind is SequenceStartEvent:
+            value = self.sequence(event, depth)
+        else:
+            value = self.tagged(event)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = value
+            self.sizes[event.anchor] = self.count - before + 1
+        return value
+
+    def mapping(self, start: Any, depth: int) -> dict[object, object]:
+        _check_tag(start, ("map", "omap", "set"))
+        result: dict[object, object] = {}
+        merges: list[object] = []
+        get, node, known = self.get, self.node, _known
+        depth += 1
+        while True:
+            event = get()
+            if event.__class__ is MappingEndEvent:
+                break
+            if event.__class__ is ScalarEvent and not event.implicit[0] and event.tag is None:
+                key: object = event.value
+            else:
+                key = node(event, depth)
+            if key is _MERGE:
+                merges.append(self.merged(get(), depth))
+                continue
+            try:
+                repeated = key in result
+            except TypeError:
+                raise _problem(
+                    "yaml-key",
+                    f"a {'mapping' if isinstance(key, dict) else 'list'} cannot be a key",
+                    event,
+                    "if this is a template expression, quote it: '{{ … }}'",
+                ) from None
+            if repeated:
+                raise _problem("yaml-duplicate-key", f"the key {key!r} stands here twice", event, "rename or remove one")
+            event = get()
+            if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
+                text = event.value
+                if not event.implicit[0]:
+                    result[key] = text
+                else:
+                    result[key] = known[text] if text in known else _plain(text)
+            else:
+                result[key] = node(event, depth)
+        if merges:
+            base: dict[object, object] = {}
+            for one in merges:
+                base.update(one)  # type: ignore[call-overload]
+            return base | result
+        return result
+
+    def sequence(self, start: Any, depth: int) -> list[object]:
+        _check_tag(start, ("seq", "omap", "pairs", "set"))
+        result: list[object] = []
+        get, node = self.get, self.node
+        depth += 1
+        while True:
+            event = get()
+            if event.__class__ is SequenceEndEvent:
+                return result
+            result.append(node(event, depth))
+
+    def merged(self, event: Any, depth: int) -> dict[object, object]:
+        """What stands behind ``<<``: a mapping, or a list of them of which earlier ones win."""
+        value = self.node(event, depth)
+        if isinstance(value, dict):
+            return value
+        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+            return {key: inner for item in reversed(value) for key, inner in item.items()}
+        raise _problem("yaml-merge", "'<<' needs a mapping or a list of mappings", event)
+
+    def alias(self, event: Any) -> object:
+        if event.anchor not in self.anchors:
+            raise _problem("yaml-alias", f"no anchor '&{event.anchor}' stands before this", event)
+        self.count += self.sizes[event.anchor]
+        if self.count > self.limits.nodes:
+            raise _problem(
+                "yaml-bomb",
+                f"aliases make this document larger than {self.limits.nodes} values",
+                event,
+                "write the data out, or let a template make it",
+            )
+        return self.anchors[event.anchor]
+
+    def tagged(self, event: Any) -> object:
+        if event.tag is None or event.tag == "!":
+            return _plain(event.value) if event.tag is None and event.implicit[0] else event.value
+        name = event.tag.removeprefix(_PREFIX)
+        if name not in _TAGGED_SCALARS or not event.tag.startswith(_PREFIX):
+            raise _unknown_tag(event)
+        try:
+            return _TAGGED_SCALARS[name](event.value)
+        except (ValueError, KeyError, IndexError) as problem:
+            raise _problem("yaml-value", f"{event.value!r} is not a value of '!!{name}': {problem}", event) from None
+
+
+def _check_tag(event: Any, allowed: tuple[str, ...]) -> None:
+    tag = event.tag
+    if tag is not None and tag != "!" and tag.removeprefix(_PREFIX) not in allowed:
+        raise _unknown_tag(event)
+
+
+def _unknown_tag(event: Any) -> YamlProblem:
+    shown = event.tag.replace(_PREFIX, "!!")
+    return _problem("yaml-tag", f"the tag {shown!r} is not known", event, "remove the tag, or quote the text")
+
+
+def _problem(code: str, what: str, event: Any, fix: str = "") -> YamlProblem:
+    mark = event.start_mark
+    return YamlProblem(code, what, mark.line + 1, mark.column + 1, fix)
+
+
+_HINTS = (
+    ("mapping values are not allowed", "a ':' too many, or a key indented too far; quote values that hold ': '"),
+    ("found character that cannot start any token", "tabs may not indent; a value that starts with '%', '@' or '`' needs quotes"),
+    ("found unexpected end of stream", "a quote or bracket is not closed"),
+    ("found unexpected document indicator", "a quote is not closed"),
+    ("did not find expected key", "check the indentation, and that every quote is closed"),
+    ("did not find expected ',' or", "a '[' or '{' is not closed"),
+    ("could not find expected ':'", "a key without its ':'"),
+    ("did not find expected '-' indicator", "check the indentation of this list"),
+    ("did not find expected node content", "a '[' or '{' is not closed"),
+)
+
+
+def _syntax_problem(problem: yaml.MarkedYAMLError, text: str) -> YamlProblem:
+    mark = problem.problem_mark or problem.context_mark
+    line = mark.line + 1 if mark else text.count("\n") + 1
+    column = mark.column + 1 if mark else 1
+    said = str(problem.problem or problem.context or "not YAML")
+    what = f"not YAML: {said}"
+    if problem.context and problem.context_mark and problem.context_mark.line + 1 != line:
+        what += f" ({problem.context}, which starts at line {problem.context_mark.line + 1})"
+    fix = next((hint for start, hint in _HINTS if start in said), "")
+    last = text.count("\n") + (0 if text.endswith("\n") else 1)
+    return YamlProblem("yaml-syntax", what, max(min(line, last), 1), column, fix)
+
+
+def parse(text: str, name: str = "<text>", limits: Limits = Limits()) -> object:
+    """As ``read``, for text that no template made: problems carry their place in ``name``."""
+    try:
+        return read(text, limits)
+    except YamlProblem as problem:
+        where = Mark(name, problem.line, problem.column)
+        raise CompileError(
+            Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix)
+        ) from None
+
+
+def locate(text: str, path: Path) -> tuple[int, int]:
+    """The line and column (from 1) of the value that ``path`` leads to, or of the last step found.
+
+    Parses the text once more; only ever called to tell a problem.
+    """
+    try:
+        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, RecursionError):
+        return 0, 0
+    if node is None:
+        return 1, 1
+    place = node.start_mark
+    for step in path:
+        found = _step(node, step)
+        if found is None:
+            break
+        node, place = found
+    return place.line + 1, place.column + 1
+
+
+def _step(node: Node, step: str | int) -> tuple[Node, Any] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if getattr(key, "value", None) == str(step):
+                return value, key.start_mark
+        return None
+    if not isinstance(node, yaml.SequenceNode):
+        return None
+    if isinstance(step, int):
+        return (node.value[step], node.value[step].start_mark) if step < len(node.value) else None
+    for item in node.value:
+        if isinstance(item, yaml.ScalarNode) and item.value == step:
+            return item, item.start_mark
+        if isinstance(item, yaml.MappingNode) and (found := _step(item, step)) is not None:
+            return found
+    return None

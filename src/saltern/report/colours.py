@@ -1,0 +1,79 @@
+"""Colours, and what a stream can show."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TextIO
+
+from saltern.language.result import Outcome, Result
+
+RESET = "\x1b[0m"
+COLOURS = {
+    "red": "\x1b[0;31m",
+    "green": "\x1b[0;32m",
+    "yellow": "\x1b[0;33m",
+    "cyan": "\x1b[0;36m",
+    "grey": "\x1b[0;90m",
+    "bold": "\x1b[1m",
+    "bright red": "\x1b[1;31m",
+    "bright yellow": "\x1b[1;33m",
+}
+
+Paint = Callable[[str, str], str]
+
+
+def painter(colour: bool) -> Paint:
+    """``paint(text, "red")``; leaves the text alone when there are no colours."""
+    return _coloured if colour else _bare
+
+
+def _coloured(text: str, colour: str) -> str:
+    return f"{COLOURS[colour]}{text}{RESET}" if colour else text
+
+
+def _bare(text: str, _colour: str) -> str:
+    return text
+
+
+def of_result(result: Result) -> str:
+    """The colour of a block: by outcome, and whether there were changes."""
+    if result.outcome is Outcome.FAILED:
+        return "red"
+    if result.outcome is Outcome.WOULD_CHANGE:
+        return "bright yellow"
+    return "cyan" if result.changes else "green"
+
+
+DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def of_diff_line(line: str) -> str:
+    """``""`` for a line that is the same on both sides."""
+    return DIFF_COLOURS.get(line[:1], "")
+
+
+def wanted(out: TextIO, forced: bool | None = None) -> bool:
+    """Whether to colour: what the user said, else what NO_COLOR, TERM and the stream say."""
+    if forced is not None:
+        return forced
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and is_terminal(out)
+
+
+def is_terminal(out: TextIO) -> bool:
+    try:
+        return out.isatty()
+    except (ValueError, AttributeError):  # closed, or something that only looks like a file
+        return False
+
+
+def terminal_width(out: TextIO) -> int:
+    """Columns of the terminal; 0, for no limit, when it is none."""
+    if not is_terminal(out):
+        return 0
+    if (columns := os.environ.get("COLUMNS", "")).isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(out.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

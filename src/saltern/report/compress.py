@@ -1,0 +1,49 @@
+"""``state_compress_ids``: answers that say the same of one ID become one."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from msgspec.structs import replace
+
+from saltern.language.events import Answer
+from saltern.language.result import Outcome
+
+Same = tuple[str, str, str, Outcome, bool, int]
+
+
+def compress(answers: Sequence[Answer], alone: Container[int] = ()) -> list[Answer]:
+    """Equal type, ID, SLS and result are merged, at the place of the first of them.
+
+    Those whose number is in ``alone`` stay as they are.
+    """
+    groups: dict[Same, list[Answer]] = {}
+    for answer in answers:
+        groups.setdefault(_same(answer, answer.number in alone), []).append(answer)
+    return [_merged(group) for group in groups.values()]
+
+
+def _same(answer: Answer, alone: bool) -> Same:
+    chunk, result = answer.chunk, answer.result
+    return (chunk.state, chunk.id, chunk.sls, result.outcome, result.ran, answer.number if alone else -1)
+
+
+def _merged(group: list[Answer]) -> Answer:
+    if len(group) == 1:
+        return group[0]
+    first = group[0]
+    title = f"{first.chunk.id} ({len(group)})"
+    return replace(
+        first,
+        chunk=replace(first.chunk, id=title, name=title),
+        result=replace(
+            first.result,
+            comment="\n".join(dict.fromkeys(answer.result.comment for answer in group)),
+            changes={answer.chunk.name: answer.result.changes for answer in group if answer.result.changes},
+            warnings=tuple(dict.fromkeys(text for answer in group for text in answer.result.warnings)),
+        ),
+        number=min(answer.number for answer in group),
+        started=min((answer.started for answer in group if answer.timed), default=0.0),
+        took=sum(answer.took for answer in group),
+        timed=any(answer.timed for answer in group),
+    )

@@ -1,0 +1,88 @@
+"""Problems for people: what, where, the lines of the file around it, and how to fix it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from saltern.language.diagnostics import Diagnostic, Severity
+from saltern.language.source import Mark
+from saltern.report.colours import Paint, painter
+from saltern.report.text import columns, cut, emit, safe, safe_line
+
+LONGEST = 160  # columns shown of a line; the caret stays in sight
+COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+
+
+def show(problems: Iterable[Diagnostic], out: TextIO, colour: bool = False) -> None:
+    """All problems, each once, sorted by place, with their count at the end if there are several."""
+    found = sorted(dict.fromkeys(problems), key=_place)
+    if not found:
+        return
+    paint = painter(colour)
+    files: dict[str, list[str]] = {}
+    text = [line for problem in found for line in _lines(problem, paint, files)]
+    if len(found) > 1:
+        text.append(paint(_count(found), "bold"))
+    emit(out, "\n".join([*text, ""]))
+
+
+def as_text(problem: Diagnostic) -> str:
+    """The problem without excerpt and colours, for lists of messages in JSON."""
+    return str(problem)
+
+
+def _place(problem: Diagnostic) -> tuple[str, int, int, str, str]:
+    mark = problem.where or Mark("")
+    return (mark.file, mark.line, mark.column, problem.code, problem.what)
+
+
+def _lines(problem: Diagnostic, paint: Paint, files: dict[str, list[str]]) -> Iterator[str]:
+    where = f"{paint(safe_line(str(problem.where)), 'bold')}: " if problem.where else ""
+    kind = "warning: " if problem.severity is Severity.WARNING else ""
+    what = paint(kind + safe(problem.what), COLOURS[problem.severity])
+    yield f"{where}{what} {paint(f'[{safe_line(problem.code)}]', 'grey')}"
+    if problem.where:
+        yield from _excerpt(problem.where, paint, files)
+    for line in safe(problem.detail).splitlines():
+        yield f"  {line}"
+    for note, mark in problem.also:
+        yield f"  {safe_line(note)}: {safe_line(str(mark))}"
+    if problem.fix:
+        yield f"  {paint('fix:', 'green')} {safe_line(problem.fix)}"
+
+
+def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[str]:
+    """The line, its neighbours, and a caret under the column. Nothing if the file cannot be read."""
+    if mark.file not in files:
+        files[mark.file] = _read(mark.file)
+    text = files[mark.file]
+    if not 1 <= mark.line <= len(text):
+        return
+    gutter = len(str(mark.line + 1))
+    for number in range(max(mark.line - 1, 1), min(mark.line + 1, len(text)) + 1):
+        line, here = text[number - 1], number == mark.line
+        start = max(mark.column - LONGEST + 20, 0) if here else 0
+        yield f"  {paint(f'{number:>{gutter}} |', 'grey')} {cut(_from(line, start), LONGEST)}".rstrip()
+        if here and 1 <= mark.column <= len(line) + 1:
+            spaces = columns(_from(line[: mark.column - 1], start))
+            yield f"  {paint(' ' * gutter + ' |', 'grey')} {' ' * spaces}{paint('^', 'red')}"
+
+
+def _from(line: str, start: int) -> str:
+    """The line from ``start`` on, as shown: tabs are spaces, and so the caret counts them as such."""
+    return ("…" if start else "") + safe_line(line[start:])
+
+
+def _read(file: str) -> list[str]:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            return opened.read().removesuffix("\n").split("\n")
+    except (OSError, ValueError):  # moved, not ours to read, or no file at all: '<stdin>'
+        return []
+
+
+def _count(found: list[Diagnostic]) -> str:
+    errors = sum(problem.severity is Severity.ERROR for problem in found)
+    counts = ((errors, "error"), (len(found) - errors, "warning"))
+    return ", ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count)

@@ -1,0 +1,123 @@
+"""The highstate layout: a block or a line for each state, and the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from saltern.language.events import Answer, Report
+from saltern.language.result import Outcome, Result
+from saltern.report.blocks import Blocks
+from saltern.report.causes import Blame, assign
+from saltern.report.colours import Paint, painter
+from saltern.report.compress import compress
+from saltern.report.text import emit, lines, safe_line
+from saltern.report.verdict import Totals, totals
+
+if TYPE_CHECKING:
+    from saltern.report.outputs import OutputOptions
+
+HIDE, TERSE, FULL = "hide", "terse", "full"
+
+STYLES: dict[str, Callable[[Result], str]] = {
+    "full": lambda _: FULL,
+    "terse": lambda _: TERSE,
+    "mixed": lambda result: FULL if result.outcome is Outcome.FAILED else TERSE,
+    "changes": lambda result: TERSE if _clean(result) else FULL,
+}
+
+
+def show(report: Report, options: OutputOptions, out: TextIO) -> None:
+    """Everything a person wants to know of a run, in the order of the run numbers."""
+    emit(out, "\n".join([*_lines(report, options), ""]))
+
+
+def write(report: Report, out: TextIO, options: OutputOptions) -> None:
+    show(report, options, out)
+
+
+def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
+    paint = painter(options.colour)
+    answers = sorted(report.answers, key=lambda answer: answer.number)
+    blame = Blame() if options.expand else assign(answers)
+    shown = [answer for answer in answers if answer.number not in blame.hidden]
+    if options.state_compress_ids:
+        shown = compress(shown, alone=blame.victims)
+    styled = [(answer, style) for answer in shown if (style := _style(answer.result, options)) != HIDE]
+    yield paint(f"{safe_line(options.label)}:", _host_colour([answer for answer, _ in styled]))
+    blocks = Blocks(options)
+    for answer, style in styled:
+        write_one = blocks.terse if style == TERSE else blocks.full
+        yield from write_one(answer, blame.note(answer))
+    if not answers:
+        yield "    no states to run"
+    yield from _summary(report, options, paint)
+
+
+def _style(result: Result, options: OutputOptions) -> str:
+    """How to show it. Words after ``_`` (``mixed_id``) say what to show, not whether."""
+    if (not options.state_verbose or options.state_output_diff) and _clean(result):
+        return HIDE
+    mode = options.state_output.partition("_")[0].lower()
+    if mode == "filter":
+        return _filtered(result, options)
+    return STYLES.get(mode, STYLES["full"])(result)
+
+
+def _clean(result: Result) -> bool:
+    return result.outcome is Outcome.OK and not result.changes
+
+
+def _filtered(result: Result, options: OutputOptions) -> str:
+    word = str(result.outcome.value)
+    if word in map(str, options.state_output_exclude):
+        return HIDE
+    return TERSE if word in map(str, options.state_output_terse) else FULL
+
+
+def _host_colour(answers: Sequence[Answer]) -> str:
+    """Salt's rule: the last state that failed or would change decides."""
+    colours = {Outcome.FAILED: "red", Outcome.WOULD_CHANGE: "yellow"}
+    for answer in reversed(answers):
+        if answer.result.outcome in colours:
+            return colours[answer.result.outcome]
+    return "green"
+
+
+def _summary(report: Report, options: OutputOptions, paint: Paint) -> Iterator[str]:
+    counts = totals(report)
+    digits = len(str(max(counts.total, counts.warnings)))
+    dashes = paint("-" * (11 + digits), "cyan")
+    yield ""
+    yield paint(f"Summary for {safe_line(options.label)}", "cyan")
+    yield dashes
+    yield paint(f"Succeeded: {counts.succeeded:>{digits}}", "green") + _aside(counts, paint)
+    yield paint(f"Failed:    {counts.failed:>{digits}}", "red" if counts.failed else "cyan")
+    if counts.warnings:
+        yield paint(f"Warnings:  {counts.warnings:>{digits}}", "bright red")
+    if options.state_output_pct and counts.total:
+        yield paint(f"Success %: {round(counts.succeeded / counts.total * 100, 2)}", "green")
+        yield paint(f"Failure %: {round(counts.failed / counts.total * 100, 2)}", "red")
+    yield dashes
+    yield paint(f"Total states run: {counts.total:>{digits + 4}}", "cyan")
+    if options.state_output_profile:
+        yield paint(f"Total run time: {_time(counts.took, digits + 6)}", "cyan")
+    if report.stopped:
+        for line in lines(f"Stopped early: {report.stopped}", 0, options.width):
+            yield paint(line, "red")
+
+
+def _aside(counts: Totals, paint: Paint) -> str:
+    parts = []
+    if counts.unchanged:
+        parts.append(paint(f"unchanged={counts.unchanged}", "bright yellow"))
+    if counts.changed:
+        parts.append(paint(f"changed={counts.changed}", "green"))
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _time(seconds: float, room: int) -> str:
+    milliseconds = seconds * 1000
+    if milliseconds >= 1000:
+        return f"{seconds:>{room}.3f} s"
+    return f"{milliseconds:>{room}.3f} ms"

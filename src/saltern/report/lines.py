@@ -1,0 +1,126 @@
+"""``--out jsonl``: one JSON object per line for each event, as it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from msgspec.structs import asdict
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostic
+from saltern.language.events import (
+    Answer,
+    ChunkFinished,
+    ChunkStarted,
+    Event,
+    Fired,
+    Report,
+    RunFinished,
+    RunStarted,
+)
+from saltern.report.salt import dumps, returned, time_of_day, unique_tag
+from saltern.report.verdict import failed, totals
+
+if TYPE_CHECKING:
+    from saltern.report.outputs import OutputOptions
+
+Line = dict[str, object]
+
+
+class Lines:
+    """Call it with each event, then ``close`` it with the report: only that knows what was forgiven."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._clock = time_of_day()
+        self._seen: set[str] = set()
+        self._answers: list[Answer] = []
+        self._finished: RunFinished | None = None
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._tell("run-started", total=event.total, test=event.test, time=event.started)
+            case ChunkStarted():
+                self._tell("chunk-started", **_names(event.chunk), time=event.started)
+            case ChunkFinished():
+                self._answered(event.answer)
+            case Fired():
+                self._tell("fired", tag=event.tag, data=event.data)
+            case RunFinished():
+                self._finished = event
+
+    def close(self, report: Report | None = None, exit_code: int | None = None) -> None:
+        """Write the last line. Without a report the answers heard so far are counted."""
+        if report is None:
+            if self._finished is None:  # the run broke: a missing last line is the sign of it
+                return
+            ended = self._finished
+            report = Report(answers=self._answers, took=ended.took, stopped=ended.stopped)
+        self._end(report, exit_code)
+
+    def _answered(self, answer: Answer) -> None:
+        tag = unique_tag(answer.chunk, self._seen)
+        self._seen.add(tag)
+        self._answers.append(answer)
+        self._tell("chunk-finished", tag=tag, **{"return": returned(answer, self._clock)})
+
+    def _end(self, report: Report, exit_code: int | None) -> None:
+        counts = totals(report)
+        self._tell(
+            "run-finished",
+            took=report.took,
+            stopped=report.stopped,
+            totals={"total": counts.total, **asdict(counts)},
+            exit_code=exit_code if exit_code is not None else 2 * failed(report),
+        )
+
+    def _tell(self, event: str, **values: object) -> None:
+        self._out.write(dumps({"event": event, **values}).decode() + "\n")
+        self._out.flush()
+
+
+def _names(chunk: Chunk) -> Line:
+    return {
+        "tag": chunk.tag,
+        "function": chunk.function,
+        "id": chunk.id,
+        "name": chunk.name,
+        "sls": chunk.sls or None,
+    }
+
+
+def write(report: Report, out: TextIO, _options: OutputOptions) -> None:
+    """A finished run, told again."""
+    tell = Lines(out)
+    started = min((answer.started for answer in report.answers if answer.timed), default=0.0)
+    tell(RunStarted(total=len(report.answers), test=report.test, started=started))
+    for answer in report.answers:
+        tell(ChunkFinished(answer))
+    tell.close(report)
+
+
+def write_data(value: object, out: TextIO, _options: OutputOptions) -> None:
+    """A list is one line per item; anything else is one line."""
+    items = value if isinstance(value, list | tuple) else [value]
+    out.writelines(dumps(item).decode() + "\n" for item in items)
+
+
+def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
+    """One line per problem, in its parts."""
+    write_data([_problem(problem) for problem in problems], out, options)
+
+
+def _problem(problem: Diagnostic) -> Line:
+    where = problem.where
+    return {
+        "event": "problem",
+        "severity": problem.severity.value,
+        "code": problem.code,
+        "what": problem.what,
+        "file": where.file if where else None,
+        "line": where.line if where else None,
+        "column": where.column if where else None,
+        "fix": problem.fix,
+    }

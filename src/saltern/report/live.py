@@ -1,0 +1,215 @@
+"""The run on a terminal while it happens: a line for each finished state, and a bar at the bottom.
+
+Everything goes to the file descriptor in whole pieces: a child process forked while the
+timer writes must not inherit a locked or half-full buffer.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from saltern.language.chunk import Chunk
+from saltern.language.events import (
+    Answer,
+    ChunkFinished,
+    ChunkStarted,
+    Event,
+    Fired,
+    RunFinished,
+    RunStarted,
+)
+from saltern.language.result import Outcome, Result
+from saltern.report.colours import of_result, painter
+from saltern.report.text import columns, cut, safe_line
+
+if TYPE_CHECKING:
+    import threading
+
+PERIOD = 0.25  # the bar moves at most this often, and finished lines wait no longer
+BAR = 20
+CLEAR = "\r\x1b[J"  # from the start of the line to the end of the screen
+MARKS = {
+    "clean": "✓",
+    "changed": "●",
+    "failed": "✗",
+    "differs": "≈",
+    "skipped": "·",
+    "done": "█",
+    "left": "░",
+}
+ASCII = {
+    "clean": "+",
+    "changed": "*",
+    "failed": "x",
+    "differs": "~",
+    "skipped": "-",
+    "done": "#",
+    "left": ".",
+}
+
+
+class Live:
+    """Call it with each event; ``close`` it whatever happens. Also a context manager.
+
+    ``verbose`` False leaves out the states that were fine as they were.
+    """
+
+    def __init__(self, out: TextIO, colour: bool = True, verbose: bool = True) -> None:
+        out.flush()
+        self._descriptor = out.fileno()
+        self._paint = painter(colour)
+        self._marks = MARKS if "utf" in (out.encoding or "").lower() else ASCII
+        self._encoding = out.encoding or "ascii"
+        self._verbose = verbose
+        self._total = self._done = self._failed = 0
+        self._running: dict[str, tuple[Chunk, float]] = {}
+        self._waiting: list[str] = []
+        self._drawn = 0  # columns of the bar on the screen
+        self._written = 0.0
+        self._closed = False
+        self._lock, self._over = _lock_and_event()
+        self._timer: threading.Thread | None = None
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            match event:
+                case RunStarted():
+                    self._total = event.total
+                    self._start()
+                case ChunkStarted():
+                    self._running[event.chunk.tag] = (event.chunk, time.monotonic())
+                case ChunkFinished():
+                    self._finished(event.answer)
+                case RunFinished():
+                    self._running.clear()
+                case Fired():
+                    return
+            if time.monotonic() - self._written >= PERIOD:
+                self._draw()
+
+    def close(self) -> None:
+        """Write what waits and take the bar away. May be called twice."""
+        self._over.set()
+        if self._timer is not None:
+            self._timer.join(1)
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._write(self._erased() + "".join(self._waiting))
+                self._waiting.clear()
+
+    def _start(self) -> None:
+        from threading import Thread
+
+        if self._timer is None and not self._closed:
+            self._timer = Thread(target=self._tick, name="saltern-live", daemon=True)
+            self._timer.start()
+
+    def _tick(self) -> None:
+        while not self._over.wait(PERIOD):
+            with self._lock:
+                if not self._closed and time.monotonic() - self._written >= PERIOD * 0.9:
+                    self._draw()
+
+    def _finished(self, answer: Answer) -> None:
+        self._running.pop(answer.chunk.tag, None)
+        self._done += 1
+        self._failed += answer.result.outcome is Outcome.FAILED
+        kind = _kind(answer.result)
+        if self._verbose or kind not in ("clean", "skipped"):
+            self._waiting.append(self._line(answer, kind))
+
+    def _line(self, answer: Answer, kind: str) -> str:
+        """``✓ file.managed nginx.conf 12 ms``, and under a failure the first line of its comment."""
+        chunk, width, colour = answer.chunk, self._width(), of_result(answer.result)
+        took = f" {_span(answer.took)}" if answer.timed else ""
+        text = safe_line(f"{chunk.function} {chunk.id}")
+        head = f"{self._marks[kind]} {cut(text, width - 3 - len(took))}{took}"
+        lines = [self._paint(cut(head, width - 1), "grey" if kind == "skipped" else colour)]
+        if kind == "failed" and (why := answer.result.comment.strip()):
+            first = why.partition("\n")[0]
+            lines.append(self._paint(cut(f"    {safe_line(first)}", width - 1), colour))
+        return "".join(f"{line}\r\n" for line in lines)
+
+    def _draw(self) -> None:
+        erased, bar = self._erased(), self._bar()
+        self._drawn = columns(bar)  # first: Ctrl-C may come between the writing and the next line
+        self._write(erased + "".join(self._waiting) + bar)
+        self._waiting.clear()
+        self._written = time.monotonic()
+
+    def _bar(self) -> str:
+        """``████░░░░ 12/40 file.managed nginx.conf 3 s``, one column short so that it never wraps."""
+        total = max(self._total, self._done)
+        filled = BAR * self._done // total if total else BAR
+        marks = self._marks["done"] * filled + self._marks["left"] * (BAR - filled)
+        width = self._width()
+        parts = [marks] if width >= 60 else []
+        parts.append(f"{self._done}/{total}")
+        if self._failed:
+            parts.append(f"{self._failed} failed")
+        return cut(" ".join([*parts, *self._now()]), width - 1)
+
+    def _now(self) -> list[str]:
+        """What runs, the longest of them first named."""
+        if not self._running:
+            return []
+        chunk, since = next(iter(self._running.values()))
+        more = f" (+{len(self._running) - 1})" if len(self._running) > 1 else ""
+        return [f"{_span(time.monotonic() - since)}{more}", safe_line(f"{chunk.function} {chunk.id}")]
+
+    def _erased(self) -> str:
+        """Back to where the bar began: a terminal made narrower has wrapped it to several rows."""
+        if not self._drawn:
+            return ""
+        rows = (self._drawn - 1) // self._width()
+        self._drawn = 0
+        return (f"\x1b[{rows}A" if rows else "") + CLEAR
+
+    def _width(self) -> int:
+        try:
+            return max(os.get_terminal_size(self._descriptor).columns or 80, 10)
+        except OSError:
+            return 80
+
+    def _write(self, text: str) -> None:
+        data = text.encode(self._encoding, "backslashreplace")
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError:  # the terminal is gone; the run goes on
+            self._over.set()
+
+
+def _lock_and_event() -> tuple[threading.RLock, threading.Event]:
+    import threading
+
+    return threading.RLock(), threading.Event()
+
+
+def _kind(result: Result) -> str:
+    if result.outcome is Outcome.FAILED:
+        return "failed"
+    if not result.ran:
+        return "skipped"
+    if result.outcome is Outcome.WOULD_CHANGE:
+        return "differs"
+    return "changed" if result.changes else "clean"
+
+
+def _span(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest:02d} s"

@@ -1,0 +1,96 @@
+"""Text of others, made safe for a terminal and cut to its width."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TextIO
+
+# C0 without newline, DEL, C1, line separators, direction marks, half characters: all that a
+# terminal may obey instead of show, or that cannot be encoded.
+_UNSAFE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+_WORDS = re.compile(r" *[^ ]+")
+
+
+def safe(text: str) -> str:
+    """The text with tabs as spaces and each control character as an escape; newlines stay."""
+    if not _UNSAFE.search(text):
+        return text
+    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").expandtabs())
+
+
+def safe_line(text: str) -> str:
+    """As ``safe``, in one line."""
+    return safe(text).replace("\n", "\\n")
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def columns(text: str) -> int:
+    """How wide a terminal shows it."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    if character < "\u0300":
+        return 1
+    from unicodedata import combining, east_asian_width
+
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, room: int) -> str:
+    """The beginning of one line, with ``…`` in place of what does not fit."""
+    if columns(text) <= room:
+        return text
+    used, kept = 1, []
+    for character in text:
+        used += _width(character)
+        if used > room:
+            break
+        kept.append(character)
+    return "".join(kept) + "…" if room > 0 else ""
+
+
+def wrap(line: str, room: int) -> Iterator[str]:
+    """The line in pieces of at most ``room`` columns, broken at spaces; 0 means no limit.
+
+    Spaces at the beginning are kept; a word longer than the room has a piece for itself.
+    """
+    if room <= 0 or columns(line) <= room:
+        yield line
+        return
+    piece, used = "", 0
+    for word in _WORDS.findall(line):
+        wide = columns(word)
+        if piece and used + wide > room:
+            yield piece
+            word = word.lstrip(" ")
+            piece, used = word, columns(word)
+        else:
+            piece, used = piece + word, used + wide
+    yield piece
+
+
+def lines(text: str, indent: int, width: int) -> Iterator[str]:
+    """Every line of any text, safe and wrapped to what ``indent`` leaves of ``width``."""
+    room = max(width - indent, 8) if width else 0
+    for line in safe(text).split("\n"):
+        yield from wrap(line.rstrip(), room)
+
+
+def emit(out: TextIO, text: str) -> None:
+    """Write it even where the stream's encoding lacks a character."""
+    try:
+        out.write(text)
+    except UnicodeEncodeError:
+        encoding = out.encoding or "ascii"
+        out.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -1,0 +1,83 @@
+"""How a run went, counted once for every view and for the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from saltern.language.events import Answer, Report
+from saltern.language.result import Outcome
+
+
+class Totals(Struct, frozen=True, kw_only=True):
+    """Salt's counts: ``succeeded`` holds True and None; ``unchanged`` are the None among them.
+
+    ``changed`` are all answers with changes, failed ones too; ``warnings`` the answers that
+    warn; ``not_run`` the skipped and the blocked; ``took`` seconds, of parallel states only
+    the longest.
+    """
+
+    succeeded: int = 0
+    failed: int = 0
+    unchanged: int = 0
+    changed: int = 0
+    warnings: int = 0
+    not_run: int = 0
+    forgiven: int = 0
+    took: float = 0.0
+
+    @property
+    def total(self) -> int:
+        return self.succeeded + self.failed
+
+
+def failed(report: Report) -> bool:
+    """Whether a state failed and no handler has mended it."""
+    forgiven = report.forgiven
+    return any(
+        answer.result.outcome is Outcome.FAILED and not (forgiven and answer.chunk.tag in forgiven)
+        for answer in report.answers
+    )
+
+
+def changed(report: Report) -> bool:
+    """Whether something changed, or would change in a test run."""
+    return any(
+        answer.result.changes or answer.result.outcome is Outcome.WOULD_CHANGE for answer in report.answers
+    )
+
+
+def totals(report: Report) -> Totals:
+    return count(report.answers, report.forgiven)
+
+
+def count(answers: Iterable[Answer], forgiven: frozenset[str] = frozenset()) -> Totals:
+    """The counts of any answers, such as those of one SLS."""
+    total = fails = unchanged = changes = warned = unrun = mended = 0
+    serial = longest = 0.0
+    for answer in answers:
+        result = answer.result
+        total += 1
+        if result.outcome is Outcome.FAILED:
+            fails += 1
+            mended += bool(forgiven) and answer.chunk.tag in forgiven
+        elif result.outcome is Outcome.WOULD_CHANGE:
+            unchanged += 1
+        changes += bool(result.changes)
+        warned += bool(result.warnings)
+        unrun += not result.ran
+        if answer.parallel:
+            longest = max(longest, answer.took)
+        else:
+            serial += answer.took
+    return Totals(
+        succeeded=total - fails,
+        failed=fails,
+        unchanged=unchanged,
+        changed=changes,
+        warnings=warned,
+        not_run=unrun,
+        forgiven=mended,
+        took=serial + longest,
+    )

@@ -1,0 +1,51 @@
+"""Report and data → YAML, block style, in the order given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from saltern.language.diagnostics import Diagnostic
+from saltern.language.events import Report
+from saltern.report.plain import plain
+from saltern.report.text import emit
+
+if TYPE_CHECKING:
+    from saltern.report.outputs import OutputOptions
+
+
+def dump(value: object) -> str:
+    """YAML of anything. A value used twice is written twice, since ``&id001`` is nothing for readers."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 (PyYAML's signature)
+            return True
+
+        def quoted(self, text: str) -> yaml.ScalarNode:
+            """PyYAML takes these for line ends, and loses them, unless they stand in double quotes."""
+            style = '"' if any(end in text for end in "\x85\u2028\u2029") else None
+            return self.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+    Dumper.add_representer(str, Dumper.quoted)
+    text: str = yaml.dump(
+        plain(value), Dumper=Dumper, default_flow_style=False, sort_keys=False, allow_unicode=True
+    )
+    return text
+
+
+def write(report: Report, out: TextIO, options: OutputOptions) -> None:
+    from saltern.report.salt import to_dict
+
+    write_data(to_dict(report), out, options)
+
+
+def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
+    """``label: value``, or the bare value when the label is empty."""
+    emit(out, dump({options.label: value} if options.label else value))
+
+
+def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
+    from saltern.report.diagnostics import as_text
+
+    write_data([as_text(problem) for problem in problems], out, options)

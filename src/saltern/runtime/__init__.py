@@ -1,0 +1,5 @@
+"""Stop 9. A plan in; answers out, told one by one as they come.
+
+Takes a ``Plan`` from ``plan``, gives ``Answer``s to ``report``. Synchronous, and knows the world only
+through the ports in ``ports.py``.
+"""

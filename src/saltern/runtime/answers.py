@@ -1,0 +1,68 @@
+"""What has been answered so far, as requisites read it.
+
+They read the *effective* answer of a chunk: its own, and those of everything it spawned. The chunk's
+own reported result stays what the function said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from saltern.language.events import Answer
+from saltern.language.requisites import Standing, Vote
+from saltern.language.result import Outcome
+from saltern.plan.plan import Plan
+
+_PLAIN = {
+    (outcome, changed): Standing(outcome, changed) for outcome in Outcome for changed in (True, False)
+}
+
+
+def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
+    """One failure among all of them is a failure; one change is a change."""
+    outcome, changed = answer.result.outcome, bool(answer.result.changes)
+    for one in spawned:
+        changed = changed or bool(one.result.changes)
+        if one.result.outcome is Outcome.FAILED:
+            outcome = Outcome.FAILED
+        elif one.result.outcome is Outcome.WOULD_CHANGE and outcome is Outcome.OK:
+            outcome = Outcome.WOULD_CHANGE
+    return _PLAIN[outcome, changed]
+
+
+class Answers:
+    """By the chunk's place in the plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._size = len(plan.chunks)
+        self.of: list[Answer | None] = [None] * self._size
+        self.standings: list[Standing | None] = [None] * self._size
+        self.rehearsed: dict[int, Standing] = {}
+        self.roots: dict[int, tuple[int, ...]] = {}  # a blocked chunk → the failures that blocked it
+        self.listing: list[Answer] = []  # everything, in the order of its numbers
+        self._cast: dict[tuple[int, Callable[[Standing], Vote]], frozenset[Vote]] = {}
+
+    def record(self, place: int, answer: Answer, spawned: Sequence[Answer] = ()) -> None:
+        self.of[place] = answer
+        self.standings[place] = standing(answer, spawned)
+        self.listing.append(answer)
+        self.listing.extend(spawned)
+
+    def effective(self, place: int) -> Standing:
+        found = self.standings[place]
+        assert found is not None, "asked before it was answered: the sequence is wrong"
+        return found
+
+    def votes(self, on: int, vote: Callable[[Standing], Vote]) -> frozenset[Vote]:
+        """What a barrier's members say; asked by many, counted once."""
+        key = (on, vote)
+        if key not in self._cast:
+            members = self._plan.barriers[on - self._size]
+            self._cast[key] = frozenset(vote(self.effective(place)) for place in members)
+        return self._cast[key]
+
+    def failed_behind(self, on: int) -> list[int]:
+        """The failed chunks that a step stands for."""
+        places = self._plan.barriers[on - self._size] if on >= self._size else [on]
+        return [place for place in places if self.effective(place).outcome is Outcome.FAILED]

@@ -1,0 +1,101 @@
+"""Ask the requisites of a chunk: go, signal, hold or fail.
+
+The rule: every kind is asked on its own, and all must agree. A failure beats everything, then
+whoever holds the chunk back, then a signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from saltern.language.requisites import RequisiteKind, Vote, When
+from saltern.language.result import Outcome, Result
+from saltern.plan.plan import Need, Plan
+from saltern.runtime.answers import Answers
+
+
+class Verdict(Struct, frozen=True):
+    """``kind`` is who holds the chunk; ``culprits`` are the places of the failed targets."""
+
+    vote: Vote
+    kind: RequisiteKind | None = None
+    culprits: tuple[int, ...] = ()
+
+
+RUN = Verdict(Vote.GO)
+SIGNAL = Verdict(Vote.SIGNAL)
+
+
+def decide(plan: Plan, place: int, answers: Answers, *, rehearsal: bool = False) -> Verdict:
+    """``rehearsal``: those who prepare for this chunk have not run yet and are not asked."""
+    needs = plan.needs.get(place, ())
+    preparers = () if rehearsal else plan.preparers.get(place, ())
+    if not needs and not preparers:
+        return RUN
+    culprits = {owner for owner in preparers if answers.effective(owner).outcome is Outcome.FAILED}
+    held: RequisiteKind | None = None
+    signal = False
+    for kind, cast in _by_kind(needs, answers):
+        vote = kind.decide(cast)
+        if vote is Vote.FAIL:
+            culprits.update(_failed(needs, kind, answers))
+        elif vote is Vote.HOLD:
+            held = held or kind
+        elif vote is Vote.SIGNAL:
+            signal = True
+    if culprits:
+        return Verdict(Vote.FAIL, None, tuple(sorted(culprits)))
+    if held:
+        return Verdict(Vote.HOLD, held)
+    return SIGNAL if signal else RUN
+
+
+def _by_kind(needs: tuple[Need, ...], answers: Answers) -> list[tuple[RequisiteKind, set[Vote]]]:
+    asked: dict[str, tuple[RequisiteKind, set[Vote]]] = {}
+    for need in needs:
+        kind = need.kind
+        group = kind.group or kind.name
+        if group not in asked:
+            asked[group] = (kind, set())
+        asked[group][1].update(_votes(need, answers))
+    return list(asked.values())
+
+
+def _votes(need: Need, answers: Answers) -> frozenset[Vote] | set[Vote]:
+    if need.on >= len(answers.of):
+        return answers.votes(need.on, need.kind.vote)
+    if need.kind.when is When.REHEARSED:
+        return {need.kind.vote(answers.rehearsed[need.on])}
+    return {need.kind.vote(answers.effective(need.on))}
+
+
+def _failed(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> set[int]:
+    """Whose failure it was; for a rehearsal that failed, the chunk itself."""
+    places: set[int] = set()
+    for need in needs:
+        if (need.kind.group or need.kind.name) != (kind.group or kind.name):
+            continue
+        if need.kind.when is When.REHEARSED:
+            if answers.rehearsed[need.on].outcome is Outcome.FAILED:
+                places.add(need.on)
+        else:
+            places.update(answers.failed_behind(need.on))
+    return places
+
+
+def blocked(plan: Plan, place: int, verdict: Verdict, answers: Answers) -> Result:
+    """Not run because of others: names them, and the failures at the root of it."""
+    roots = {root for culprit in verdict.culprits for root in answers.roots.get(culprit, (culprit,))}
+    answers.roots[place] = tuple(sorted(roots))
+    direct, at_root = _names(plan, verdict.culprits), _names(plan, roots)
+    comment = f"requisite failed: {', '.join(direct)}"
+    if at_root != direct:
+        comment += f" (root cause: {', '.join(at_root)})"
+    tags = [plan.chunks[root].tag for root in answers.roots[place]]
+    return Result(outcome=Outcome.FAILED, comment=comment, ran=False, extra={"root_cause": tags})
+
+
+def _names(plan: Plan, places: Iterable[int]) -> list[str]:
+    return sorted({f"{plan.chunks[place].sls}.{plan.chunks[place].id}" for place in places})

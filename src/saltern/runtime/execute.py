@@ -1,0 +1,68 @@
+"""One call, with everything the engine does around it.
+
+The order: conditions (onlyif, unless, creates), the configuration's own conditions, slots, the
+function, check_cmd; and retry around all of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saltern.language.chunk import Chunk
+from saltern.language.result import Outcome, Result, failed
+from saltern.runtime.guards import BadCondition, checked, skip_reason
+from saltern.runtime.ports import Caller
+from saltern.runtime.retry import read, retried
+from saltern.runtime.slots import PREFIX, BadSlot, has_slots, resolve
+from saltern.system.clock import Clock
+
+Allowed = Callable[[Chunk], bool]
+NOT_ALLOWED = Result(
+    outcome=Outcome.WOULD_CHANGE, comment="not called: none of the global_state_conditions for it is met"
+)
+
+
+class Executor:
+    """Knows how to call; shared by all chunks of a run."""
+
+    def __init__(self, caller: Caller, clock: Clock, allowed: Allowed | None = None) -> None:
+        self._caller = caller
+        self._clock = clock
+        self._allowed = allowed
+
+    def execute(self, chunk: Chunk, *, test: bool, rehearsal: bool = False) -> Result:
+        """``rehearsal``: only to see what would change; not repeated and not checked."""
+        if "retry" in chunk.words and not rehearsal:
+            rule = read(chunk.args["retry"])
+            if not test and rule.attempts > 1:
+                return retried(lambda: self._once(chunk, test=test), rule, self._clock)
+        return self._once(chunk, test=test or rehearsal)
+
+    def react(self, chunk: Chunk, fun: str, *, test: bool) -> Result:
+        """The module reacts to a change; conditions hold here, too."""
+        return self._around(chunk, lambda args: self._caller.react(chunk, args, fun=fun, test=test))
+
+    def _once(self, chunk: Chunk, *, test: bool) -> Result:
+        result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test))
+        if "check_cmd" in chunk.words and not test and not result.quiet:
+            if not self._caller.takes(chunk, "check_cmd"):
+                return checked(chunk, result, self._caller)
+        return result
+
+    def _around(self, chunk: Chunk, call: Callable[[dict[str, object]], Result]) -> Result:
+        if chunk.broken:
+            return failed(chunk.broken)
+        try:
+            reason = skip_reason(chunk, self._caller) if chunk.words else ""
+            if reason:
+                return Result(outcome=Outcome.OK, comment=reason, quiet=True)
+            if self._allowed is not None and not self._allowed(chunk):
+                return NOT_ALLOWED
+            args = chunk.args
+            if chunk.name.startswith(PREFIX):
+                args = {**args, "name": chunk.name}
+            if has_slots(args):
+                args = resolve(args, self._caller)
+        except (BadCondition, BadSlot) as problem:
+            return failed(str(problem))
+        return call(args)

@@ -1,0 +1,108 @@
+"""Parallel chunks: each in a process of its own, forked, its answer read back through a pipe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from saltern.language.result import Result, failed
+
+
+class Job(Struct):
+    place: int
+    pid: int
+    pipe: int
+    received: bytearray
+
+
+class Pool:
+    """``most`` processes at once; 0 is no limit."""
+
+    def __init__(self, most: int = 0) -> None:
+        self._most = most
+        self._jobs: dict[int, Job] = {}
+        self._ended: dict[int, Result] = {}  # read while waiting for another one
+
+    def __contains__(self, place: int) -> bool:
+        return place in self._jobs or place in self._ended
+
+    def __bool__(self) -> bool:
+        return bool(self._jobs or self._ended)
+
+    @property
+    def full(self) -> bool:
+        return 0 < self._most <= len(self._jobs)
+
+    def start(self, place: int, work: Callable[[], Result]) -> None:
+        import pickle
+        import sys
+
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reader)
+            code = 1
+            try:
+                _send(writer, pickle.dumps(work()))
+                code = 0
+            except BaseException as problem:
+                _send(writer, pickle.dumps(failed(f"the answer of this state was lost: {problem}")))
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(writer)
+        self._jobs[place] = Job(place, pid, reader, bytearray())
+
+    def wait(self, place: int) -> Result:
+        """Until this one has ended; the others are read meanwhile, so that none of them blocks."""
+        while place not in self._ended:
+            self._ended.update(self._read(None))
+        return self._ended.pop(place)
+
+    def finished(self, *, block: bool = False) -> list[tuple[int, Result]]:
+        """Those that have ended by now; with ``block``, at least one if any are running."""
+        ended = list(self._ended.items())
+        self._ended.clear()
+        while self._jobs:
+            found = list(self._read(None if block and not ended else 0))
+            ended += found
+            if ended or not block:
+                break
+        return ended
+
+    def _read(self, timeout: float | None) -> Iterator[tuple[int, Result]]:
+        from select import select
+
+        pipes = {job.pipe: job for job in self._jobs.values()}
+        if not pipes:
+            return
+        for ready in select(list(pipes), [], [], timeout)[0]:
+            job = pipes[ready]
+            block = os.read(ready, 65536)
+            if block:
+                job.received += block
+            else:
+                yield job.place, self._end(job)
+
+    def _end(self, job: Job) -> Result:
+        import pickle
+
+        os.close(job.pipe)
+        del self._jobs[job.place]
+        status = os.waitpid(job.pid, 0)[1]
+        if not job.received:
+            how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"code {os.WEXITSTATUS(status)}"
+            return failed(f"the process of this state ended without an answer ({how})")
+        result: Result = pickle.loads(bytes(job.received))
+        return result
+
+
+def _send(pipe: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(pipe, view) :]

@@ -1,0 +1,58 @@
+"""``retry``: the whole call again, until it gives the wanted answer or the attempts are used up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.language.result import Outcome, Result
+from saltern.system.clock import Clock
+
+
+class Retry(Struct, frozen=True):
+    attempts: int = 2
+    until: bool = True
+    interval: float = 30
+    splay: float = 0
+
+
+def read(value: object) -> Retry:
+    """As written: true, false, or a mapping. Its shape was checked while compiling."""
+    if value is True:
+        return Retry()
+    if not isinstance(value, Mapping):
+        return Retry(attempts=1)
+    given = {key: value[key] for key in ("attempts", "interval", "splay") if key in value}
+    return Retry(
+        until=bool(value.get("until", True)),
+        **{key: int(float(str(number))) if key == "attempts" else float(str(number)) for key, number in given.items()},  # type: ignore[arg-type]
+    )
+
+
+def retried(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
+    """Call ``once`` until its outcome is the wanted one. Earlier attempts are told in the comment."""
+    wanted = Outcome.OK if rule.until else Outcome.FAILED
+    told: list[str] = []
+    for attempt in range(1, max(rule.attempts, 1) + 1):
+        result = once()
+        if result.outcome is wanted or attempt >= rule.attempts:
+            break
+        told.append(f'attempt {attempt}: {_word(result)}, with the comment: "{result.comment}"')
+        clock.sleep(rule.interval + _random(rule.splay))
+    if not told:
+        return result
+    return replace(result, comment="\n".join([*told, result.comment]))
+
+
+def _word(result: Result) -> str:
+    return {Outcome.OK: "succeeded", Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would change"}[result.outcome]
+
+
+def _random(splay: float) -> float:
+    if not splay:
+        return 0.0
+    from random import uniform
+
+    return uniform(0, splay)

@@ -1,0 +1,218 @@
+"""The roots of a tree: environments, each with directories in order of preference.
+
+For each relative path the first directory that has it wins. Nothing outside the roots is
+ever reached by a name: ``..`` that leaves a root finds nothing. Links inside a root are
+followed, as a tree's owner means them; a loop of links is an error, not a hang.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from posixpath import normpath
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
+from saltern.language.source import Mark, SlsRef
+
+ANY_ENV = "__env__"  # an environment of this name in the roots stands for every other
+
+
+class SlsSource(Struct, frozen=True):
+    """A state file as it lies on disk. ``path`` is absolute, ``name`` relative to its root."""
+
+    ref: SlsRef
+    path: str
+    name: str
+    text: str
+
+    @property
+    def is_init(self) -> bool:
+        return self.name.endswith("/init.sls") and not self.ref.name.endswith(".init")
+
+
+class Tree:
+    """Finds files. Reads no file but the one asked for, and keeps no listings."""
+
+    def __init__(self, roots: Mapping[str, Sequence[str]], *, max_size: int = 10 * 1024 * 1024) -> None:
+        self._roots = {env: list(dirs) for env, dirs in roots.items()}
+        self._max_size = max_size
+
+    def environments(self) -> list[str]:
+        """``base`` first, then the others as configured."""
+        names = [env for env in self._roots if env != ANY_ENV]
+        return sorted(names, key=lambda env: env != "base")
+
+    def roots(self, env: str) -> list[str]:
+        return self._roots.get(env) or self._roots.get(ANY_ENV, [])
+
+    def __contains__(self, env: str) -> bool:
+        return env in self._roots or ANY_ENV in self._roots
+
+    def check(self) -> None:
+        """Raise if a root is no directory that can be read."""
+        problems = [
+            Diagnostic(
+                code="root-unreadable",
+                what=f"the {env!r} root {root!r} {why}",
+                fix="give an existing directory: --file-root DIR, or file_roots in the configuration",
+            )
+            for env, dirs in self._roots.items()
+            for root in dirs
+            if (why := _unusable(root))
+        ]
+        if problems:
+            raise OperationError(*problems)
+
+    # -- salt:// ---------------------------------------------------------------------------
+
+    def find(self, path: str, env: str) -> str | None:
+        """The file on disk, or None."""
+        name = inside(path)
+        if name is None:
+            return None
+        for root in self.roots(env):
+            full = f"{root}/{name}"
+            if os.path.isfile(full):
+                return full
+        return None
+
+    def names(self, env: str) -> list[str]:
+        """Every file, sorted, relative to its root."""
+        return sorted({name for root in self.roots(env) for name in _walk(root, files=True)})
+
+    def directories(self, env: str) -> list[str]:
+        return sorted({name for root in self.roots(env) for name in _walk(root, files=False)})
+
+    # -- state files -------------------------------------------------------------------------
+
+    def sls_names(self, env: str) -> list[str]:
+        """The names of all state files, sorted: what a pattern is matched against."""
+        return sorted({_sls_name(name) for name in self.names(env) if name.endswith(".sls")})
+
+    def read(self, ref: SlsRef) -> SlsSource | None:
+        """The file of this name: ``a/b.sls`` in any root, else ``a/b/init.sls`` in any root."""
+        base = inside(ref.name.replace(".", "/"))
+        if base is None:
+            return None
+        for name in (f"{base}.sls", f"{base}/init.sls"):
+            for root in self.roots(ref.env):
+                text = self.text(f"{root}/{name}")
+                if text is not None:
+                    return SlsSource(ref, f"{root}/{name}", name, text)
+        return None
+
+    def source(self, name: str, env: str) -> tuple[str, str] | None:
+        """Path and text of any file in the tree (a template, a top file)."""
+        wanted = inside(name)
+        if wanted is None:
+            return None
+        for root in self.roots(env):
+            text = self.text(f"{root}/{wanted}")
+            if text is not None:
+                return f"{root}/{wanted}", text
+        return None
+
+    def text(self, path: str) -> str | None:
+        """What the file holds, or None if there is no such file. Raises for what cannot be text."""
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as problem:
+            raise _unreadable(path, problem.strerror or str(problem)) from None
+        try:
+            return self._read(fd, path)
+        except IsADirectoryError:
+            return None
+        finally:
+            os.close(fd)
+
+    def _read(self, fd: int, path: str) -> str:
+        size = os.fstat(fd).st_size
+        if size > self._max_size:
+            raise CompileError(
+                Diagnostic(
+                    code="file-too-large",
+                    what=f"this file has {size:,} bytes; {self._max_size:,} are allowed",
+                    where=Mark(path),
+                    fix="is it a state file at all? The limit is max_sls_size in the configuration",
+                )
+            )
+        blocks: list[bytes] = []
+        while block := os.read(fd, max(size, 65536) + 1):
+            blocks.append(block)
+            if sum(map(len, blocks)) > self._max_size:
+                raise _unreadable(path, "it does not end")
+        return _decode(b"".join(blocks), path)
+
+
+def inside(path: str) -> str | None:
+    """``path`` in its plain form, or None if it leads out of the root."""
+    name = normpath(path.lstrip("/"))
+    return None if name.startswith("..") or name == "." or "\0" in name else name
+
+
+def _decode(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        before = data[: problem.start]
+        line = before.count(b"\n") + 1
+        column = problem.start - (before.rfind(b"\n") + 1) + 1
+        raise CompileError(
+            Diagnostic(
+                code="not-utf8",
+                what=f"the byte 0x{data[problem.start]:02x} is not UTF-8",
+                where=Mark(path, line, column),
+                fix="save the file as UTF-8",
+            )
+        ) from None
+
+
+def _unreadable(path: str, why: str) -> CompileError:
+    return CompileError(
+        Diagnostic(code="file-unreadable", what=f"this file cannot be read: {why}", where=Mark(path))
+    )
+
+
+def _unusable(root: str) -> str:
+    try:
+        with os.scandir(root):
+            return ""
+    except FileNotFoundError:
+        return "does not exist"
+    except NotADirectoryError:
+        return "is not a directory"
+    except OSError as problem:
+        return f"cannot be read: {problem.strerror}"
+
+
+def _walk(root: str, *, files: bool, below: str = "", seen: frozenset[tuple[int, int]] = frozenset()) -> Iterator[str]:
+    """Names below a root; a directory that is its own ancestor (a loop of links) is left out."""
+    try:
+        place = os.stat(f"{root}/{below}")
+        entries = sorted(os.scandir(f"{root}/{below}"), key=lambda entry: entry.name)
+    except OSError:
+        return
+    here = (place.st_dev, place.st_ino)
+    if here in seen:
+        return
+    for entry in entries:
+        name = f"{below}{entry.name}"
+        try:
+            folder = entry.is_dir()
+        except OSError:
+            continue
+        if folder:
+            if not files:
+                yield name
+            yield from _walk(root, files=files, below=f"{name}/", seen=seen | {here})
+        elif files and entry.is_file():
+            yield name
+
+
+def _sls_name(name: str) -> str:
+    stem = name.removesuffix(".sls").removesuffix("/init")
+    return stem.replace("/", ".")

@@ -1,0 +1,1 @@
+"""The operating system, behind seams that tests can replace: clock, processes, files."""

@@ -1,0 +1,81 @@
+"""This machine: its files and programs, behind a seam that tests can replace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from saltern.system import files, process
+from saltern.system.process import Ran
+
+
+class Host(Protocol):
+    """What state and execution functions may do to a machine.
+
+    A file that cannot be read or written raises ``OSError``; one that is not there is None.
+    """
+
+    def run(
+        self,
+        command: str | Sequence[str],
+        *,
+        shell: str | None = None,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        clean_env: bool = False,
+        user: str | None = None,
+        stdin: str | bytes | None = None,
+        umask: int | None = None,
+        timeout: float | None = None,
+        merge_err: bool = False,
+    ) -> Ran: ...
+
+    def read(self, path: str) -> str | None:
+        """The text of a file; bytes that are no UTF-8 survive a ``write`` of the same text."""
+        ...
+
+    def read_bytes(self, path: str) -> bytes | None: ...
+
+    def write(self, path: str, data: str | bytes, *, mode: int | None = None) -> None:
+        """Replace a file in one step; mode and owner of the old one are kept. Follows links it can trust."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether anything is there; a link counts as itself."""
+        ...
+
+    def is_directory(self, path: str) -> bool: ...
+
+    def makedirs(self, path: str, *, mode: int | None = None) -> list[str]:
+        """Make the directory and all above it; the ones made."""
+        ...
+
+    def remove(self, path: str) -> bool:
+        """Remove a file, a link, or a directory with all it holds; False if there was nothing."""
+        ...
+
+
+class LocalHost:
+    """The machine we run on."""
+
+    run = staticmethod(process.run)
+    read_bytes = staticmethod(files.read)
+    remove = staticmethod(files.remove)
+
+    def read(self, path: str) -> str | None:
+        data = files.read(path)
+        return None if data is None else data.decode("utf-8", "surrogateescape")
+
+    def write(self, path: str, data: str | bytes, *, mode: int | None = None) -> None:
+        content = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+        files.write(path, content, files.Attributes(mode=mode))
+
+    def exists(self, path: str) -> bool:
+        return files.look(path) is not None
+
+    def is_directory(self, path: str) -> bool:
+        found = files.look(path, follow=True)
+        return found is not None and files.kind_of(found) == "directory"
+
+    def makedirs(self, path: str, *, mode: int | None = None) -> list[str]:
+        return files.make_directories(path, files.Attributes(mode=mode))

@@ -1,0 +1,306 @@
+"""Run a program: with a time limit, as another user, in another directory; never raises for its failure.
+
+Most commands need nothing special, and those are started with ``posix_spawn``: it is the
+cheapest way there is and needs no import. Only a change of user needs ``subprocess``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import monotonic
+
+from msgspec import Struct
+
+NOT_FOUND = 127
+NOT_ALLOWED = 126
+TIMED_OUT = 124
+CHUNK = 65536
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # a program expects their usual effect
+
+
+class Ran(Struct, frozen=True):
+    """What a program left: its exit code and what it printed.
+
+    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n.
+    """
+
+    code: int
+    out: str = ""
+    err: str = ""
+    pid: int = 0
+    timed_out: bool = False
+    signal: int = 0
+
+
+class User(Struct, frozen=True):
+    """Who runs a program: ids, groups, and the environment such a user logs in with."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+    home: str
+    shell: str
+
+
+class UnknownUser(Exception):
+    """No such user on this machine."""
+
+
+def look_up(name: str) -> User:
+    import pwd
+
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        raise UnknownUser(f"no user is called {name!r} on this machine") from None
+    groups = tuple(os.getgrouplist(name, entry.pw_gid))
+    return User(name, entry.pw_uid, entry.pw_gid, groups, entry.pw_dir, entry.pw_shell or "/bin/sh")
+
+
+class Start(Struct, kw_only=True):
+    """Everything a new process needs, with its three streams open."""
+
+    argv: list[str]
+    env: dict[str, str]
+    streams: tuple[int, int, int]
+    cwd: str | None = None
+    umask: int | None = None
+    session: bool = False
+    who: User | None = None
+
+
+def run(
+    command: str | Sequence[str],
+    *,
+    shell: str | None = None,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    clean_env: bool = False,
+    user: str | None = None,
+    stdin: str | bytes | None = None,
+    umask: int | None = None,
+    timeout: float | None = None,
+    merge_err: bool = False,
+) -> Ran:
+    """Run ``command`` and wait. A string goes to ``shell``; a sequence is run as it is.
+
+    A program that cannot be started gives the exit code a shell would give. With a
+    ``timeout`` it gets a session of its own, all of which is killed when time is up.
+    """
+    argv = [shell or "/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+    try:
+        who = look_up(user) if user else None
+        mine, theirs = _pipes(stdin is not None, merge_err)
+    except UnknownUser as problem:
+        return Ran(NOT_ALLOWED, err=str(problem))
+    start = Start(
+        argv=argv,
+        env=_environment(env, clean_env, who),
+        streams=theirs,
+        cwd=cwd,
+        umask=umask,
+        session=timeout is not None,
+        who=who,
+    )
+    launch = _as_other_user if who and who.uid != os.geteuid() else _spawn
+    try:
+        pid = _launch(launch, start)
+    except OSError as problem:
+        _close(mine)
+        return _not_started(problem, start)
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    return _attend(pid, mine, data or b"", timeout)
+
+
+def _launch(launch: Callable[[Start], int], start: Start) -> int:
+    try:
+        return launch(start)
+    finally:
+        _close(set(start.streams))
+
+
+def _pipes(feed: bool, merge_err: bool) -> tuple[list[int], tuple[int, int, int]]:
+    """Our ends and the child's ends of stdin, stdout and stderr; -1 where we have none."""
+    theirs_in, mine_in = os.pipe() if feed else (os.open(os.devnull, os.O_RDONLY), -1)
+    mine_out, theirs_out = os.pipe()
+    mine_err, theirs_err = (-1, theirs_out) if merge_err else os.pipe()
+    return [mine_in, mine_out, mine_err], (theirs_in, theirs_out, theirs_err)
+
+
+def _spawn(start: Start) -> int:
+    """Directory and umask are inherited, so they are set here for the moment of the start."""
+    back = os.open(".", os.O_PATH) if start.cwd else -1
+    umask = os.umask(start.umask) if start.umask is not None else None
+    try:
+        if start.cwd:
+            os.chdir(start.cwd)
+        return os.posix_spawnp(
+            _program(start.argv[0], start.env),
+            start.argv,
+            start.env,
+            file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(start.streams)],
+            setsigdef=IGNORED_BY_PYTHON,
+            setsid=start.session,
+        )
+    finally:
+        if back >= 0:
+            os.fchdir(back)
+            os.close(back)
+        if umask is not None:
+            os.umask(umask)
+
+
+def _program(name: str, env: Mapping[str, str]) -> str:
+    """``posix_spawnp`` looks along our PATH; a child with a PATH of its own means that one."""
+    path = env.get("PATH", os.defpath)
+    if "/" in name or path == os.environ.get("PATH"):
+        return name
+    candidates = (os.path.join(place, name) for place in path.split(os.pathsep))
+    return next((file for file in candidates if os.access(file, os.X_OK)), name)
+
+
+def _as_other_user(start: Start) -> int:
+    import subprocess
+
+    assert start.who is not None
+    child = subprocess.Popen(
+        start.argv,
+        cwd=start.cwd,
+        env=start.env,
+        stdin=start.streams[0],
+        stdout=start.streams[1],
+        stderr=start.streams[2],
+        start_new_session=start.session,
+        umask=-1 if start.umask is None else start.umask,
+        user=start.who.uid,
+        group=start.who.gid,
+        extra_groups=start.who.groups,
+    )
+    child.returncode = 0  # we wait for it ourselves
+    return child.pid
+
+
+def _not_started(problem: OSError, start: Start) -> Ran:
+    """What a shell would say of a program that is not there, or is not one."""
+    missing = isinstance(problem, FileNotFoundError)
+    if start.cwd and not os.path.isdir(start.cwd):
+        return Ran(NOT_ALLOWED, err=f"{start.cwd}: no such directory to run in")
+    if missing:
+        return Ran(NOT_FOUND, err=f"{start.argv[0]}: no such file or directory")
+    return Ran(NOT_ALLOWED, err=f"{start.argv[0]}: {problem.strerror or problem}")
+
+
+def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None) -> Ran:
+    """Feed and read the program until it ends, or time is up."""
+    end = None if timeout is None else monotonic() + timeout
+    printed: tuple[list[bytes], list[bytes]] = ([], [])
+    late = False
+    try:
+        if not _talk(mine, data, printed, end) or (end is not None and not _ended_by(pid, end)):
+            late = not _has_ended(pid)
+            _kill(pid)
+        _, status = os.waitpid(pid, 0)
+    except BaseException:  # a stop of ours must not leave the program behind
+        _kill(pid)
+        raise
+    finally:
+        _close(mine)
+    code = os.waitstatus_to_exitcode(status)
+    out, err = (b"".join(part).decode("utf-8", "replace") for part in printed)
+    if late:
+        return Ran(TIMED_OUT, out, err, pid, True, int(signal.SIGKILL))
+    return Ran(code if code >= 0 else 128 - code, out, err, pid, False, max(-code, 0))
+
+
+def _talk(mine: list[int], data: bytes, printed: tuple[list[bytes], list[bytes]], end: float | None) -> bool:
+    """Both ways at once, so that no full pipe can stop either side; False when time is up."""
+    import select
+
+    into = {fd: kept for fd, kept in zip(mine[1:], printed, strict=True) if fd >= 0}
+    feed, rest = mine[0], memoryview(data)
+    poll = select.poll()
+    for fd in into:
+        poll.register(fd, select.POLLIN)
+    if feed >= 0:
+        os.set_blocking(feed, False)
+        poll.register(feed, select.POLLOUT)
+    left = len(into) + (feed >= 0)
+    while left:
+        ready = poll.poll(None if end is None else max(0.0, (end - monotonic()) * 1000))
+        if not ready and end is not None and monotonic() >= end:
+            return False
+        for fd, _ in ready:
+            if fd == feed:
+                rest = _push(fd, rest)
+                over = not rest
+            else:
+                piece = os.read(fd, CHUNK)
+                into[fd].append(piece)
+                over = not piece
+            if over:
+                poll.unregister(fd)
+                _close_one(mine, fd)
+                left -= 1
+    return True
+
+
+def _push(feed: int, rest: memoryview) -> memoryview:
+    """What is still to be fed; nothing, if the program does not listen any more."""
+    try:
+        return rest[os.write(feed, rest[:CHUNK]) :]
+    except BlockingIOError:
+        return rest
+    except BrokenPipeError:
+        return memoryview(b"")
+
+
+def _ended_by(pid: int, end: float) -> bool:
+    """A program may close its streams and go on: then it has the rest of its time."""
+    import select
+
+    ended = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(ended, select.POLLIN)
+    try:
+        return bool(poll.poll(max(0.0, (end - monotonic()) * 1000)))
+    finally:
+        os.close(ended)
+
+
+def _has_ended(pid: int) -> bool:
+    """Without taking its exit code away; what holds the streams open may be a child of it."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _kill(pid: int) -> None:
+    """A program that took too long, with all of its session if it has one."""
+    try:
+        if os.getsid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+        else:
+            os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _close_one(mine: list[int], fd: int) -> None:
+    mine[mine.index(fd)] = -1
+    os.close(fd)
+
+
+def _close(fds: Iterable[int]) -> None:
+    for fd in fds:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _environment(env: Mapping[str, str] | None, clean: bool, who: User | None) -> dict[str, str]:
+    result = {} if clean else dict(os.environ)
+    if who:
+        result |= {"HOME": who.home, "USER": who.name, "LOGNAME": who.name, "SHELL": who.shell}
+    if clean:
+        result.setdefault("PATH", os.environ.get("PATH", os.defpath))
+    return result | dict(env or {})

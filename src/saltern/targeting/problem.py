@@ -1,0 +1,17 @@
+"""A target that cannot be read."""
+
+from __future__ import annotations
+
+from saltern.language.diagnostics import CompileError, Diagnostic
+
+
+class BadTarget(CompileError):
+    """A malformed target: ``what`` is wrong with it and how to ``fix`` it.
+
+    Who knows the file it was written in tells the problem again with its place.
+    """
+
+    def __init__(self, what: str, fix: str = "") -> None:
+        super().__init__(Diagnostic(code="bad-target", what=what, fix=fix))
+        self.what = what
+        self.fix = fix

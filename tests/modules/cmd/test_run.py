@@ -1,0 +1,207 @@
+"""``cmd.run``, ``cmd.wait`` and the reaction to a watch."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from saltern.language.result import Outcome
+from saltern.modules.context import Context
+from saltern.modules.states import cmd
+
+ROOT = os.geteuid() == 0
+
+
+def test_a_command_that_succeeds_tells_what_it_printed(ctx: Context) -> None:
+    result = cmd.run(ctx, "echo out; echo err >&2")
+    pid = result.changes.pop("pid")
+    assert isinstance(pid, int) and pid > 0
+    assert (result.outcome, result.comment) == (Outcome.OK, 'Command "echo out; echo err >&2" run')
+    assert result.changes == {"retcode": 0, "stdout": "out", "stderr": "err"}
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "code"),
+    [
+        ("false", {}, 1),
+        ("exit 3", {}, 3),
+        ("exit 4", {"success_retcodes": [3]}, 4),
+        ("no_such_command_at_all", {}, 127),
+        ("kill -9 $$", {}, -9),
+    ],
+)
+def test_a_command_that_fails_is_a_failure_with_its_exit_code(
+    ctx: Context, command: str, args: dict[str, object], code: int
+) -> None:
+    result = cmd.run(ctx, command, **args)  # type: ignore[arg-type]
+    assert (result.outcome, result.changes["retcode"]) == (Outcome.FAILED, code)
+    assert result.comment == f'Command "{command}" run'
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"success_retcodes": 3},
+        {"success_retcodes": [2, "3"]},
+        {"success_stdout": ["fine"]},
+        {"success_stderr": "ok"},
+    ],
+)
+def test_what_counts_as_success_can_be_widened(ctx: Context, args: dict[str, object]) -> None:
+    result = cmd.run(ctx, "echo fine; echo ok >&2; exit 3", **args)  # type: ignore[arg-type]
+    assert (result.outcome, result.changes["retcode"]) == (Outcome.OK, 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "out"),
+    [
+        ("pwd", {}, str(Path("~").expanduser())),
+        ("pwd", {"cwd": "/usr"}, "/usr"),
+        ("echo $A $B", {"env": {"A": 1, "B": True}}, "1 True"),
+        ("echo $A $B", {"env": [{"A": 1}, {"B": "x"}]}, "1 x"),
+        ("echo $LC_MESSAGES $LANGUAGE", {}, "C C"),
+        ("umask", {"umask": "077"}, "0077"),
+        ("umask", {"umask": 77}, "0077"),
+        ("echo $0", {"shell": "/bin/bash"}, "/bin/bash"),
+        ("echo ${PATH%%:*}", {"prepend_path": "/opt/zz"}, "/opt/zz"),
+        ("cat", {"stdin": "fed"}, "fed"),
+        ("printf 'a\\n\\nb \\n\\n'", {}, "a\n\nb"),
+        ("for i in 1 2; do\n  echo $i\ndone\n", {}, "1\n2"),
+    ],
+)
+def test_options_reach_the_command(ctx: Context, command: str, args: dict[str, object], out: str) -> None:
+    assert cmd.run(ctx, command, **args).changes["stdout"] == out  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("grains", "shell"), [({}, "/bin/sh"), ({"shell": "/bin/bash"}, "/bin/bash")])
+def test_the_shell_is_the_machines_own_or_sh(
+    make_context: Callable[..., Context], grains: dict[str, object], shell: str
+) -> None:
+    assert cmd.run(make_context(grains=grains), "echo $0").changes["stdout"] == shell
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ({"cwd": "/no/such/place"}, 'Desired working directory "/no/such/place" is not available'),
+        ({"cwd": "relative"}, 'Desired working directory "relative" is not available'),
+        ({"runas": "no-such-user"}, "User 'no-such-user' is not available"),
+        ({"shell": "/bin/no-shell"}, "The shell /bin/no-shell is not available"),
+        ({"env": "A=1"}, "env needs a mapping or a list of mappings, got 'A=1'"),
+        ({"umask": "99"}, "umask needs an octal number such as 077, got '99'"),
+        ({"cwdd": "/"}, "no argument is called 'cwdd'; did you mean 'cwd'?"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words_and_runs_nothing(
+    ctx: Context, args: dict[str, object], said: str
+) -> None:
+    result = cmd.run(ctx, "true", **args)  # type: ignore[arg-type]
+    assert (result.outcome, result.comment, result.changes) == (Outcome.FAILED, said, {})
+
+
+def test_output_can_be_hidden(ctx: Context) -> None:
+    result = cmd.run(ctx, "echo secret; echo secret >&2", hide_output=True)
+    assert (result.changes["stdout"], result.changes["stderr"]) == ("", "")
+
+
+def test_a_command_that_takes_too_long_fails_unless_that_is_fine(ctx: Context) -> None:
+    result = cmd.run(ctx, "echo first; sleep 30", timeout=0.2)
+    assert (result.outcome, result.changes["retcode"]) == (Outcome.FAILED, 1)
+    assert result.changes["stdout"] == "first\nTimed out after 0.2 seconds"
+    fine = cmd.run(ctx, "sleep 30", timeout=0.2, ignore_timeout=True)
+    assert (fine.outcome, fine.changes["retcode"]) == (Outcome.OK, 0)
+
+
+def test_a_command_in_the_background_is_not_waited_for(ctx: Context, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    result = cmd.run(ctx, f"sleep 0.3; touch {tmp_path}/done; sleep 20", bg=True)
+    assert time.monotonic() - begun < 5
+    assert (result.outcome, result.changes["retcode"]) == (Outcome.OK, None)
+    pid = result.changes["pid"]
+    assert isinstance(pid, int)
+    for _ in range(100):
+        if (tmp_path / "done").exists():
+            break
+        time.sleep(0.05)
+    os.kill(pid, 9)
+    assert (tmp_path / "done").exists()
+
+
+@pytest.mark.skipif(not ROOT, reason="only root may run a command as another user")
+def test_a_command_runs_as_another_user(ctx: Context) -> None:
+    assert cmd.run(ctx, "id -un", runas="nobody").changes["stdout"] == "nobody"
+
+
+@pytest.mark.skipif(not ROOT, reason="only root may change the root directory")
+def test_a_command_runs_inside_another_root(ctx: Context) -> None:
+    assert cmd.run(ctx, "echo inside", root="/").changes["stdout"] == "inside"
+
+
+def test_test_mode_runs_nothing(testing: Context, tmp_path: Path) -> None:
+    result = cmd.run(testing, f"touch {tmp_path}/f")
+    assert result.outcome is Outcome.WOULD_CHANGE
+    assert result.comment == f'Command "touch {tmp_path}/f" would have been executed'
+    assert result.changes == {"cmd": f"touch {tmp_path}/f"}
+    assert not (tmp_path / "f").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "changed", "comment", "told"),
+    [
+        ("echo \"changed=yes comment='hi there' a=b\"", True, "hi there", {"changed": "yes", "a": "b"}),
+        ("echo junk; echo; echo changed=no a=b", False, "", {}),
+        ('echo \'{"changed": true, "comment": "c", "a": [1]}\'', True, "c", {"changed": True, "a": [1]}),
+        ("printf '{\\n\"changed\": true}\\n'", True, "", {"changed": True}),
+        ('echo x; echo \'{"changed": "false", "comment": "c"}\'', False, "c", {}),
+        ("echo a=b", False, "", {}),
+        ("true", False, "", {}),
+    ],
+)
+def test_a_stateful_command_tells_what_it_did(
+    ctx: Context, command: str, changed: bool, comment: str, told: dict[str, object]
+) -> None:
+    result = cmd.run(ctx, command, stateful=True)
+    assert (result.outcome, result.comment, result.changed) == (Outcome.OK, comment, changed)
+    assert {key: value for key, value in result.changes.items() if key in told} == told
+
+
+def test_a_stateful_command_that_fails_is_a_failure_whatever_it_says(ctx: Context) -> None:
+    assert cmd.run(ctx, "echo changed=yes; exit 2", stateful=True).outcome is Outcome.FAILED
+
+
+def test_a_stateful_command_that_says_nothing_known_fails(ctx: Context) -> None:
+    result = cmd.run(ctx, "echo junk", stateful=True)
+    assert result.outcome is Outcome.FAILED
+    assert "must be JSON or name=value pairs" in result.comment
+
+
+@pytest.mark.parametrize(
+    ("says", "outcome"), [("changed=yes", Outcome.WOULD_CHANGE), ("changed=no", Outcome.OK)]
+)
+def test_a_stateful_command_can_have_another_for_test_mode(
+    testing: Context, says: str, outcome: Outcome
+) -> None:
+    result = cmd.run(testing, "exit 9", stateful=[{"test_name": f"echo {says} comment=asked"}])
+    assert (result.outcome, result.comment) == (outcome, "asked")
+
+
+def test_wait_does_nothing_until_a_watch_fires(ctx: Context, tmp_path: Path) -> None:
+    command = f"touch {tmp_path}/f"
+    assert cmd.wait(ctx, command, cwd="/").changed is False
+    assert not (tmp_path / "f").exists()
+    result = cmd.mod_watch(ctx, command, sfun="wait", cwd="/", timeout="5")
+    assert (result.outcome, result.changed) == (Outcome.OK, True)
+    assert (tmp_path / "f").exists()
+
+
+def test_a_watch_is_told_where_it_cannot_work(ctx: Context) -> None:
+    result = cmd.mod_watch(ctx, "x", sfun="zork")
+    assert (result.outcome, "cmd.zork cannot react" in result.comment) == (Outcome.FAILED, True)
+
+
+def test_a_watch_checks_arguments_as_a_run_does(ctx: Context) -> None:
+    assert "needs a number" in cmd.mod_watch(ctx, "true", sfun="wait", timeout="soon").comment
