@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from saltern.compiler.compile import Low, compile_high, compile_low
+from saltern.compiler.compile import Low, compile_high, compile_low, shape
 from saltern.compiler.compile import Rules as CompileRules
 from saltern.compiler.ports import Loaded
 from saltern.config.settings import Settings, cache_directory
@@ -257,15 +257,22 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
 
 
 def show_high(session: Session, request: Request, found: Diagnostics) -> dict[str, object]:
-    """High data in the seed's shape, extend and exclude still apart."""
+    """High data in the seed's shape, extend and exclude still apart. What does not compile is not shown."""
     session.prepare()
     refs, loader = targets(session, request, found)
-    return high_data(compile_high(refs, loader, _compile_rules(session, request), found))
+    rules = _compile_rules(session, request)
+    high = compile_high(refs, loader, rules, found)
+    shape(high, rules, found)
+    return high_data(high)
 
 
 def show_low(session: Session, request: Request, found: Diagnostics) -> list[dict[str, object]]:
     """Low data in the seed's shape, sorted. Unknown targets and cycles are errors here, too."""
-    return [chunk.low() for chunk in _planned(session, request, found).chunks]
+    plan = _planned(session, request, found)
+    low = [chunk.low() for chunk in plan.chunks]
+    for place, owners in plan.preparers.items():
+        low[place]["prerequired"] = [{plan.chunks[owner].state: plan.chunks[owner].id} for owner in owners]
+    return low
 
 
 def show_order(session: Session, request: Request, found: Diagnostics) -> list[dict[str, object]]:

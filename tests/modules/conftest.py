@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -93,8 +94,8 @@ class AllFunctions:
         return name in self.known
 
     def __getitem__(self, name: str) -> Callable[..., object]:
-        one = self.known[name]
-        return lambda *args, **kwargs: one(self.ctx, *args, **kwargs)  # type: ignore[arg-type]
+        assert self.ctx is not None
+        return partial(self.known[name].body, self.ctx)
 
 
 MakeContext = Callable[..., Context]

@@ -52,10 +52,7 @@ def compile_low(high: High, rules: Rules, reacts: Reacts, found: Diagnostics) ->
     left to copy. exclude last, as in Salt: what still points at an excluded ID is a problem of the plan.
     """
     rendered = tuple(ref.name for ref in high.files)
-    high = extend(high, found)
-    found.check()
-    chunks = lower(high.declarations, found, rules.disabled_requisites)
-    found.check()
+    chunks = shape(high, rules, found)
     chunks = reverse(chunks, rendered, found)
     found.check()
     chunks = use(chunks, rendered, found)
@@ -64,6 +61,15 @@ def compile_low(high: High, rules: Rules, reacts: Reacts, found: Diagnostics) ->
     chunks = [_plain_watch(chunk, reacts) for chunk in chunks]
     chunks.sort(key=_low_order)
     return Low(chunks=chunks, rendered=rendered)
+
+
+def shape(high: High, rules: Rules, found: Diagnostics) -> list[Chunk]:
+    """High → chunks, not yet put in relation to each other. Ends with an error if a shape is wrong."""
+    high = extend(high, found)
+    found.check()
+    chunks = lower(high.declarations, list(high.files.values()), found, rules.disabled_requisites)
+    found.check()
+    return chunks
 
 
 def _low_order(chunk: Chunk) -> tuple[float, str]:

@@ -5,12 +5,12 @@ Everything about the shape of a declaration is checked here, in one pass, and to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from saltern.compiler.parse import kind_of
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
-from saltern.language.high import Declaration
+from saltern.language.high import Declaration, SlsFile
 from saltern.language.keywords import ENGINE_WORDS
 from saltern.language.requisites import IN_FORMS, REQUISITE_WORDS, REQUISITES
 
@@ -19,8 +19,12 @@ _PULLED = (*REQUISITES, *IN_FORMS)
 
 
 def lower(
-    declarations: Iterable[Declaration], found: Diagnostics, disabled: frozenset[str] = frozenset()
+    declarations: Iterable[Declaration],
+    files: Sequence[SlsFile],
+    found: Diagnostics,
+    disabled: frozenset[str] = frozenset(),
 ) -> list[Chunk]:
+    """``files`` in the order in which they were opened."""
     chunks: list[Chunk] = []
     places: list[int] = []  # among the `names` of one declaration, from 1; 0 for a chunk of its own
     for declared in declarations:
@@ -49,7 +53,7 @@ def lower(
         else:
             chunks.append(_chunk(declared, fun, args, requisites, found))
             places.append(0)
-    _number(chunks, places, found)
+    _number(chunks, places, files, found)
     return chunks
 
 
@@ -224,40 +228,50 @@ def _requisite(
 # -- order --------------------------------------------------------------------------------------
 
 
-def _number(chunks: list[Chunk], places: list[int], found: Diagnostics) -> None:
+def _number(
+    chunks: list[Chunk], places: list[int], files: Sequence[SlsFile], found: Diagnostics
+) -> None:
     """Give every chunk the number it is sorted by.
 
     ``last`` and negative numbers count from beyond the highest number in use, ``first`` is 0, and a
     chunk without a number comes after all that have one. The members of ``names`` follow each other.
     """
-    highest = 1
-    for chunk in chunks:
-        if isinstance(chunk.order, str):
-            chunk.order = _numeric(chunk.order)
-        if chunk.order.__class__ is int and chunk.order > highest - 1:
-            highest = int(chunk.order) + 100
+    if all(chunk.order.__class__ is int and chunk.order >= 0 for chunk in chunks) and not any(places):
+        return
+    highest = _beyond(chunks, files)
     end = highest + 1_000_000
     words = {"first": 0, "last": end}
     for chunk, place in zip(chunks, places, strict=True):
-        order: object = chunk.order
+        order = _numeric(chunk.order)
         if not isinstance(order, int | float) or isinstance(order, bool):
             if order is not None and order not in words:
                 _odd_order(chunk, order, found)
             chunk.order = words.get(str(order), highest)
-        elif order < 0:
-            chunk.order = end + order
+        else:
+            chunk.order = end + order if order < 0 else order
         if place:
             chunk.order = round(chunk.order + place / 10000, 4)
 
 
-def _numeric(text: str) -> float:
-    """Quoted numbers are numbers; words stay words for the next step."""
-    for kind in (int, float):
+def _beyond(chunks: list[Chunk], files: Sequence[SlsFile]) -> int:
+    """A number beyond those in use, as Salt counts: files as they were opened, a hundred at a time."""
+    opened = {id(file.origin): at for at, file in enumerate(files)}
+    highest = 1
+    for chunk in sorted(chunks, key=lambda chunk: opened.get(id(chunk.declared.origin), 0)):
+        order = _numeric(chunk.order)
+        if order.__class__ is int and order > highest - 1:  # type: ignore[operator]
+            highest = order + 100  # type: ignore[operator]
+    return highest
+
+
+def _numeric(order: object) -> object:
+    """Quoted numbers are numbers."""
+    for kind in (int, float) if isinstance(order, str) else ():
         try:
-            return kind(text)
+            return kind(order)
         except ValueError:
             continue
-    return text  # type: ignore[return-value]
+    return order
 
 
 def _odd_order(chunk: Chunk, order: object, found: Diagnostics) -> None:

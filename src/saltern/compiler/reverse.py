@@ -12,24 +12,29 @@ from saltern.language.requisites import IN_FORMS
 from saltern.plan.index import Index, described, is_pattern
 
 
+# Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
+TURNED = frozenset(IN_FORMS) - {"listen_in"}
+
+
 def reverse(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> list[Chunk]:
-    owners = [chunk for chunk in chunks if not chunk.words.isdisjoint(IN_FORMS)]
+    owners = [chunk for chunk in chunks if not chunk.words.isdisjoint(TURNED)]
     if not owners:
         return chunks
     index = Index(chunks, rendered)
     added: dict[int, list[Requisite]] = {}
     for owner in owners:
-        for wanted in owner.requisites:
-            kind = IN_FORMS.get(wanted.kind)
-            if kind is None:
-                continue
-            targets = index.find(wanted)
-            if not targets:
-                _missing(owner, wanted, index, found)
-            for place in targets:
-                turned = Requisite(kind.name, owner.state, owner.id)
-                if turned not in added.setdefault(place, []):
-                    added[place].append(turned)
+        for word in TURNED & owner.words:
+            items = [one for one in owner.requisites if one.kind == word]
+            turned = Requisite(IN_FORMS[word].name, owner.state, owner.id)
+            for at, wanted in enumerate(items):
+                targets = index.find(wanted)
+                if not targets:
+                    _missing(owner, wanted, index, found)
+                for place in targets:
+                    more = added.setdefault(place, [])
+                    if turned not in more:
+                        # Low data repeats it for each item that follows, and scripts have seen it so.
+                        more += [turned] * (len(items) - at)
     return [
         _with(chunk, added[place]) if place in added else chunk for place, chunk in enumerate(chunks)
     ]
@@ -39,11 +44,13 @@ def _with(chunk: Chunk, more: list[Requisite]) -> Chunk:
     """The chunk with further requisites, in its arguments too, where ``show lowstate`` shows them."""
     args = dict(chunk.args)
     for one in more:
-        before = args.get(one.kind)
-        item = {one.state: one.value}
-        args[one.kind] = [*before, item] if isinstance(before, list) else [item]
+        if one.kind != "use":
+            before = args.get(one.kind)
+            item = {one.state: one.value}
+            args[one.kind] = [*before, item] if isinstance(before, list) else [item]
     words = chunk.words | {one.kind for one in more}
-    return replace(chunk, args=args, words=words, requisites=(*chunk.requisites, *more))
+    requisites = tuple(dict.fromkeys((*chunk.requisites, *more)))
+    return replace(chunk, args=args, words=words, requisites=requisites)
 
 
 def _missing(owner: Chunk, wanted: Requisite, index: Index, found: Diagnostics) -> None:

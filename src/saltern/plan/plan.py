@@ -29,8 +29,10 @@ class Need(Struct, frozen=True, gc=False):
 
 
 class Listener(Struct, frozen=True):
+    """A chunk that reacts at the end of the run if another has changed; in the order of declaration."""
+
     place: int
-    targets: tuple[int, ...]
+    to: int
 
 
 class Plan(Struct, kw_only=True):
@@ -72,7 +74,12 @@ class _Resolver:
         for place, chunk in enumerate(self.plan.chunks):
             if chunk.requisites:
                 self.one(place, chunk)
-        self.plan.preparers = {place: tuple(owners) for place, owners in self.preparers.items()}
+        opened = {name: at for at, name in enumerate(self.index.rendered)}
+        declared = [(opened.get(chunk.sls, 0), chunk.declared.order or 0) for chunk in self.plan.chunks]
+        self.plan.preparers = {
+            place: tuple(sorted(owners, key=lambda owner: declared[owner]))
+            for place, owners in self.preparers.items()
+        }
 
     def one(self, place: int, chunk: Chunk) -> None:
         needs: list[Need] = []
@@ -87,9 +94,13 @@ class _Resolver:
                 owners = self.preparers.setdefault(need.on, [])
                 if place not in owners:
                     owners.append(place)
-        heard = [on for wanted in chunk.requisites if wanted.kind == "listen" for on in self.places(chunk, wanted, None)]
-        if heard:
-            self.plan.listeners.append(Listener(place, tuple(dict.fromkeys(heard))))
+        for wanted in chunk.requisites:
+            if wanted.kind == "listen":
+                for on in self.places(chunk, wanted, None):
+                    self.plan.listeners.append(Listener(place, on))
+            elif wanted.kind == "listen_in":
+                for listener in self.places(chunk, wanted, None):
+                    self.plan.listeners.append(Listener(listener, place))
 
     def places(self, chunk: Chunk, wanted: Requisite, kind: RequisiteKind | None) -> list[int]:
         if wanted.state == SLS and kind is not None and kind.when is When.BEFORE:
@@ -151,7 +162,7 @@ def _sequence(plan: Plan, found: Diagnostics) -> None:
                     tell(plan.chunks, cycle, plan.needs, size, found)
                     return
                 opened[inner] = len(stack)
-                stack.append((inner, iter(steps_before(plan, inner) if inner >= size or inner in plan.needs or inner in plan.preparers or inner < 0 else ())))
+                stack.append((inner, iter(steps_before(plan, inner))))
                 break
             else:
                 stack.pop()

@@ -20,5 +20,5 @@ def subset(plan: Plan, places: Sequence[int]) -> Plan:
     return replace(
         plan,
         sequence=[step for step in plan.sequence if step in wanted],
-        listeners=[one for one in plan.listeners if one.place in wanted],
+        listeners=[one for one in plan.listeners if one.place in wanted and one.to in wanted],
     )

@@ -34,21 +34,27 @@ def decide(plan: Plan, place: int, answers: Answers, *, rehearsal: bool = False)
     preparers = () if rehearsal else plan.preparers.get(place, ())
     if not needs and not preparers:
         return RUN
-    culprits = {owner for owner in preparers if answers.effective(owner).outcome is Outcome.FAILED}
-    held: RequisiteKind | None = None
+    culprits: set[int] = {owner for owner in preparers if answers.effective(owner).outcome is Outcome.FAILED}
+    held: list[RequisiteKind] = []
+    met: set[str] = set()
     signal = False
     for kind, cast in _by_kind(needs, answers):
         vote = kind.decide(cast)
         if vote is Vote.FAIL:
             culprits.update(_failed(needs, kind, answers))
         elif vote is Vote.HOLD:
-            held = held or kind
+            held.append(kind)
         elif vote is Vote.SIGNAL:
             signal = True
+        else:
+            met.add(kind.group)
     if culprits:
         return Verdict(Vote.FAIL, None, tuple(sorted(culprits)))
+    if signal and "onchanges" in met:
+        # As in Salt: a change that is both watched and waited for runs even an unneeded onfail handler.
+        held = [kind for kind in held if not kind.name.startswith("onfail")]
     if held:
-        return Verdict(Vote.HOLD, held)
+        return Verdict(Vote.HOLD, held[0])
     return SIGNAL if signal else RUN
 
 

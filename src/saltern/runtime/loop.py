@@ -17,7 +17,7 @@ from saltern.language.events import Answer, ChunkFinished, ChunkStarted, Fired, 
 from saltern.language.requisites import Standing, Vote, When
 from saltern.language.result import Outcome, Result, skipped
 from saltern.language.result import blocked as not_run
-from saltern.plan.plan import Listener, Plan
+from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers
 from saltern.runtime.decide import Verdict, blocked, decide
 from saltern.runtime.execute import Allowed, Executor
@@ -25,6 +25,7 @@ from saltern.runtime.pool import Pool
 from saltern.runtime.ports import Caller, Recorder, Spawner
 from saltern.system.clock import Clock
 
+INTERRUPTED = "the run was interrupted from the keyboard"
 RELOADING_STATES = frozenset({"pkg", "ports", "pip"})
 
 
@@ -73,12 +74,15 @@ class _Run:
         begin = self.clock.tick()
         if self.tell:
             self.tell(RunStarted(total=len(self.plan.chunks), test=self.rules.test, started=self.clock.now()))
-        self.walk()
-        self.drain()
+        try:
+            self.walk()
+            self.drain()
+        except KeyboardInterrupt:
+            self.stopped = INTERRUPTED
         if self.stopped:
             self.not_reached()
-        for listener in self.plan.listeners:
-            self.listened(listener)
+        if self.stopped != INTERRUPTED:
+            self.listen()
         took = self.clock.tick() - begin
         if self.tell:
             self.tell(RunFinished(took=took, stopped=self.stopped))
@@ -280,7 +284,8 @@ class _Run:
     # -- the end -----------------------------------------------------------------------------------
 
     def not_reached(self) -> None:
-        result = not_run(f"not run (failhard): {self.stopped}")
+        why = "interrupted" if self.stopped == INTERRUPTED else "failhard"
+        result = not_run(f"not run ({why}): {self.stopped}")
         for step in self.plan.sequence:
             if step >= 0 and self.answers.of[step] is None:
                 answer = Answer(chunk=self.plan.chunks[step], result=result, number=self.next_number(), timed=False)
@@ -288,19 +293,24 @@ class _Run:
                 if self.tell:
                     self.tell(ChunkFinished(answer))
 
-    def listened(self, listener: Listener) -> None:
-        """React once, if anything listened to has changed; requisites do not count here."""
-        if not any(self.answers.effective(place).changed for place in listener.targets):
-            return
-        chunk = self.plan.chunks[listener.place]
+    def listen(self) -> None:
+        """Each listener reacts once, if anything it listens to has changed; requisites do not count here."""
+        heard = {
+            listener.place: None
+            for listener in self.plan.listeners
+            if self.answers.standings[listener.to] is not None and self.answers.effective(listener.to).changed
+        }
+        for place in heard:
+            self.react(self.plan.chunks[place])
+
+    def react(self, chunk: Chunk) -> None:
         heard = replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
         started, begin = self.clock.now(), self.clock.tick()
         if self.tell:
             self.tell(ChunkStarted(heard, started))
         result = self.executor.react(heard, chunk.fun, test=self.rules.test)
-        answer = Answer(
-            chunk=heard, result=result, number=self.next_number(), started=started, took=self.clock.tick() - begin
-        )
+        took = self.clock.tick() - begin
+        answer = Answer(chunk=heard, result=result, number=self.next_number(), started=started, took=took)
         self.answers.listing.append(answer)
         if self.tell:
             self.tell(ChunkFinished(answer))

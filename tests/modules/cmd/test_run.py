@@ -93,7 +93,6 @@ def test_the_shell_is_the_machines_own_or_sh(
         ({"shell": "/bin/no-shell"}, "The shell /bin/no-shell is not available"),
         ({"env": "A=1"}, "env needs a mapping or a list of mappings, got 'A=1'"),
         ({"umask": "99"}, "umask needs an octal number such as 077, got '99'"),
-        ({"cwdd": "/"}, "no argument is called 'cwdd'; did you mean 'cwd'?"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words_and_runs_nothing(
@@ -101,6 +100,22 @@ def test_what_cannot_be_is_refused_in_words_and_runs_nothing(
 ) -> None:
     result = cmd.run(ctx, "true", **args)  # type: ignore[arg-type]
     assert (result.outcome, result.comment, result.changes) == (Outcome.FAILED, said, {})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("cwdd", ("argument 'cwdd' has no effect here; did you mean 'cwd'?",)),
+        ("user", ("argument 'user' has no effect here; did you mean 'runas'?",)),
+        ("zork", ("argument 'zork' has no effect here",)),
+        ("use_vt", ()),
+    ],
+)
+def test_an_argument_that_means_nothing_is_told_and_not_obeyed(
+    ctx: Context, given: str, said: tuple[str, ...]
+) -> None:
+    result = cmd.run(ctx, "true", **{given: "x"})  # type: ignore[arg-type]
+    assert (result.outcome, result.warnings) == (Outcome.OK, said)
 
 
 def test_output_can_be_hidden(ctx: Context) -> None:

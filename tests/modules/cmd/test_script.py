@@ -56,7 +56,6 @@ def test_a_script_can_be_a_template(ctx: Context, tree: Put) -> None:
         ({"source": "salt://none.sh"}, "cannot find the script salt://none.sh in environment 'base'"),
         ({"source": "salt://s.sh", "cwd": "/no"}, 'Desired working directory "/no" is not available'),
         ({"source": "salt://s.sh", "context": [1]}, "argument 'context' needs a mapping"),
-        ({"source": "salt://s.sh", "tmplate": "x"}, "no argument is called 'tmplate'"),
         ({"source": "salt://s.sh", "args": "'open"}, "cannot split the command"),
     ],
 )

@@ -182,7 +182,7 @@ def _shell(ctx: Context, options: Options) -> str:
 
 
 def environment(given: object) -> dict[str, str]:
-    """``env`` as users write it: a mapping, or a list of mappings and names."""
+    """``env`` as users write it: a mapping, or a list of mappings and ``NAME=value``."""
     if given is None or given == "":
         return {}
     items = given if isinstance(given, list) else [given]
@@ -191,7 +191,8 @@ def environment(given: object) -> dict[str, str]:
         if isinstance(item, Mapping):
             result |= {str(key): "" if value is None else str(value) for key, value in item.items()}
         elif isinstance(item, str) and isinstance(given, list):
-            result[item] = ""
+            name, _, value = item.partition("=")
+            result[name] = value
         else:
             raise BadArgument(f"env needs a mapping or a list of mappings, got {item!r}")
     return result

@@ -35,7 +35,7 @@ def run_script(
         content = ctx.templates.text(
             text, engine=template, env=env or ctx.env, path=path, values=values
         ).encode()
-    place = _private(content, os.path.splitext(source)[1], options.runas or ctx.runas)
+    place = private_file(content, os.path.splitext(source)[1], options.runas or ctx.runas)
     try:
         given = words(args) if isinstance(args, str) and args.strip() else listed(args or None)
         return execute(ctx, [*_interpreter(content, options), place, *given], replace(options, shell=None))
@@ -60,7 +60,8 @@ def _interpreter(content: bytes, options: Options) -> list[str]:
     return [] if content.startswith(b"#!") else ["/bin/sh"]
 
 
-def _private(content: bytes, suffix: str, user: str | None) -> str:
+def private_file(content: bytes, suffix: str, user: str | None) -> str:
+    """A new file that only ``user`` (or we) may read and run; who asks removes it."""
     from tempfile import mkstemp
 
     handle, path = mkstemp(prefix="saltern-", suffix=suffix.split(" ")[0])

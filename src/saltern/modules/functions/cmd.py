@@ -194,10 +194,13 @@ def exec_code_all(
 
 def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
     from saltern.modules.functions._command import listed
+    from saltern.modules.functions._script import private_file
 
-    text = "\n".join(listed(code))
-    given = [lang, "-", *listed(args)]
-    return _called(ctx, given, WORDS, {"stdin": text, "cwd": cwd})
+    place = private_file("\n".join(listed(code)).encode(), "", ctx.runas)
+    try:
+        return _called(ctx, [lang, place, *listed(args)], WORDS, {"cwd": cwd})
+    finally:
+        os.unlink(place)
 
 
 @function

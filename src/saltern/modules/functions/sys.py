@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 
 from saltern.modules.api import function
 from saltern.modules.context import Context
@@ -45,8 +46,13 @@ def list_functions(ctx: Context, /, *patterns: str, **_: object) -> list[str]:
 @function
 def doc(ctx: Context, /, *patterns: str) -> dict[str, str]:
     """The descriptions of functions."""
-    found = {name: ctx.functions[name] for name in _chosen(ctx, patterns)}
-    return {name: str(getattr(one, "doc", None) or one.__doc__ or "") for name, one in found.items()}
+    return {name: _body(ctx, name).__doc__ or "" for name in _chosen(ctx, patterns)}
+
+
+def _body(ctx: Context, name: str) -> Callable[..., object]:
+    """The function itself; what ``salt`` gives has the context bound to it."""
+    bound = ctx.functions[name]
+    return bound.func if isinstance(bound, partial) else bound
 
 
 @function
@@ -56,9 +62,8 @@ def argspec(ctx: Context, module: str = "") -> dict[str, dict[str, object]]:
 
     result: dict[str, dict[str, object]] = {}
     for name in _chosen(ctx, (module,) if module else ()):
-        body = getattr(ctx.functions[name], "body", ctx.functions[name])
         try:
-            spec = inspect.getfullargspec(body)
+            spec = inspect.getfullargspec(_body(ctx, name))
         except TypeError:
             continue
         args = [arg for arg in spec.args if arg != "ctx"] + spec.kwonlyargs

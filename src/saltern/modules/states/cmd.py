@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.functions._command import Done, Options, environment, execute
-from saltern.modules.params import BadArgument, bind, schema_of, unknown_argument
+from saltern.modules.params import BadArgument, bind, schema_of
 from saltern.modules.states._stateful import as_told, test_command
 
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 
 # Accepted for trees written for Salt; they mean nothing here.
 UNUSED = frozenset(
-    {"use_vt", "output_loglevel", "output_encoding", "binds", "password", "group", "args", "python_shell"}
+    {"use_vt", "output_loglevel", "output_encoding", "binds", "password", "group", "python_shell"}
     | {"raise_err", "log_callback", "ignore_retcode", "show_changes", "clean_env", "rstrip"}
 )
 
@@ -69,8 +70,6 @@ def run(
         bg: start it and do not wait.
         stdin: what it reads.
     """
-    if wrong := _unknown(rest):
-        return failed(wrong)
     options = Options(
         cwd=cwd,
         root=root,
@@ -95,7 +94,7 @@ def run(
         done = execute(ctx, name, options)
     except BadArgument as problem:
         return failed(str(problem))
-    answer = _answer(done, f'Command "{name}" run', hide=hide_output)
+    answer = _answer(done, f'Command "{name}" run', hide=hide_output, warnings=_unused(rest))
     return as_told(answer, done) if stateful and not bg else answer
 
 
@@ -110,19 +109,27 @@ def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Re
     )
 
 
-def _answer(done: Done, comment: str, *, hide: bool = False) -> Result:
+def _answer(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str, ...] = ()) -> Result:
     changes = done.asdict()
     if not done.started:  # nothing happened; the reason is all there is to tell
         return failed(f"{comment}: {done.stderr}")
     if hide:
         changes |= {"stdout": "", "stderr": ""}
-    return Result(outcome=Outcome(not done.retcode), comment=comment, changes=changes)
+    return Result(outcome=Outcome(not done.retcode), comment=comment, changes=changes, warnings=warnings)
 
 
-def _unknown(rest: Mapping[str, object]) -> str:
-    """Why these arguments cannot be, or nothing."""
+def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
+    """Salt takes any argument here and forgets it; so do we, and say so."""
+    if not rest:
+        return ()
     known = (*Options.__struct_fields__, "stateful", "hide_output", "source", "template")
-    return "\n".join(unknown_argument(name, known) for name in rest if name not in UNUSED)
+    meant = {"user": "did you mean 'runas'?", "args": "put them into the command"}
+    return tuple(
+        f"argument {name!r} has no effect here" + (f"; {hint}" if hint else "")
+        for name in rest
+        if name not in UNUSED
+        for hint in (meant.get(name) or did_you_mean(name, known),)
+    )
 
 
 @state
@@ -173,8 +180,6 @@ def script(
     """
     from saltern.modules.functions._script import NoScript, run_script
 
-    if wrong := _unknown(rest):
-        return failed(wrong)
     for what, value in (("context", context), ("defaults", defaults)):
         if value is not None and not isinstance(value, Mapping):
             return failed(f"argument {what!r} needs a mapping")
@@ -208,7 +213,7 @@ def script(
         )
     except (BadArgument, NoScript) as problem:
         return failed(str(problem))
-    answer = _answer(done, f"Command '{name}' run", hide=hide_output)
+    answer = _answer(done, f"Command '{name}' run", hide=hide_output, warnings=_unused(rest))
     return as_told(answer, done) if stateful else answer
 
 

@@ -45,7 +45,9 @@ def comment(
             words = Words("Pattern not found or already commented", words.would, words.done)
         how = Edit(path=name, backup=backup_suffix(backup), words=words)
         return edit(
-            ctx, how, forms.change(forms.plain, rf"\1{_escaped(char)}\2", forms.commented, ignore_missing)
+            ctx,
+            how,
+            forms.change(forms.plain, lambda hit: f"{hit[1]}{char}{hit[2]}", forms.commented, ignore_missing),
         )
 
     return guarded(name, work)
@@ -70,13 +72,11 @@ def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: o
             "Uncommented lines successfully",
         )
         how = Edit(path=name, backup=backup_suffix(backup), words=words)
-        return edit(ctx, how, forms.change(forms.commented, r"\1\2", forms.plain, False))
+        return edit(
+            ctx, how, forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.plain, False)
+        )
 
     return guarded(name, work)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\")
 
 
 class Forms(Struct, frozen=True):
@@ -104,7 +104,11 @@ class Forms(Struct, frozen=True):
         )
 
     def change(
-        self, wrong: re.Pattern[str], right: str, done: re.Pattern[str], ignore_missing: bool
+        self,
+        wrong: re.Pattern[str],
+        right: Callable[[re.Match[str]], str],
+        done: re.Pattern[str],
+        ignore_missing: bool,
     ) -> Callable[[str], str]:
         """Bring every line of the ``wrong`` form into the ``right`` one."""
 

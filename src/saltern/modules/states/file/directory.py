@@ -108,7 +108,7 @@ def directory(
         )
         obstacle = _obstacle(wanted.path, allow_symlink, force, backupname)
         removed = _superfluous(ctx, wanted.path, exclude_pat) if clean and not obstacle else []
-        return _directory(ctx, wanted, obstacle, removed, backupname)
+        return settle_directory(ctx, wanted, obstacle, removed, backupname)
 
     return guarded(name, work)
 
@@ -144,7 +144,7 @@ def _resolved(paths: set[str]) -> set[str]:
     return {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in paths}
 
 
-def _directory(
+def settle_directory(
     ctx: Context, wanted: Directory, obstacle: str, removed: list[str], backupname: str | None
 ) -> Result:
     changes: Changes = {}

@@ -44,7 +44,7 @@ def line(
     Args:
         name: the absolute path of the file.
         content: the line.
-        match: a regular expression (or plain text) for the line to replace or delete; ``content`` if not given.
+        match: a regular expression or text of the line to replace or delete; ``content`` if not given.
         mode: ``ensure`` puts the line right after ``after`` and before ``before``; ``insert`` adds it at
             ``location``, or before or after a line; ``replace`` and ``delete`` work on the line that matches.
         location: ``start`` or ``end``, for ``insert``.
@@ -70,7 +70,7 @@ def line(
             ignore_missing=quiet and not create,
             attributes=_asked(ctx, user, group, file_mode) if create else KEPT,
         )
-        return edit(ctx, how, _changer(mode, order))
+        return edit(ctx, how, changer(mode, order))
 
     return guarded(name, work)
 
@@ -105,7 +105,7 @@ class Order(Struct, frozen=True):
 Change = Callable[[list[str], Order], list[str]]
 
 
-def _changer(mode: str | None, order: Order) -> Callable[[str], str]:
+def changer(mode: str | None, order: Order) -> Callable[[str], str]:
     if not mode:
         raise Refusal(f"mode is missing; give one of {', '.join(MODES)}")
     change = MODES.get(mode.lower())

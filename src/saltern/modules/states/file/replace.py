@@ -116,7 +116,7 @@ def replacer(
             return search.sub((lambda _: repl) if literal else repl, old, count=max(count, 0))
         except (re.error, IndexError) as problem:
             raise Refusal(
-                f"repl {repl!r} does not fit the pattern: {problem}; for plain text say backslash_literal: True"
+                f"repl {repl!r} does not fit: {problem}; for plain text say backslash_literal: True"
             ) from None
 
     return change

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -34,7 +35,8 @@ def _from_json(text: str, _options: Options) -> object:
 def _to_yaml(data: object, options: Options) -> str:
     import yaml
 
-    written: str = yaml.safe_dump(_plain(data), **{"default_flow_style": False, **options})
+    chosen: dict[str, Any] = {"default_flow_style": False, **options}
+    written: str = yaml.safe_dump(_plain(data), **chosen)
     return written
 
 
@@ -44,7 +46,7 @@ def _from_yaml(text: str, _options: Options) -> object:
     return read(text)
 
 
-def _plain(data: object) -> object:
+def _plain(data: object) -> Any:
     """Ordinary containers only, as the YAML library wants them."""
     if isinstance(data, Mapping):
         return {key: _plain(value) for key, value in data.items()}

@@ -8,7 +8,7 @@ from saltern.modules.states.file.answers import Refusal
 
 
 def dump(data: Mapping[object, object]) -> str:
-    return "".join(_table(data, ()))
+    return "".join(_table(data, ())).lstrip("\n")
 
 
 def _table(data: Mapping[object, object], path: tuple[str, ...]) -> Iterator[str]:

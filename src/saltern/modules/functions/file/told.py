@@ -1,0 +1,41 @@
+"""Errors of the system in words, for execution functions."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+from saltern.modules.params import BadArgument
+from saltern.modules.states.file.answers import Refusal, explain
+
+
+class told:
+    """``with told(path):`` what the system refuses becomes a ``BadArgument`` that says it plainly."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, problem: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if isinstance(problem, OSError):
+            raise BadArgument(explain(problem, self.path)) from None
+        if isinstance(problem, Refusal | UnicodeError):
+            raise BadArgument(f"{self.path}: {problem}") from None
+
+
+def expanded(path: str) -> str:
+    return os.path.expanduser(path) if path.startswith("~") else path
+
+
+def absolute(path: str) -> str:
+    """For functions that change something: a path that depends on nobody's current directory."""
+    full = expanded(path)
+    if not os.path.isabs(full):
+        raise BadArgument(f"{path!r} is not an absolute path")
+    return full

@@ -1,0 +1,57 @@
+"""``file.decode``: a file from encoded data."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal, absolute, guarded
+from saltern.modules.states.file.placing import Wanted, place
+
+
+@state
+def decode(
+    ctx: Context,
+    name: str,
+    *,
+    encoded_data: str | None = None,
+    contents_pillar: str | None = None,
+    encoding_type: str = "base64",
+    checksum: str = "md5",
+) -> Result:
+    """Write a file from base64 data: a key, a picture, anything that is no text.
+
+    Args:
+        name: the absolute path of the file.
+        encoded_data: the data.
+        contents_pillar: or its key in pillar.
+        encoding_type: ``base64``, the only one there is.
+        checksum: accepted for Salt's sake; the bytes themselves are compared.
+    """
+
+    def work() -> Result:
+        if encoding_type != "base64":
+            raise Refusal(f"no encoding_type is called {encoding_type!r}; there is base64")
+        if (encoded_data is None) == (contents_pillar is None):
+            raise Refusal("give either encoded_data or contents_pillar")
+        missing = object()
+        data = (
+            encoded_data if contents_pillar is None else ctx.functions["pillar.get"](contents_pillar, missing)
+        )
+        if data is missing:
+            raise Refusal(f"Pillar {contents_pillar} does not exist")
+        return place(ctx, Wanted(path=absolute(name)), _decoded(str(data)))
+
+    return guarded(name, work)
+
+
+def _decoded(text: str) -> bytes:
+    import base64
+    import binascii
+
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError) as problem:
+        raise Refusal(f"the data is not base64: {problem}") from None

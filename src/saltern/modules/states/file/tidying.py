@@ -1,0 +1,200 @@
+"""``file.tidied`` and ``file.pruned``: what is old or empty goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.patterns import compiled
+from saltern.modules.states.file.walking import below
+from saltern.system import files
+
+UNITS: dict[str, int] = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+DAY = 86400
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    age: float
+    size: int
+    matches: tuple[str, ...]
+    exclude: tuple[str, ...]
+    full_path: bool
+    clock: str
+    both: bool
+    only: str
+    links: bool
+
+
+@state
+def tidied(
+    ctx: Context,
+    name: str,
+    *,
+    age: float = 0,
+    matches: list[str] | None = None,
+    rmdirs: bool = False,
+    size: object = 0,
+    exclude: list[str] | None = None,
+    full_path_match: bool = False,
+    followlinks: bool = False,
+    time_comparison: str = "atime",
+    age_size_logical_operator: str = "OR",
+    age_size_only: str | None = None,
+    rmlinks: bool = True,
+) -> Result:
+    """Remove old or large files from a directory and all below it.
+
+    Args:
+        name: the absolute path of the directory.
+        age: remove what is at least this many days old.
+        size: remove what is at least this large; ``10m`` is ten megabytes.
+        age_size_logical_operator: ``OR`` or ``AND``: whether one of both is enough.
+        age_size_only: ``age`` or ``size``: look only at this one.
+        matches, exclude: regular expressions for names to remove, and not to.
+        full_path_match: match them against the whole path.
+        rmdirs: also remove directories, empty ones.
+        rmlinks: also remove links.
+        followlinks: go into directories that are links.
+        time_comparison: ``atime``, ``mtime`` or ``ctime``.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        found = files.look(path, follow=True)
+        if found is None or files.kind_of(found) != "directory":
+            raise Refusal(f"{path} does not exist or is not a directory")
+        if time_comparison not in ("atime", "mtime", "ctime"):
+            raise Refusal(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
+        rules = Rules(
+            age=age,
+            size=_bytes(size),
+            matches=tuple(matches or (".*",)),
+            exclude=tuple(exclude or ()),
+            full_path=full_path_match,
+            clock=f"st_{time_comparison}",
+            both=age_size_logical_operator.upper() == "AND",
+            only=(age_size_only or "").lower(),
+            links=rmlinks,
+        )
+        todo = list(_old(ctx, path, rules, rmdirs, followlinks))
+        if not todo:
+            return unchanged(f"Nothing to remove from directory {path}", facts(ctx, path, found))
+        if not ctx.test:
+            for victim in todo:
+                _remove(victim)
+        done = f"Removed {len(todo)} files or directories from directory {path}"
+        return changed(ctx, {"removed": todo}, done, f"{path} is set for tidy", facts(ctx, path, found))
+
+    return guarded(name, work)
+
+
+def _bytes(size: object) -> int:
+    text = str(size).strip().lower()
+    unit = text.lstrip("0123456789")
+    if unit not in UNITS or not text[: len(text) - len(unit)]:
+        raise Refusal(f"{size!r} is no size; give a number and one of b, k, m, g, t")
+    return int(text[: len(text) - len(unit)]) * UNITS[unit]
+
+
+def _old(ctx: Context, root: str, rules: Rules, rmdirs: bool, follow: bool) -> Iterator[str]:
+    """What the rules say, deepest first; a directory if all in it goes, too."""
+    wanted = [compiled(pattern) for pattern in rules.matches]
+    spared = [compiled(pattern) for pattern in rules.exclude]
+    now = ctx.clock.now()
+    going: set[str] = set()
+    for path, found in reversed(list(below(root, follow=follow))):
+        kind = files.kind_of(found)
+        text = path if rules.full_path else os.path.basename(path)
+        if not any(pattern.match(text) for pattern in wanted) or any(
+            pattern.match(text) for pattern in spared
+        ):
+            continue
+        if (kind == "link" and not rules.links) or (kind == "directory" and not _empty(path, rmdirs, going)):
+            continue
+        if kind == "directory" or _matches(found, rules, now):
+            going.add(path)
+            yield path
+
+
+def _empty(path: str, rmdirs: bool, going: set[str]) -> bool:
+    return rmdirs and not os.path.islink(path) and all(f"{path}/{name}" in going for name in os.listdir(path))
+
+
+def _matches(found: os.stat_result, rules: Rules, now: float) -> bool:
+    old = now - float(getattr(found, rules.clock)) >= rules.age * DAY
+    large = found.st_size >= rules.size
+    if rules.only in ("age", "size"):
+        return old if rules.only == "age" else large
+    return (old and large) if rules.both else (old or large)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except IsADirectoryError:
+        os.rmdir(path)
+    except PermissionError:
+        os.rmdir(path)
+
+
+@state
+def pruned(
+    ctx: Context,
+    name: str,
+    *,
+    recurse: bool = False,
+    ignore_errors: bool = False,
+    older_than: float | None = None,
+) -> Result:
+    """Remove a directory if it is empty.
+
+    Args:
+        name: the absolute path of the directory.
+        recurse: also remove the empty directories below it; it goes itself if nothing else is in it.
+        ignore_errors: a directory that is not empty is no failure.
+        older_than: only directories not changed for this many days.
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        found = files.look(path)
+        if found is None:
+            return unchanged(f"Directory {path} is not present", facts(ctx, path, None))
+        if files.kind_of(found) != "directory":
+            raise Refusal(f"{path} is not a directory, but a {files.kind_of(found)}")
+        todo = _empties(ctx, path, recurse, older_than)
+        if path not in todo and not (recurse or ignore_errors or older_than is not None):
+            raise Refusal(f"Directory {path} is not empty")
+        if not todo:
+            return unchanged(f"Nothing to remove from directory {path}", facts(ctx, path, found))
+        if not ctx.test:
+            for victim in todo:
+                os.rmdir(victim)
+        known = facts(ctx, path, files.look(path))
+        return changed(
+            ctx,
+            {"deleted": todo},
+            f"Removed {len(todo)} directories",
+            f"Directory {path} is set for removal",
+            known,
+        )
+
+    return guarded(name, work)
+
+
+def _empties(ctx: Context, root: str, recurse: bool, older_than: float | None) -> list[str]:
+    """Directories that are empty, or will be once those before them are gone."""
+    inner = [path for path, found in below(root) if files.kind_of(found) == "directory"] if recurse else []
+    limit = ctx.clock.now() - (older_than or 0) * DAY
+    going: set[str] = set()
+    for path in (*reversed(inner), root):
+        fresh = older_than is not None and os.lstat(path).st_mtime > limit
+        if not fresh and all(f"{path}/{name}" in going for name in os.listdir(path)):
+            going.add(path)
+    return sorted(going, reverse=True)

@@ -1,0 +1,89 @@
+"""``http.query`` and fetching from the web, against a server of our own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from saltern.modules.params import BadArgument
+
+Call = Callable[..., object]
+
+
+class Answers(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        if self.path == "/missing":
+            self.send_error(404)
+            return
+        self._answer(f'{{"path": "{self.path}", "auth": "{self.headers.get("Authorization", "")}"}}')
+
+    def do_POST(self) -> None:
+        self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+
+    def _answer(self, text: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Answers) as serving:
+        thread = threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{serving.server_port}"
+        serving.shutdown()
+        thread.join()
+
+
+def test_an_answer_has_what_was_asked_for(salt: Call, server: str) -> None:
+    assert salt("http.query", f"{server}/x") == {"body": '{"path": "/x", "auth": ""}'}
+    answer = salt(
+        "http.query",
+        f"{server}/x",
+        params={"a": 1},
+        username="u",
+        status=True,
+        headers=True,
+        decode=True,
+        text=True,
+    )
+    assert isinstance(answer, dict)
+    assert answer["status"] == 200
+    assert answer["dict"] == {"path": "/x?a=1", "auth": "Basic dTo="}
+    assert answer["headers"]["Content-Type"] == "application/json"
+
+
+def test_data_is_sent(salt: Call, server: str) -> None:
+    assert salt("http.query", server, "POST", data={"a": "b c"}) == {"body": "a=b+c"}
+
+
+def test_a_failure_is_an_answer(salt: Call, server: str) -> None:
+    answer = salt("http.query", f"{server}/missing")
+    assert isinstance(answer, dict)
+    assert (answer["body"], answer["status"]) == (None, 404)
+    refused = salt("http.query", "http://127.0.0.1:1/")
+    assert isinstance(refused, dict) and "error" in refused
+
+
+def test_unknown_arguments_are_told(salt: Call) -> None:
+    with pytest.raises(BadArgument, match="'methd'; did you mean 'method'"):
+        salt("http.query", "http://x", methd="GET")
+
+
+def test_a_file_of_the_web_is_kept(salt: Call, server: str, tmp_path: Path) -> None:
+    kept = str(salt("cp.cache_file", f"{server}/a/b?c=1"))
+    assert kept.startswith(str(tmp_path / "cache")) and Path(kept).is_file()
+    assert salt("cp.is_cached", f"{server}/a/b?c=1") == kept
+    assert '"/x"' in str(salt("cp.get_url", f"{server}/x", None))
+    assert salt("cp.get_url", f"{server}/x", str(tmp_path / "out")) == str(tmp_path / "out")
+    with pytest.raises(BadArgument, match="cannot fetch"):
+        salt("cp.cache_file", f"{server}/missing")
