@@ -15,7 +15,16 @@ def main() -> None:
     import gc
     import os
 
-    gc.disable()  # a run only builds up; see `cli.main` for when it is switched on again
+    gc.disable()  # compiling only builds up; the engine switches it on again for the run
+    # Where typing_extensions happens to be installed, msgspec imports it for types we do not use, and
+    # that costs more than all of our own modules.
+    hidden = "typing_extensions" not in sys.modules
+    if hidden:
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
+    import msgspec  # noqa: F401
+
+    if hidden:
+        del sys.modules["typing_extensions"]
     from saltern.cli.main import run
 
     code = run(sys.argv[1:])

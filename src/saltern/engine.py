@@ -1,49 +1,34 @@
 """The spine: one function for each thing a user asks for, every stage named in its order.
 
-The only place that wires the parts together. Read ``apply`` from top to bottom and you have read
+Read ``apply`` from top to bottom and you have read
 the way of the data: files → High → chunks → plan → answers.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from saltern.compiler.compile import Low, compile_high, compile_low, shape
 from saltern.compiler.compile import Rules as CompileRules
 from saltern.compiler.ports import Loaded
-from saltern.config.settings import Settings, cache_directory
-from saltern.facts.grains import Grains, collect
+from saltern.compiler.shapes import high_data
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, did_you_mean
 from saltern.language.events import Answer, Report
-from saltern.language.high import Declaration, Exclusion, High
+from saltern.language.high import Declaration, Exclusion
 from saltern.language.result import failed
 from saltern.language.source import Mark, Path, SlsRef
-from saltern.modules.caller import ModuleCaller
 from saltern.modules.check import check
-from saltern.modules.context import Run
-from saltern.modules.registry import Registry
-from saltern.modules.salt import Salt
 from saltern.plan.plan import Plan, make_plan
-from saltern.render.jinja_door import JinjaDoor
-from saltern.render.pipeline import Renderers
-from saltern.render.yaml import Limits
 from saltern.runtime.loop import Rules as RunRules
 from saltern.runtime.loop import run
 from saltern.runtime.ports import Recorder
-from saltern.sources.tree import SlsSource, Tree
-from saltern.system.clock import Clock, SystemClock
-from saltern.system.host import LocalHost
-
-if TYPE_CHECKING:
-    from saltern.facts.tops import TopReader
-    from saltern.render.jinja import JinjaRenderer
-    from saltern.targeting.match import Subject
+from saltern.session import Session
+from saltern.sources.tree import SlsSource
 
 NO_TOP = "no top file gives this machine any state: check top.sls in the file roots, or name an SLS"
 
@@ -56,149 +41,6 @@ class Request(Struct, frozen=True, kw_only=True):
     exclude: tuple[object, ...] = ()
     template: str | None = None
     id: str | None = None
-
-
-class Session:
-    """One run's parts, each built when it is first needed. Two sessions share nothing."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        grains: Mapping[str, object] | None = None,
-        pillar: Mapping[str, object] | None = None,
-        registry: Registry | None = None,
-        clock: Clock | None = None,
-    ) -> None:
-        self.settings = settings
-        self.clock = clock or SystemClock()
-        self.registry = registry or Registry()
-        self.salt = Salt(self.registry)
-        self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
-        self.grains: Grains = collect(settings, grains)
-        self._override = dict(pillar or {})
-        self.opts: dict[str, object] = {**asdict(settings), **settings.extra}
-        del self.opts["extra"]
-        self.pillar: dict[str, object] = {}
-        self.renderers = self._renderers(self.tree, self.pillar)
-        self.run = Run(
-            settings=settings,
-            grains=self.grains,
-            pillar=self.pillar,
-            opts=self.opts,
-            files=self.tree,
-            templates=self.renderers,
-            functions=self.salt,
-            host=LocalHost(),
-            clock=self.clock,
-        )
-        self.run.refresh = self.refresh
-        self.salt.bind(self.run)
-        self.caller = ModuleCaller(self.registry, self.run)
-
-    def prepare(self) -> None:
-        """Compile the pillar; nothing runs when it is wrong. The mapping stays the same object."""
-        compiled = self._compiled_pillar()
-        self.pillar.clear()
-        self.pillar.update(compiled)
-
-    def refresh(self, what: frozenset[str]) -> None:
-        if "grains" in what:
-            self.grains.refresh()
-        if "pillar" in what:
-            self.prepare()
-
-    def subject(self) -> Subject:
-        from saltern.targeting.match import Subject
-
-        return Subject(
-            id=self.settings.id, grains=self.grains, pillar=self.pillar, nodegroups=self.settings.nodegroups
-        )
-
-    def environments(self) -> list[str]:
-        known = self.tree.environments()
-        if self.settings.env_order:
-            return [env for env in dict.fromkeys(self.settings.env_order) if env in known]
-        return known
-
-    def tops(self, tree: Tree, renderers: Renderers, *, only_env: str | None = None) -> TopReader:
-        from saltern.facts.tops import TopReader
-
-        return TopReader(
-            tree,
-            renderers,
-            name=self.settings.state_top,
-            strategy=self.settings.top_file_merging_strategy,
-            default_top=self.settings.default_top,
-            only_env=only_env,
-        )
-
-    def _compiled_pillar(self) -> dict[str, object]:
-        from saltern.language.merge import merge
-
-        settings = self.settings
-        compiled: dict[str, object] = {}
-        if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
-            from saltern.facts.pillar import PillarCompiler
-
-            tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size)
-            renderers = self._renderers(tree, self._override)
-            envs = [settings.pillarenv] if settings.pillarenv else tree.environments()
-            compiled = PillarCompiler(
-                tree,
-                renderers,
-                self.tops(tree, renderers),
-                strategy=settings.pillar_source_merging_strategy,
-                merge_lists=settings.pillar_merge_lists,
-            ).compile(self.subject(), envs)
-        if not self._override:
-            return compiled
-        merged = merge(compiled, self._override, strategy="smart", merge_lists=settings.pillar_merge_lists)
-        assert isinstance(merged, dict)
-        return merged
-
-    def _renderers(self, tree: Tree, pillar: dict[str, object]) -> Renderers:
-        settings = self.settings
-        shared: dict[str, object] = {
-            "salt": self.salt,
-            "grains": self.grains,
-            "pillar": pillar,
-            "opts": self.opts,
-            "proxy": {},
-            "renderers": {},
-            "ifelse": self._ifelse,
-        }
-        options = {"sls": settings.jinja_sls_env, "file": settings.jinja_env}
-        door = JinjaDoor(
-            lambda: self._jinja(tree, shared, options),
-            {purpose: "line_statement_prefix" not in given for purpose, given in options.items()},
-        )
-        return Renderers(
-            door,
-            shared,
-            pipe=settings.renderer,
-            blacklist=settings.renderer_blacklist,
-            whitelist=settings.renderer_whitelist,
-            limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
-        )
-
-    def _jinja(
-        self, tree: Tree, shared: Mapping[str, object], options: Mapping[str, Mapping[str, object]]
-    ) -> JinjaRenderer:
-        from saltern.render.jinja import JinjaRenderer
-
-        return JinjaRenderer(
-            tree,
-            shared,
-            cachedir=cache_directory(self.settings),
-            lenient=self.settings.allow_undefined,
-            options=options,
-            seconds=self.settings.render_time_limit,
-        )
-
-    def _ifelse(self, *choices: object) -> object:
-        """Jinja's ``ifelse(target, value, …, default)``."""
-        return self.salt["match.ifelse"](*choices)
 
 
 class _Loader:
@@ -251,6 +93,8 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
     plan = make_plan(low.chunks, low.rendered, found)
     if request.id is not None:
         plan = _only(plan, request.id)
+    gc.freeze()  # what is compiled stays; the collector need not look at it again
+    gc.enable()
     report = run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session), tell=tell)
     report.warnings = found.warnings
     return report
@@ -328,7 +172,14 @@ def single(session: Session, function: str, name: str, args: Mapping[str, object
 
     declared.words = words_in([dict(args)])
     chunk = Chunk(
-        state=state, fun=fun, id=name, name=name, order=0, args=dict(args), words=declared.words, declared=declared
+        state=state,
+        fun=fun,
+        id=name,
+        name=name,
+        order=0,
+        args=dict(args),
+        words=declared.words,
+        declared=declared,
     )
     found = Diagnostics()
     check([chunk], session.registry, found, strict=True)
@@ -366,7 +217,9 @@ def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Seq
 def _assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
     only = request.saltenv or session.settings.saltenv
     envs = [only] if only else session.environments()
-    reader = session.tops(session.tree, session.renderers, only_env=only or session.settings.state_top_saltenv)
+    reader = session.tops(
+        session.tree, session.renderers, only_env=only or session.settings.state_top_saltenv
+    )
     return reader.assigned(session.subject(), envs, found)
 
 
@@ -456,43 +309,15 @@ def _reason(plan: Plan, place: int) -> str:
     return "definition order"
 
 
-def high_data(high: High) -> dict[str, object]:
-    """High in the seed's shape."""
-    data: dict[str, dict[str, object]] = {}
-    for one in high.declarations:
-        body = data.setdefault(one.id, {})
-        body[one.state] = [*one.items, {"order": one.order}] if one.order is not None else list(one.items)
-    for one in high.declarations:
-        body = data[one.id]
-        body["__sls__"], body["__env__"] = one.ref.name, one.ref.env
-        if one.included_from:
-            body["__sls_included_from__"] = list(one.included_from)
-    result: dict[str, object] = dict(data)
-    if high.extensions:
-        result["__extend__"] = [
-            {
-                one.id: {
-                    **{key.partition(".")[0]: _extended(key, items) for key, items in one.bodies.items()},
-                    "__sls__": one.ref.name,
-                    "__env__": one.ref.env,
-                }
-            }
-            for one in high.extensions
-        ]
-    if high.exclusions:
-        result["__exclude__"] = [rule.raw for rule in high.exclusions]
-    return result
-
-
-def _extended(key: str, items: object) -> object:
-    fun = key.partition(".")[2]
-    return [*items, fun] if fun and isinstance(items, list) else items
-
-
 def _no_states() -> Report:
     """Salt's own way of saying that no top file matched: one failed result."""
     declared = Declaration(
-        id="states", state="no", key="states", items=[], ref=SlsRef("base", ""), origin=_CommandLine("top.sls")
+        id="states",
+        state="no",
+        key="states",
+        items=[],
+        ref=SlsRef("base", ""),
+        origin=_CommandLine("top.sls"),
     )
     chunk = Chunk(state="no", fun="None", id="states", name="states", order=0, args={}, declared=declared)
     return Report(answers=[Answer(chunk=chunk, result=failed(NO_TOP), number=0, timed=False)])

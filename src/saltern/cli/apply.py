@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
-from saltern.cli.options import STATE_OUTPUTS, add_output, add_tree, output_options, parser, session, yaml_value
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import STATE_OUTPUTS, TREE_ROWS, output_options, output_rows, session, yaml_value
 from saltern.language.diagnostics import SalternError
 
 if TYPE_CHECKING:
-    from saltern.engine import Session
     from saltern.language.events import Event, Report
+    from saltern.report.lines import Lines
+    from saltern.report.live import Live
     from saltern.runtime.ports import Recorder
+    from saltern.session import Session
 
 EPILOG = """\
 examples:
@@ -26,27 +29,79 @@ exit codes: 0 ok, 1 usage or surroundings, 2 a state failed, 3 the states do not
 """
 
 
-def arguments() -> ArgumentParser:
-    result = parser("apply", "Apply states to this machine. Without a name: the highstate, by the top file.", epilog=EPILOG)
-    result.add_argument("sls", nargs="*", metavar="SLS", help="names of state files, such as web or web.nginx; patterns are fine")
-    result.add_argument("--test", action="store_true", default=None, help="say what would change, and change nothing")
-    result.add_argument("--only-id", metavar="ID", help="only the states with this ID, and what they need")
-    result.add_argument("--template", metavar="FILE", help="a state file outside the roots")
-    result.add_argument("--exclude", metavar="YAML", help="SLS names or {id: NAME} to leave out; a list is fine")
-    result.add_argument("--failhard", action="store_true", default=None, help="end the run at the first failure")
-    result.add_argument("--strict", action="store_true", default=None, help="unknown states and arguments are errors")
-    result.add_argument("--detailed-exitcode", action="store_true", help="exit with 4 when something changed or would change")
-    add_tree(result)
-    add_output(result, "highstate")
-    result.add_argument("--state-output", metavar="HOW", help=f"{', '.join(STATE_OUTPUTS)}; with _id: IDs instead of names")
-    result.add_argument("--state-verbose", metavar="BOOL", type=_flag, help="false: leave out what is fine and unchanged")
-    result.add_argument("--output-diff", dest="state_output_diff", action="store_true", default=None, help="only what changed or failed")
-    result.add_argument("--expand", action="store_true", help="show every state that a failure kept from running, and the data of each")
-    return result
+LINE = CommandLine(
+    command="apply",
+    about="Apply states to this machine. Without a name: the highstate, by the top file.",
+    epilog=EPILOG,
+    words=(
+        Word(
+            dest="sls",
+            metavar="SLS",
+            many=True,
+            help="names of state files, such as web or web.nginx; patterns are fine",
+        ),
+    ),
+    rows=(
+        Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing"),
+        Row(
+            flag="--only-id",
+            dest="only_id",
+            metavar="ID",
+            help="only the states with this ID, and what they need",
+        ),
+        Row(flag="--template", dest="template", metavar="FILE", help="a state file outside the roots"),
+        Row(
+            flag="--exclude",
+            dest="exclude",
+            metavar="YAML",
+            help="SLS names or {id: NAME} to leave out; a list is fine",
+        ),
+        Row(flag="--failhard", dest="failhard", kind="on", help="end the run at the first failure"),
+        Row(flag="--strict", dest="strict", kind="on", help="unknown states and arguments are errors"),
+        Row(
+            flag="--detailed-exitcode",
+            dest="detailed_exitcode",
+            kind="on",
+            help="exit with 4 when something changed or would change",
+        ),
+        *TREE_ROWS,
+        *output_rows("highstate"),
+        Row(
+            flag="--state-output",
+            dest="state_output",
+            metavar="HOW",
+            group="output",
+            help=f"{', '.join(STATE_OUTPUTS)}; with _id: IDs instead of names",
+        ),
+        Row(
+            flag="--state-verbose",
+            dest="state_verbose",
+            kind="flag",
+            metavar="BOOL",
+            group="output",
+            help="false: leave out what is fine and unchanged",
+        ),
+        Row(
+            flag="--output-diff",
+            dest="state_output_diff",
+            kind="on",
+            group="output",
+            help="only what changed or failed",
+        ),
+        Row(
+            flag="--expand",
+            dest="expand",
+            kind="on",
+            group="output",
+            default=False,
+            help="show every state that a failure kept from running, and the data of each",
+        ),
+    ),
+)
 
 
 def main(argv: list[str]) -> int:
-    args = arguments().parse_args(argv)
+    args = parse(LINE, argv)
     try:
         engine = session(args, test=args.test, failhard=args.failhard, strict=args.strict)
         report = _applied(args, engine)
@@ -64,7 +119,7 @@ def exit_code(report: Report, *, detailed: bool = False) -> int:
     return exits.CHANGED if detailed and changed(report) else exits.OK
 
 
-def _applied(args: Namespace, engine: Session) -> Report:
+def _applied(args: SimpleNamespace, engine: Session) -> Report:
     from saltern.engine import Request, apply
 
     request = Request(
@@ -89,7 +144,7 @@ def _applied(args: Namespace, engine: Session) -> Report:
     return report
 
 
-def _write(args: Namespace, engine: Session, report: Report) -> None:
+def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
     from msgspec.structs import replace
 
     from saltern.report.outputs import write
@@ -102,7 +157,7 @@ def _write(args: Namespace, engine: Session, report: Report) -> None:
         print("saltern: no states to run", file=sys.stderr)
 
 
-def _watchers(args: Namespace) -> tuple[list[Recorder], list[object]]:
+def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
     """Who is told while it happens: the terminal, or whoever reads the lines."""
     if args.out == "jsonl":
         from saltern.report.lines import Lines
@@ -129,7 +184,7 @@ def _all(watchers: list[Recorder]) -> Recorder | None:
     return tell
 
 
-def _problems_as_data(args: Namespace, problem: SalternError) -> None:
+def _problems_as_data(args: SimpleNamespace, problem: SalternError) -> None:
     """Scripts read stdout: there a failure to compile is data, as in Salt."""
     from saltern.report.outputs import options_for, problem_writer
 
@@ -143,10 +198,3 @@ def _excluded(text: str | None) -> tuple[object, ...]:
     if isinstance(value, str):
         return tuple(name.strip() for name in value.split(",") if name.strip())
     return tuple(value) if isinstance(value, list) else (value,)
-
-
-def _flag(text: str) -> bool:
-    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    if text.lower() not in words:
-        raise ValueError(text)
-    return words[text.lower()]

@@ -5,22 +5,32 @@ from __future__ import annotations
 import sys
 
 from saltern.cli import exits
-from saltern.cli.options import add_output, add_tree, call_arguments, output_options, parser, session
+from saltern.cli.arguments import CommandLine, Word, parse
+from saltern.cli.options import TREE_ROWS, call_arguments, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostic, OperationError
+
+LINE = CommandLine(
+    command="call",
+    about="Call one execution function, such as test.ping or pillar.get.",
+    words=(
+        Word(dest="function", metavar="MOD.FUN", help="the function"),
+        Word(dest="args", metavar="ARG", many=True, help="arguments, read as YAML; k=v for keywords"),
+    ),
+    rows=(*TREE_ROWS, *output_rows("nested")),
+)
+# Typed by a person, a command is meant for a shell; in a template it is not.
+IN_A_SHELL = frozenset({"cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.run_stderr", "cmd.retcode"})
 
 
 def main(argv: list[str]) -> int:
     from saltern.report.outputs import write_data
 
-    args_parser = parser("call", "Call one execution function, such as test.ping or pillar.get.")
-    args_parser.add_argument("function", metavar="MOD.FUN")
-    args_parser.add_argument("args", nargs="*", metavar="ARG", help="arguments, read as YAML; k=v for keywords")
-    add_tree(args_parser)
-    add_output(args_parser, "nested")
-    args = args_parser.parse_args(argv)
+    args = parse(LINE, argv)
     engine = session(args)
     engine.prepare()
     positional, keywords = call_arguments(args.args)
+    if args.function in IN_A_SHELL:
+        keywords.setdefault("python_shell", True)
     try:
         value = engine.caller.function(args.function, positional, keywords)
     except LookupError as problem:

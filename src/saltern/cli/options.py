@@ -4,58 +4,95 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from saltern.cli.arguments import Row
 from saltern.config.load import load
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
-    from saltern.engine import Session
     from saltern.report.outputs import OutputOptions
+    from saltern.session import Session
 
 OUTPUT_NAMES = ("highstate", "json", "jsonl", "yaml", "junit", "quiet", "nested", "pprint")
 STATE_OUTPUTS = ("full", "terse", "mixed", "changes", "filter")
 
 
-def parser(command: str, about: str, *, epilog: str = "") -> ArgumentParser:
-    return ArgumentParser(
-        prog=f"saltern {command}",
-        description=about,
-        epilog=epilog,
-        formatter_class=RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-
-
-def add_tree(to: ArgumentParser) -> None:
-    """Where states, pillar and grains come from."""
-    group = to.add_argument_group("where things come from")
-    group.add_argument(
-        "--file-root",
-        action="append",
+FROM = "where things come from"
+TREE_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="--file-root",
+        dest="file_root",
+        kind="list",
         metavar="[ENV=]DIR",
+        group=FROM,
         help="a directory with state files; may be given again, earlier ones win",
+    ),
+    Row(
+        flag="--pillar-root",
+        dest="pillar_root",
+        kind="list",
+        metavar="[ENV=]DIR",
+        group=FROM,
+        help="a directory with pillar files",
+    ),
+    Row(
+        flag="--pillar",
+        dest="pillar",
+        metavar="YAML",
+        group=FROM,
+        help="pillar data that wins over the compiled pillar",
+    ),
+    Row(
+        flag="--grains",
+        dest="grains",
+        metavar="FILE",
+        group=FROM,
+        help="a YAML file of grains that win over the detected ones",
+    ),
+    Row(
+        flag="--config",
+        dest="config",
+        metavar="FILE",
+        group=FROM,
+        help="the configuration file (a Salt minion's will do)",
+    ),
+    Row(flag="--saltenv", dest="saltenv", metavar="ENV", group=FROM, help="only this environment"),
+    Row(flag="--pillarenv", dest="pillarenv", metavar="ENV", group=FROM, help="only this pillar environment"),
+    Row(
+        flag="--id",
+        dest="minion_id",
+        metavar="ID",
+        group=FROM,
+        help="the name of this machine, for targeting",
+    ),
+)
+
+
+def output_rows(default: str) -> tuple[Row, ...]:
+    return (
+        Row(
+            flag="--out",
+            dest="out",
+            metavar="FORMAT",
+            group="output",
+            choices=OUTPUT_NAMES,
+            default=default,
+            help=f"{', '.join(OUTPUT_NAMES)} (default: {default})",
+        ),
+        Row(
+            flag="--color",
+            dest="color",
+            kind="on",
+            group="output",
+            help="colours even where there is no terminal",
+        ),
+        Row(flag="--no-color", dest="color", kind="off", group="output", help="no colours"),
     )
-    group.add_argument(
-        "--pillar-root", action="append", metavar="[ENV=]DIR", help="a directory with pillar files"
-    )
-    group.add_argument("--pillar", metavar="YAML", help="pillar data that wins over the compiled pillar")
-    group.add_argument("--grains", metavar="FILE", help="a YAML file of grains that win over the detected ones")
-    group.add_argument("--config", metavar="FILE", help="the configuration file (a Salt minion's will do)")
-    group.add_argument("--saltenv", metavar="ENV", help="only this environment")
-    group.add_argument("--pillarenv", metavar="ENV", help="only this pillar environment")
-    group.add_argument("--id", dest="minion_id", metavar="ID", help="the name of this machine, for targeting")
 
 
-def add_output(to: ArgumentParser, default: str) -> None:
-    group = to.add_argument_group("output")
-    group.add_argument("--out", choices=OUTPUT_NAMES, default=default, metavar="FORMAT", help=f"{', '.join(OUTPUT_NAMES)} (default: {default})")
-    group.add_argument("--color", action="store_true", default=None, help="colours even where there is no terminal")
-    group.add_argument("--no-color", dest="color", action="store_false", help="no colours")
-
-
-def session(args: Namespace, **overrides: object) -> Session:
+def session(args: SimpleNamespace, **overrides: object) -> Session:
     """Everything a command needs, from what was typed. Raises ``OperationError``."""
     settings, warnings = load(
         args.config,
@@ -75,12 +112,12 @@ def session(args: Namespace, **overrides: object) -> Session:
         from saltern.report.diagnostics import show
 
         show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    from saltern.engine import Session
+    from saltern.session import Session
 
     return Session(settings, pillar=_mapping("--pillar", args.pillar))
 
 
-def output_options(args: Namespace, settings: object) -> OutputOptions:
+def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
     from saltern.report.outputs import OutputOptions, options_for
 
     names = [name for name in OutputOptions.__struct_fields__ if name.startswith("state_")]
@@ -134,7 +171,11 @@ def yaml_value(option: str, text: str) -> object:
         return read(text)
     except YamlProblem as problem:
         raise OperationError(
-            Diagnostic(code="option-yaml", what=f"{option}: {problem.what} (column {problem.column})", fix=problem.fix)
+            Diagnostic(
+                code="option-yaml",
+                what=f"{option}: {problem.what} (column {problem.column})",
+                fix=problem.fix,
+            )
         ) from None
 
 

@@ -6,20 +6,33 @@ import os
 import sys
 
 from saltern.cli import exits
-from saltern.cli.options import add_output, add_tree, output_options, parser, session
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostic, OperationError
+
+LINE = CommandLine(
+    command="render",
+    about="Render a file and print the data it becomes, or with --text the text.",
+    words=(Word(dest="file", metavar="FILE", help="a file on disk, or salt://… in the roots"),),
+    rows=(
+        Row(
+            flag="--pipe",
+            dest="pipe",
+            metavar="PIPE",
+            default="",
+            help="renderers, such as 'jinja|yaml' or 'jinja'",
+        ),
+        Row(flag="--text", dest="text", kind="on", help="stop before the data: print the rendered text"),
+        *TREE_ROWS,
+        *output_rows("yaml"),
+    ),
+)
 
 
 def main(argv: list[str]) -> int:
     from saltern.report.outputs import write_data
 
-    args_parser = parser("render", "Render a file and print the data it becomes, or with --text the text.")
-    args_parser.add_argument("file", metavar="FILE", help="a file on disk, or salt://… in the roots")
-    args_parser.add_argument("--pipe", metavar="PIPE", default="", help="renderers, such as 'jinja|yaml' or 'jinja'")
-    args_parser.add_argument("--text", action="store_true", help="stop before the data: print the rendered text")
-    add_tree(args_parser)
-    add_output(args_parser, "yaml")
-    args = args_parser.parse_args(argv)
+    args = parse(LINE, argv)
     engine = session(args)
     engine.prepare()
     env = args.saltenv or "base"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
-from saltern.cli.options import add_output, add_tree, output_options, parser, session
+from saltern.cli.arguments import CommandLine, Word, parse
+from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostics, SalternError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from saltern.engine import Request, Session
+    from saltern.engine import Request
+    from saltern.session import Session
 
     View = Callable[[Session, Request, Diagnostics], object]
 
@@ -32,20 +33,27 @@ VIEWS: dict[str, tuple[str, str]] = {
 NEED_NAMES = frozenset({"sls", "low-sls"})
 
 
-def arguments() -> ArgumentParser:
-    epilog = "what can be shown:\n" + "\n".join(f"  {name:<10} {about}" for name, (_, about) in VIEWS.items())
-    result = parser("show", "Show what would be applied. Without a name: the highstate.", epilog=epilog)
-    result.add_argument("what", choices=VIEWS, metavar="WHAT", help=", ".join(VIEWS))
-    result.add_argument("sls", nargs="*", metavar="SLS", help="names of state files (of pillar or grain keys for pillar and grains)")
-    add_tree(result)
-    add_output(result, "nested")
-    return result
+LINE = CommandLine(
+    command="show",
+    about="Show what would be applied. Without a name: the highstate.",
+    epilog="what can be shown:\n" + "\n".join(f"  {name:<10} {about}" for name, (_, about) in VIEWS.items()),
+    words=(
+        Word(dest="what", metavar="WHAT", choices=tuple(VIEWS), help=", ".join(VIEWS)),
+        Word(
+            dest="sls",
+            metavar="SLS",
+            many=True,
+            help="names of state files (of keys, for pillar and grains)",
+        ),
+    ),
+    rows=(*TREE_ROWS, *output_rows("nested")),
+)
 
 
 def main(argv: list[str]) -> int:
     from saltern.report.outputs import options_for, problem_writer, write_data
 
-    args = arguments().parse_args(argv)
+    args = parse(LINE, argv)
     if args.what in NEED_NAMES and not args.sls:
         print(f"saltern show {args.what}: name at least one SLS", file=sys.stderr)
         return exits.SURROUNDINGS

@@ -5,20 +5,29 @@ from __future__ import annotations
 import sys
 
 from saltern.cli.apply import exit_code
-from saltern.cli.options import add_output, add_tree, call_arguments, output_options, parser, session
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import TREE_ROWS, call_arguments, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostic, OperationError
+
+LINE = CommandLine(
+    command="single",
+    about="Apply one state, such as: saltern single file.touch name=/tmp/x",
+    words=(
+        Word(dest="function", metavar="STATE.FUN", help="the state"),
+        Word(dest="args", metavar="ARG", many=True, help="the name, then k=v for each argument"),
+    ),
+    rows=(
+        Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing"),
+        *TREE_ROWS,
+        *output_rows("highstate"),
+    ),
+)
 
 
 def main(argv: list[str]) -> int:
     from saltern.report.outputs import write
 
-    args_parser = parser("single", "Apply one state, such as: saltern single file.touch name=/tmp/x")
-    args_parser.add_argument("function", metavar="STATE.FUN")
-    args_parser.add_argument("args", nargs="*", metavar="ARG", help="the name, then k=v for each argument")
-    args_parser.add_argument("--test", action="store_true", default=None, help="say what would change")
-    add_tree(args_parser)
-    add_output(args_parser, "highstate")
-    args = args_parser.parse_args(argv)
+    args = parse(LINE, argv)
     if "." not in args.function:
         raise OperationError(
             Diagnostic(code="state-unknown", what=f"{args.function!r} names no function; write STATE.FUN")

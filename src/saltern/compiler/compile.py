@@ -11,6 +11,7 @@ from saltern.compiler.exclude import exclude
 from saltern.compiler.extend import extend
 from saltern.compiler.gather import gather
 from saltern.compiler.lower import lower
+from saltern.compiler.options import check_options
 from saltern.compiler.ports import Loader
 from saltern.compiler.reverse import reverse
 from saltern.compiler.use import use
@@ -68,6 +69,7 @@ def shape(high: High, rules: Rules, found: Diagnostics) -> list[Chunk]:
     high = extend(high, found)
     found.check()
     chunks = lower(high.declarations, list(high.files.values()), found, rules.disabled_requisites)
+    check_options(chunks, found)
     found.check()
     return chunks
 
@@ -86,8 +88,6 @@ def _plain_watch(chunk: Chunk, reacts: Reacts) -> Chunk:
         if watch in args:
             before = args.get(require, [])
             args[require] = [*before, *args.pop(watch)]  # type: ignore[misc]
-    turned = [
-        replace(one, kind=WITHOUT_REACTION.get(one.kind, one.kind)) for one in chunk.requisites
-    ]
+    turned = [replace(one, kind=WITHOUT_REACTION.get(one.kind, one.kind)) for one in chunk.requisites]
     words = frozenset(WITHOUT_REACTION.get(word, word) for word in chunk.words)
     return replace(chunk, args=args, words=words, requisites=tuple(turned))

@@ -70,9 +70,7 @@ def _values(declared: Declaration, loosely: bool) -> list[object]:
     return values
 
 
-def _shaped(
-    extension: Extension, key: str, items: object, found: Diagnostics
-) -> list[object] | None:
+def _shaped(extension: Extension, key: str, items: object, found: Diagnostics) -> list[object] | None:
     fun = key.partition(".")[2].partition(".")[0]
     if isinstance(items, list):
         return [*items, fun] if fun else items
@@ -112,16 +110,14 @@ def _apply(
     table.declarations[place] = replace(old, items=merged, words=words_in(merged))
 
 
-def _by_name(
-    extension: Extension, key: str, state: str, table: _Table, found: Diagnostics
-) -> int | None:
+def _by_name(extension: Extension, key: str, state: str, table: _Table, found: Diagnostics) -> int | None:
     for loosely in (False, True):
         places = table.named(extension.id, state, loosely=loosely)
         if len(places) == 1:
             if loosely:
                 found.warn(
                     "extend-by-argument",
-                    f"extend of {extension.id!r} matches an argument of {table.declarations[places[0]].id!r}, not a name",
+                    f"extend of {extension.id!r} fits an argument of another state, not a name",
                     where=extension.mark(),
                     fix=f"write the ID: {table.declarations[places[0]].id!r}",
                 )
@@ -156,7 +152,7 @@ def _tell_override(
     if before.ref != extension.ref and word not in REQUISITE_WORDS:
         found.warn(
             "extend-overridden",
-            f"{word!r} of {extension.id!r} is extended twice; this one, from an included file, has the last word",
+            f"{word!r} of {extension.id!r} is extended twice; this one, from a file it includes, wins",
             where=extension.mark(key, word),
             also=(("overridden", before.mark()),),
         )

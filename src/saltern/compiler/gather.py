@@ -27,9 +27,7 @@ class _Open(Struct):
     left: Iterator[Include]
 
 
-def gather(
-    refs: Sequence[SlsRef], loader: Loader, found: Diagnostics, *, auto_order: bool = True
-) -> High:
+def gather(refs: Sequence[SlsRef], loader: Loader, found: Diagnostics, *, auto_order: bool = True) -> High:
     return _Gathering(loader, found, auto_order).all(refs)
 
 

@@ -18,9 +18,7 @@ _NAMES = {dict: "a mapping", list: "a list", type(None): "nothing", bool: "true 
 
 def kind_of(value: object) -> str:
     """What a value is, in the user's words."""
-    return _NAMES.get(type(value)) or (
-        "a number" if isinstance(value, int | float) else type(value).__name__
-    )
+    return _NAMES.get(type(value)) or ("a number" if isinstance(value, int | float) else type(value).__name__)
 
 
 def parse(document: Loaded, found: Diagnostics) -> SlsFile:
@@ -53,7 +51,7 @@ def parse(document: Loaded, found: Diagnostics) -> SlsFile:
 
 def words_in(items: list[object]) -> frozenset[str]:
     """The engine's words among the arguments."""
-    keys = {key for item in items if item.__class__ is dict for key in item}  # type: ignore[attr-defined]
+    keys = {key for item in items if item.__class__ is dict for key in item}
     return NO_WORDS if keys.isdisjoint(ENGINE_WORDS) else frozenset(keys & ENGINE_WORDS)
 
 
@@ -116,9 +114,7 @@ def _state(id_: str, key: str, document: Loaded, found: Diagnostics) -> str:
     return state
 
 
-def _items(
-    id_: str, key: str, items: object, document: Loaded, found: Diagnostics
-) -> list[object] | None:
+def _items(id_: str, key: str, items: object, document: Loaded, found: Diagnostics) -> list[object] | None:
     """The arguments in the seed's shape: what was written, then the function."""
     fun = key.partition(".")[2].partition(".")[0]
     if isinstance(items, list):

@@ -11,7 +11,6 @@ from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import IN_FORMS
 from saltern.plan.index import Index, described, is_pattern
 
-
 # Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
 
@@ -35,9 +34,7 @@ def reverse(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) 
                     if turned not in more:
                         # Low data repeats it for each item that follows, and scripts have seen it so.
                         more += [turned] * (len(items) - at)
-    return [
-        _with(chunk, added[place]) if place in added else chunk for place, chunk in enumerate(chunks)
-    ]
+    return [_with(chunk, added[place]) if place in added else chunk for place, chunk in enumerate(chunks)]
 
 
 def _with(chunk: Chunk, more: list[Requisite]) -> Chunk:

@@ -20,7 +20,13 @@ from saltern.targeting.match import Subject
 
 class PillarCompiler:
     def __init__(
-        self, tree: Tree, renderers: Renderers, tops: TopReader, *, strategy: str = "smart", merge_lists: bool = False
+        self,
+        tree: Tree,
+        renderers: Renderers,
+        tops: TopReader,
+        *,
+        strategy: str = "smart",
+        merge_lists: bool = False,
     ) -> None:
         self._tree = tree
         self._renderers = renderers

@@ -88,9 +88,7 @@ class Diagnostics:
         also: tuple[tuple[str, Mark], ...] = (),
         detail: str = "",
     ) -> None:
-        self._found.append(
-            Diagnostic(code=code, what=what, where=where, fix=fix, also=also, detail=detail)
-        )
+        self._found.append(Diagnostic(code=code, what=what, where=where, fix=fix, also=also, detail=detail))
 
     def warn(
         self,
@@ -102,9 +100,7 @@ class Diagnostics:
         also: tuple[tuple[str, Mark], ...] = (),
     ) -> None:
         self._found.append(
-            Diagnostic(
-                severity=Severity.WARNING, code=code, what=what, where=where, fix=fix, also=also
-            )
+            Diagnostic(severity=Severity.WARNING, code=code, what=what, where=where, fix=fix, also=also)
         )
 
     def add(self, problems: Iterable[Diagnostic]) -> None:

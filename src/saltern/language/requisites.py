@@ -185,9 +185,7 @@ REQUISITES: dict[str, RequisiteKind] = {
     )
 }
 
-IN_FORMS: dict[str, RequisiteKind] = {
-    f"{kind.name}_in": kind for kind in REQUISITES.values() if kind.has_in
-}
+IN_FORMS: dict[str, RequisiteKind] = {f"{kind.name}_in": kind for kind in REQUISITES.values() if kind.has_in}
 REQUISITE_WORDS: frozenset[str] = frozenset((*REQUISITES, *IN_FORMS))
 
 # What a chunk waits for, in the order in which it is pulled.

@@ -72,9 +72,7 @@ def state(
 @overload
 def function(body: Callable[Concatenate[Context, P], R]) -> Function[P, R]: ...
 @overload
-def function(
-    *, name: str
-) -> Callable[[Callable[Concatenate[Context, P], R]], Function[P, R]]: ...
+def function(*, name: str) -> Callable[[Callable[Concatenate[Context, P], R]], Function[P, R]]: ...
 def function(
     body: Callable[Concatenate[Context, P], R] | None = None, *, name: str = ""
 ) -> Function[P, R] | Callable[[Callable[Concatenate[Context, P], R]], Function[P, R]]:

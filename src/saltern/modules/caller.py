@@ -37,8 +37,8 @@ class ModuleCaller:
         return self._called(function, chunk, {**args, "sfun": fun}, test=test)
 
     def _unknown(self, chunk: Chunk, fun: str) -> str:
-        where = chunk.mark()
-        return f"State '{chunk.state}.{fun}' was not found: {self._registry.unknown_state(chunk.state, fun)} ({where})"
+        why = self._registry.unknown_state(chunk.state, fun)
+        return f"State '{chunk.state}.{fun}' was not found: {why} ({chunk.mark()})"
 
     def _called(self, function: AnyState, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
         try:
@@ -115,8 +115,8 @@ class ModuleCaller:
 
 def _guarded(function: AnyState, context: Context, name: object, keywords: dict[str, object]) -> Result:
     try:
-        result = function.body(context, name, **keywords)
-    except SalternError as problem:
+        result: object = function.body(context, name, **keywords)
+    except (SalternError, BadArgument) as problem:
         return failed(str(problem))
     except OSError as problem:
         return failed(_os_text(problem))
@@ -138,4 +138,5 @@ def _bug_text(function: AnyState, problem: Exception) -> str:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"
-    return f"{function.module.rpartition('.')[2]}.{function.name} failed: {type(problem).__name__}: {problem} (at {place})"
+    module = function.module.rpartition(".")[2]
+    return f"{module}.{function.name} failed: {type(problem).__name__}: {problem} (at {place})"

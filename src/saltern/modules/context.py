@@ -195,9 +195,7 @@ class Context:
         if not changes:
             return Result(outcome=Outcome.OK, comment=comments[0], data=facts)
         if self.test:
-            return Result(
-                outcome=Outcome.WOULD_CHANGE, comment=comments[1], changes=changes, data=facts
-            )
+            return Result(outcome=Outcome.WOULD_CHANGE, comment=comments[1], changes=changes, data=facts)
         act()
         after = observe()
         facts = {**(data or {}), **after}

@@ -35,7 +35,10 @@ class Salt:
         return known
 
     def get(self, name: str, default: object = None) -> object:
-        return self[name] if name in self else default
+        try:
+            return self[name]
+        except KeyError:
+            return default
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._registry.function(name) is not None

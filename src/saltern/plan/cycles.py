@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.source import Mark
 
-if TYPE_CHECKING:
-    from saltern.plan.plan import Need
-
 
 def tell(
     chunks: Sequence[Chunk],
     cycle: Sequence[int],
-    needs: Mapping[int, tuple[Need, ...]],
     size: int,
     found: Diagnostics,
 ) -> None:
@@ -46,6 +41,8 @@ def _link(owner: Chunk, target: Chunk) -> tuple[str, Mark]:
             return f"{target.id} has prereq on {owner.id}", target.mark("prereq")
     for one in owner.requisites:
         if one.state == "sls":
-            return f"{owner.id} has {one.kind} on sls {one.value} (with {target.id} in it)", owner.mark(one.kind, "sls")
+            return f"{owner.id} has {one.kind} on sls {one.value} (with {target.id} in it)", owner.mark(
+                one.kind, "sls"
+            )
     kind = next((one.kind for one in owner.requisites), "requisite")
     return f"{owner.id} has {kind} on {target.id}", owner.mark(kind)

@@ -159,7 +159,7 @@ def _sequence(plan: Plan, found: Diagnostics) -> None:
                     continue
                 if inner in opened:
                     cycle = [one for one, _ in stack[opened[inner] :]]
-                    tell(plan.chunks, cycle, plan.needs, size, found)
+                    tell(plan.chunks, cycle, size, found)
                     return
                 opened[inner] = len(stack)
                 stack.append((inner, iter(steps_before(plan, inner))))

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from saltern.language.source import Mark, Path, SlsRef
 
 LineMap = Callable[[], list[int]]
 Finder = Callable[[str, Path], tuple[int, int]]
+
+
+class Rendered(Struct):
+    """What a pipe of renderers has made so far."""
+
+    text: str
+    lines: LineMap | None = None
 
 
 class Document:

@@ -41,7 +41,9 @@ def genshi(text: str, job: Job) -> str:
         template = (NewTextTemplate if plain else MarkupTemplate)(text)
         return str(template.generate(**job.values).render(method="text" if plain else "xml", encoding=None))
     except TemplateError as problem:
-        raise _bad("template-syntax", str(problem).partition(" (")[0], Mark(job.file, max(problem.lineno, 0))) from None
+        raise _bad(
+            "template-syntax", str(problem).partition(" (")[0], Mark(job.file, max(problem.lineno, 0))
+        ) from None
     except Exception as problem:
         raise _failed(problem, job, 0) from None
 
@@ -56,7 +58,9 @@ def cheetah(text: str, job: Job) -> str:
         return str(Template(text, searchList=[dict(job.values)]))
     except ParseError as problem:
         said = str(problem).strip().splitlines()
-        raise _bad("template-syntax", said[0] if said else "not Cheetah", Mark(job.file, problem.lineno or 0)) from None
+        raise _bad(
+            "template-syntax", said[0] if said else "not Cheetah", Mark(job.file, problem.lineno or 0)
+        ) from None
     except Exception as problem:
         raise _failed(problem, job, 0) from None
 
@@ -69,5 +73,3 @@ def _failed(problem: Exception, job: Job, line: int) -> CompileError:
 
 def _bad(code: str, what: str, where: Mark) -> CompileError:
     return CompileError(Diagnostic(code=code, what=what, where=where))
-
-

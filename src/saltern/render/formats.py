@@ -19,13 +19,17 @@ def json(text: str, job: Job) -> object:
         if len(result) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise stdlib_json.JSONDecodeError(f"the key {twice!r} stands twice in one object", text, max(text.rfind(f'"{twice}"'), 0))
+            raise stdlib_json.JSONDecodeError(
+                f"the key {twice!r} stands twice in one object", text, max(text.rfind(f'"{twice}"'), 0)
+            )
         return result
 
     try:
         return stdlib_json.loads(text, object_pairs_hook=unique)
     except stdlib_json.JSONDecodeError as problem:
-        raise _bad("json-syntax", f"not JSON: {problem.msg}", Mark(job.file, problem.lineno, problem.colno)) from None
+        raise _bad(
+            "json-syntax", f"not JSON: {problem.msg}", Mark(job.file, problem.lineno, problem.colno)
+        ) from None
     except RecursionError:
         raise _bad("json-too-deep", "not JSON that can be read: nested too deep", Mark(job.file)) from None
 

@@ -53,7 +53,9 @@ class TreeLoader(BaseLoader):
         self._tree = tree
         self._env = env
 
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+    def get_source(
+        self, _environment: jinja2.Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
         found = self._tree.source(template.removeprefix("salt://"), self._env)
         if found is None:
             raise TemplateNotFound(template, f"no file {template!r} in the roots of saltenv {self._env!r}")
@@ -75,7 +77,11 @@ class RenderTemplate(Template):
         assert isinstance(environment, Environment)
         known = environment.modules.get(id(self))
         if known is None:
-            shared = {} if ctx is None else {key: ctx.parent[key] for key in ctx.globals_keys - self.globals.keys()}
+            shared = (
+                {}
+                if ctx is None
+                else {key: ctx.parent[key] for key in ctx.globals_keys - self.globals.keys()}
+            )
             known = environment.modules[id(self)] = self.make_module({**shared})
         return known
 
@@ -87,7 +93,9 @@ class Environment(SandboxedEnvironment):
     template_class = RenderTemplate
     intercepted_binops = frozenset({"*", "**"})
 
-    def __init__(self, *, loader: BaseLoader, lenient: bool, cache: BytecodeCache | None, options: Mapping[str, object]) -> None:
+    def __init__(
+        self, *, loader: BaseLoader, lenient: bool, cache: BytecodeCache | None, options: Mapping[str, object]
+    ) -> None:
         self.modules: dict[int, Any] = {}
         self.texts: dict[tuple[str, str, str], Template] = {}
         settings: dict[str, Any] = {
@@ -131,13 +139,18 @@ class Environment(SandboxedEnvironment):
         return joined
 
     def call_binop(self, context: JinjaContext, operator: str, left: Any, right: Any) -> Any:
-        if operator == "**" and isinstance(left, int) and isinstance(right, int) and right * left.bit_length() > 100_000:
+        if (
+            operator == "**"
+            and isinstance(left, int)
+            and isinstance(right, int)
+            and right * left.bit_length() > 100_000
+        ):
             raise OverflowError("this power is too large")
         if operator == "*":
             for one, other in ((left, right), (right, left)):
-                if isinstance(one, int) and isinstance(other, str | list | tuple | bytes):
-                    if one * len(other) > MOST_REPEATED:
-                        raise OverflowError("this repeats too much")
+                sized = isinstance(one, int) and isinstance(other, str | list | tuple | bytes)
+                if sized and one * len(other) > MOST_REPEATED:
+                    raise OverflowError("this repeats too much")
         return super().call_binop(context, operator, left, right)
 
 
@@ -180,7 +193,9 @@ class JinjaRenderer:
             except CompileError:
                 raise
             except TimeIsUp:
-                raise _told(sys.exc_info()[2], file, "template-time", _TIME.format(self._seconds), _TIME_FIX) from None
+                raise _told(
+                    sys.exc_info()[2], file, "template-time", _TIME.format(self._seconds), _TIME_FIX
+                ) from None
             except TemplateSyntaxError as problem:
                 where = Mark(problem.filename or file, problem.lineno)
                 fix = _unknown_name_fix(str(problem.message), environment)
@@ -258,15 +273,24 @@ _TIME_FIX = "is there a loop that does not end? The limit is render_time_limit i
 _UNDEFINED_FIX = "define it, or give it a default: {{ x | default('…') }}"
 
 
-def _said(problem: BaseException, values: Mapping[str, object], shared: Mapping[str, object]) -> tuple[str, str, str]:
+def _said(
+    problem: BaseException, values: Mapping[str, object], shared: Mapping[str, object]
+) -> tuple[str, str, str]:
     """Code, text and fix for what a template ran into."""
     if isinstance(problem, jinja2.UndefinedError):
         text = str(problem.message)
+        if "Salt object' has no attribute" in text and hasattr(shared.get("salt"), "unknown"):
+            name = text.split("'")[-2]
+            return "template-function", f"no function is called {name!r}", str(shared["salt"].unknown(name))  # type: ignore[attr-defined]
         word = text.split("'")[1] if text.count("'") >= 2 else ""
         hint = did_you_mean(word, [*values, *shared]) if text.endswith("is undefined") and word else ""
         return "template-undefined", text, hint or _UNDEFINED_FIX
     if isinstance(problem, TemplateNotFound):
-        return "template-not-found", str(problem.message or problem), "paths start at the root of the tree; './x' is relative"
+        return (
+            "template-not-found",
+            str(problem.message or problem),
+            "paths start at the root of the tree; './x' is relative",
+        )
     if isinstance(problem, RecursionError):
         return "template-recursion", "this template calls itself without end", ""
     if isinstance(problem, TooLarge | OverflowError | MemoryError):
@@ -277,7 +301,8 @@ def _said(problem: BaseException, values: Mapping[str, object], shared: Mapping[
     text = str(problem) or name
     if isinstance(problem, KeyError):
         text = f"there is no key {problem}"
-    return "template-failed", text if isinstance(problem, jinja2.TemplateError) else f"{text} ({name})", ""
+    told = isinstance(problem, jinja2.TemplateError) or name == "BadArgument"
+    return "template-failed", text if told else f"{text} ({name})", ""
 
 
 def _told(trace: TracebackType | None, file: str, code: str, what: str, fix: str) -> CompileError:
@@ -293,7 +318,9 @@ def _template_lines(trace: TracebackType | None) -> list[Mark]:
     while trace is not None:
         template = trace.tb_frame.f_globals.get("__jinja_template__")
         if isinstance(template, Template):
-            mark = Mark(template.filename or str(template.name), template.get_corresponding_lineno(trace.tb_lineno))
+            mark = Mark(
+                template.filename or str(template.name), template.get_corresponding_lineno(trace.tb_lineno)
+            )
             if not marks or marks[-1] != mark:
                 marks.append(mark)
         trace = trace.tb_next

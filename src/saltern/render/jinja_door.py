@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from saltern.render.document import Rendered
+
 if TYPE_CHECKING:
     from saltern.render.document import LineMap
     from saltern.render.jinja import JinjaRenderer
-    from saltern.render.pipeline import Rendered
 
 MARKERS = ("{{", "{%", "{#")
 
@@ -32,7 +33,7 @@ class Jinja(Protocol):
 
 
 class JinjaDoor:
-    """``make`` builds the renderer when it is first needed; ``plain`` says which purposes have no line statements."""
+    """``make`` builds the renderer when it is needed; ``plain``: which purposes have no line statements."""
 
     def __init__(self, make: Callable[[], JinjaRenderer], plain: Mapping[str, bool]) -> None:
         self._make = make
@@ -50,8 +51,6 @@ class JinjaDoor:
         purpose: str = "sls",
         before: LineMap | None = None,
     ) -> Rendered:
-        from saltern.render.pipeline import Rendered
-
         if self._plain.get(purpose, True) and not any(marker in text for marker in MARKERS):
             return Rendered(text, before)
         if self._renderer is None:

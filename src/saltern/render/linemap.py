@@ -42,6 +42,7 @@ class Pieces:
         assert isinstance(body, GeneratorType)
         self._code: CodeType = body.gi_code
         frame = body.gi_frame
+        assert frame is not None  # it has not begun
         size = 0
         for piece in body:
             self.texts.append(piece)

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark, SlsRef
-from saltern.render.document import Document, LineMap, find_word
+from saltern.render.document import Document, Rendered, find_word
 from saltern.render.document import place as place_in
 from saltern.render.jinja_door import Jinja
 from saltern.render.values import sls_names
-from saltern.render.yaml import Limits, YamlProblem, locate, read
+from saltern.render.yaml import USUAL, Limits, YamlProblem, locate, read
 from saltern.sources.tree import SlsSource
 
 FILE_RENDERERS = "file"
@@ -54,24 +54,27 @@ RENDERERS: dict[str, Kind] = {
         code="saltern.render.engines:mako", makes="text", doc="Mako templates.", extra="saltern[renderers]"
     ),
     "genshi": Kind(
-        code="saltern.render.engines:genshi", makes="text", doc="Genshi templates (`-text` for plain text).", extra="saltern[renderers]"
+        code="saltern.render.engines:genshi",
+        makes="text",
+        doc="Genshi templates (`-text` for plain text).",
+        extra="saltern[renderers]",
     ),
     "cheetah": Kind(
-        code="saltern.render.engines:cheetah", makes="text", doc="Cheetah templates.", extra="saltern[renderers]"
+        code="saltern.render.engines:cheetah",
+        makes="text",
+        doc="Cheetah templates.",
+        extra="saltern[renderers]",
     ),
     "yaml": Kind(code="", makes="data", doc="YAML as Salt reads it."),
     "json": Kind(code="saltern.render.formats:json", makes="data", doc="JSON."),
     "toml": Kind(code="saltern.render.formats:toml", makes="data", doc="TOML."),
-    "msgpack": Kind(code="saltern.render.formats:msgpack", makes="data", doc="MessagePack, base64 or as it is."),
-    "py": Kind(code="saltern.render.python:py", makes="data", doc="A Python file whose `run()` returns the data."),
+    "msgpack": Kind(
+        code="saltern.render.formats:msgpack", makes="data", doc="MessagePack, base64 or as it is."
+    ),
+    "py": Kind(
+        code="saltern.render.python:py", makes="data", doc="A Python file whose `run()` returns the data."
+    ),
 }
-
-
-class Rendered(Struct):
-    """What a pipe has made so far."""
-
-    text: str
-    lines: LineMap | None = None
 
 
 class Renderers:
@@ -85,7 +88,7 @@ class Renderers:
         pipe: str = "jinja|yaml",
         blacklist: Collection[str] = (),
         whitelist: Collection[str] = (),
-        limits: Limits = Limits(),
+        limits: Limits = USUAL,
     ) -> None:
         self._jinja = jinja
         self._shared = shared
@@ -143,7 +146,12 @@ class Renderers:
             )
         names_ = sls_names(sls, f"{sls.replace('.', '/')}.sls") if sls else {}
         job = Job(
-            env=env, sls=sls, name=path, file=path or "<text>", values={**names_, **(values or {})}, purpose=FILE_RENDERERS
+            env=env,
+            sls=sls,
+            name=path,
+            file=path or "<text>",
+            values={**names_, **(values or {})},
+            purpose=FILE_RENDERERS,
         )
         return self._text(Stage(engine), Rendered(text), job).text
 
@@ -226,7 +234,15 @@ class Renderers:
 
     def _text(self, stage: Stage, made: Rendered, job: Job) -> Rendered:
         if stage.name == "jinja":
-            return self._jinja.render(made.text, job.values, env=job.env, name=job.name, file=job.file, purpose=job.purpose, before=made.lines)
+            return self._jinja.render(
+                made.text,
+                job.values,
+                env=job.env,
+                name=job.name,
+                file=job.file,
+                purpose=job.purpose,
+                before=made.lines,
+            )
         render = _load(stage.name, job)
         shared = {**self._shared, "saltenv": job.env, **job.values}
         return Rendered(str(render(made.text, _job(job, shared, stage))))

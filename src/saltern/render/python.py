@@ -1,7 +1,7 @@
 """``#!py``: a Python file whose ``run()`` returns the data.
 
-It sees ``__salt__``, ``__grains__``, ``__pillar__``, ``__opts__``, ``__env__``, ``__sls__`` and the same names
-without the underscores. It is code, not a template: it is trusted as much as a module is.
+It sees ``__salt__``, ``__grains__``, ``__pillar__``, ``__opts__``, ``__env__``, ``__sls__`` and the same
+names without the underscores. It is code, not a template: it is trusted as much as a module is.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def py(text: str, job: Job) -> object:
             return run()
     except SyntaxError as problem:
         where = Mark(job.file, problem.lineno or 0, problem.offset or 0)
-        raise CompileError(Diagnostic(code="py-syntax", what=f"not Python: {problem.msg}", where=where)) from None
+        raise CompileError(
+            Diagnostic(code="py-syntax", what=f"not Python: {problem.msg}", where=where)
+        ) from None
     except TimeIsUp:
         where = Mark(job.file, _line(sys.exc_info()[2], job.file))
         what = f"this file used {SECONDS:g} s of CPU time and was stopped"

@@ -29,8 +29,11 @@ from saltern.language.source import Mark, Path
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
+_Parser: Any
 try:
-    from yaml._yaml import CParser as _Parser
+    from yaml._yaml import CParser
+
+    _Parser = CParser
 except ImportError:  # a PyYAML without libyaml: slower, the same data
     _Parser = yaml.SafeLoader
 
@@ -38,6 +41,9 @@ except ImportError:  # a PyYAML without libyaml: slower, the same data
 class Limits(Struct, frozen=True):
     depth: int = 100
     nodes: int = 1_000_000
+
+
+USUAL = Limits()
 
 
 class YamlProblem(Exception):
@@ -110,7 +116,7 @@ _TAGGED_SCALARS: dict[str, Callable[[str], object]] = {
 }
 
 
-def read(text: str, limits: Limits = Limits()) -> object:
+def read(text: str, limits: Limits = USUAL) -> object:
     """The data of ``text``; an empty text is None. Raises ``YamlProblem``."""
     try:
         parser = _Parser(text)
@@ -212,7 +218,9 @@ class _Builder:
                     "if this is a template expression, quote it: '{{ … }}'",
                 ) from None
             if repeated:
-                raise _problem("yaml-duplicate-key", f"the key {key!r} stands here twice", event, "rename or remove one")
+                raise _problem(
+                    "yaml-duplicate-key", f"the key {key!r} stands here twice", event, "rename or remove one"
+                )
             event = get()
             if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
                 text = event.value
@@ -271,7 +279,9 @@ class _Builder:
         try:
             return _TAGGED_SCALARS[name](event.value)
         except (ValueError, KeyError, IndexError) as problem:
-            raise _problem("yaml-value", f"{event.value!r} is not a value of '!!{name}': {problem}", event) from None
+            raise _problem(
+                "yaml-value", f"{event.value!r} is not a value of '!!{name}': {problem}", event
+            ) from None
 
 
 def _check_tag(event: Any, allowed: tuple[str, ...]) -> None:
@@ -291,8 +301,14 @@ def _problem(code: str, what: str, event: Any, fix: str = "") -> YamlProblem:
 
 
 _HINTS = (
-    ("mapping values are not allowed", "a ':' too many, or a key indented too far; quote values that hold ': '"),
-    ("found character that cannot start any token", "tabs may not indent; a value that starts with '%', '@' or '`' needs quotes"),
+    (
+        "mapping values are not allowed",
+        "a ':' too many, or a key indented too far; quote values that hold ': '",
+    ),
+    (
+        "found character that cannot start any token",
+        "tabs may not indent; a value that starts with '%', '@' or '`' needs quotes",
+    ),
     ("found unexpected end of stream", "a quote or bracket is not closed"),
     ("found unexpected document indicator", "a quote is not closed"),
     ("did not find expected key", "check the indentation, and that every quote is closed"),
@@ -316,7 +332,7 @@ def _syntax_problem(problem: yaml.MarkedYAMLError, text: str) -> YamlProblem:
     return YamlProblem("yaml-syntax", what, max(min(line, last), 1), column, fix)
 
 
-def parse(text: str, name: str = "<text>", limits: Limits = Limits()) -> object:
+def parse(text: str, name: str = "<text>", limits: Limits = USUAL) -> object:
     """As ``read``, for text that no template made: problems carry their place in ``name``."""
     try:
         return read(text, limits)

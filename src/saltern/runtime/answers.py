@@ -13,9 +13,7 @@ from saltern.language.requisites import Standing, Vote
 from saltern.language.result import Outcome
 from saltern.plan.plan import Plan
 
-_PLAIN = {
-    (outcome, changed): Standing(outcome, changed) for outcome in Outcome for changed in (True, False)
-}
+_PLAIN = {(outcome, changed): Standing(outcome, changed) for outcome in Outcome for changed in (True, False)}
 
 
 def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:

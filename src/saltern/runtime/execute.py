@@ -44,10 +44,9 @@ class Executor:
 
     def _once(self, chunk: Chunk, *, test: bool) -> Result:
         result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test))
-        if "check_cmd" in chunk.words and not test and not result.quiet:
-            if not self._caller.takes(chunk, "check_cmd"):
-                return checked(chunk, result, self._caller)
-        return result
+        if "check_cmd" not in chunk.words or test or result.quiet or self._caller.takes(chunk, "check_cmd"):
+            return result
+        return checked(chunk, result, self._caller)
 
     def _around(self, chunk: Chunk, call: Callable[[dict[str, object]], Result]) -> Result:
         if chunk.broken:

@@ -73,9 +73,7 @@ def _options(chunk: Chunk) -> dict[str, object]:
     left_out = chunk.args.get("cmd_opts_exclude", ())
     names = [left_out] if isinstance(left_out, str) else left_out
     assert isinstance(names, list | tuple)
-    return {
-        name: chunk.args[name] for name in COMMAND_OPTIONS if name in chunk.args and name not in names
-    }
+    return {name: chunk.args[name] for name in COMMAND_OPTIONS if name in chunk.args and name not in names}
 
 
 def _command_holds(command: str, options: Mapping[str, object], caller: Caller) -> bool:

@@ -13,7 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
-from saltern.language.events import Answer, ChunkFinished, ChunkStarted, Fired, Report, RunFinished, RunStarted
+from saltern.language.events import (
+    Answer,
+    ChunkFinished,
+    ChunkStarted,
+    Fired,
+    Report,
+    RunFinished,
+    RunStarted,
+)
 from saltern.language.requisites import Standing, Vote, When
 from saltern.language.result import Outcome, Result, skipped
 from saltern.language.result import blocked as not_run
@@ -54,7 +62,13 @@ def run(
 
 class _Run:
     def __init__(
-        self, plan: Plan, caller: Caller, clock: Clock, rules: Rules, tell: Recorder | None, spawn: Spawner | None
+        self,
+        plan: Plan,
+        caller: Caller,
+        clock: Clock,
+        rules: Rules,
+        tell: Recorder | None,
+        spawn: Spawner | None,
     ) -> None:
         self.plan = plan
         self.caller = caller
@@ -140,7 +154,12 @@ class _Run:
 
     def called(self, chunk: Chunk, verdict: Verdict) -> Result:
         result = self.executor.execute(chunk, test=self.rules.test)
-        if verdict.vote is not Vote.SIGNAL or result.changes or result.quiet or result.outcome is Outcome.FAILED:
+        if (
+            verdict.vote is not Vote.SIGNAL
+            or result.changes
+            or result.quiet
+            or result.outcome is Outcome.FAILED
+        ):
             return result
         return self.executor.react(chunk, chunk.fun, test=self.rules.test)
 
@@ -173,11 +192,20 @@ class _Run:
         if args.get("fire_event") and self.tell:
             label = args["fire_event"]
             name = label if isinstance(label, str) else chunk.name
-            data: dict[str, object] = {"result": answer.result.outcome.value, "changes": answer.result.changes}
-            self.tell(Fired(f"salt/state_result/local/{chunk.id}/{name}", {**data, "comment": answer.result.comment}))
+            data: dict[str, object] = {
+                "result": answer.result.outcome.value,
+                "changes": answer.result.changes,
+            }
+            self.tell(
+                Fired(
+                    f"salt/state_result/local/{chunk.id}/{name}", {**data, "comment": answer.result.comment}
+                )
+            )
         what = {word.removeprefix("reload_") for word in ("reload_grains", "reload_pillar") if args.get(word)}
         changed = bool(answer.result.changes)
-        if (changed and (args.get("reload_modules") or chunk.state in RELOADING_STATES)) or args.get("force_reload_modules"):
+        if (changed and (args.get("reload_modules") or chunk.state in RELOADING_STATES)) or args.get(
+            "force_reload_modules"
+        ):
             what.add("modules")
         if what and not self.rules.test:
             self.caller.refresh(frozenset(what))
@@ -288,7 +316,9 @@ class _Run:
         result = not_run(f"not run ({why}): {self.stopped}")
         for step in self.plan.sequence:
             if step >= 0 and self.answers.of[step] is None:
-                answer = Answer(chunk=self.plan.chunks[step], result=result, number=self.next_number(), timed=False)
+                answer = Answer(
+                    chunk=self.plan.chunks[step], result=result, number=self.next_number(), timed=False
+                )
                 self.answers.record(step, answer)
                 if self.tell:
                     self.tell(ChunkFinished(answer))
@@ -332,6 +362,6 @@ class _Run:
 
 def _silenced(result: Result) -> Result:
     changes: dict[str, object] = {"hidden": "no_log"} if result.changes else {}
-    return replace(result, comment="hidden: this state is marked no_log", changes=changes, data={}, warnings=())
-
-
+    return replace(
+        result, comment="hidden: this state is marked no_log", changes=changes, data={}, warnings=()
+    )

@@ -96,7 +96,11 @@ class Pool:
         del self._jobs[job.place]
         status = os.waitpid(job.pid, 0)[1]
         if not job.received:
-            how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"code {os.WEXITSTATUS(status)}"
+            how = (
+                f"signal {os.WTERMSIG(status)}"
+                if os.WIFSIGNALED(status)
+                else f"code {os.WEXITSTATUS(status)}"
+            )
             return failed(f"the process of this state ended without an answer ({how})")
         result: Result = pickle.loads(bytes(job.received))
         return result

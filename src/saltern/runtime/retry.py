@@ -27,7 +27,10 @@ def read(value: object) -> Retry:
     given = {key: value[key] for key in ("attempts", "interval", "splay") if key in value}
     return Retry(
         until=bool(value.get("until", True)),
-        **{key: int(float(str(number))) if key == "attempts" else float(str(number)) for key, number in given.items()},  # type: ignore[arg-type]
+        **{
+            key: int(float(str(number))) if key == "attempts" else float(str(number))
+            for key, number in given.items()
+        },  # type: ignore[arg-type]
     )
 
 
@@ -47,7 +50,9 @@ def retried(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
 
 
 def _word(result: Result) -> str:
-    return {Outcome.OK: "succeeded", Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would change"}[result.outcome]
+    return {Outcome.OK: "succeeded", Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would change"}[
+        result.outcome
+    ]
 
 
 def _random(splay: float) -> float:

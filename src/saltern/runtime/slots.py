@@ -81,7 +81,9 @@ def parse(text: str) -> Parsed:
     """Function, arguments, keywords, path into the result, text to append."""
     provider, _, call = text[len(PREFIX) :].partition(":")
     if provider != "salt":
-        raise BadSlot(f"slot {text!r}: the provider {provider!r} is not known; write '{PREFIX}salt:mod.fun()'")
+        raise BadSlot(
+            f"slot {text!r}: the provider {provider!r} is not known; write '{PREFIX}salt:mod.fun()'"
+        )
     name, bracket, rest = call.partition("(")
     if not bracket or "." not in name:
         raise BadSlot(f"slot {text!r} is not a call; write '{PREFIX}salt:mod.fun(arguments)'")

@@ -189,7 +189,9 @@ def _unusable(root: str) -> str:
         return f"cannot be read: {problem.strerror}"
 
 
-def _walk(root: str, *, files: bool, below: str = "", seen: frozenset[tuple[int, int]] = frozenset()) -> Iterator[str]:
+def _walk(
+    root: str, *, files: bool, below: str = "", seen: frozenset[tuple[int, int]] = frozenset()
+) -> Iterator[str]:
     """Names below a root; a directory that is its own ancestor (a loop of links) is left out."""
     try:
         place = os.stat(f"{root}/{below}")

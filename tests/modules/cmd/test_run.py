@@ -194,6 +194,10 @@ def test_a_stateful_command_that_says_nothing_known_fails(ctx: Context) -> None:
     assert "must be JSON or name=value pairs" in result.comment
 
 
+def test_stateful_with_any_other_value_means_nothing(ctx: Context) -> None:
+    assert cmd.run(ctx, "echo junk", stateful="maybe").outcome is Outcome.OK
+
+
 @pytest.mark.parametrize(
     ("says", "outcome"), [("changed=yes", Outcome.WOULD_CHANGE), ("changed=no", Outcome.OK)]
 )

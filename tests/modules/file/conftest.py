@@ -75,7 +75,7 @@ class Lookups:
 
 
 class Desk:
-    """Where a test works. ``at`` names a path in the scratch directory, ``source`` puts a file into the tree."""
+    """Where a test works. ``at`` is a path in the scratch directory, ``source`` a file put into the tree."""
 
     def __init__(self, base: Path) -> None:
         self.scratch = base / "scratch"
@@ -134,7 +134,7 @@ class Desk:
         return function(self.context(test=True), name, **args)
 
     def change(self, function: StateFunction[...], name: str, **args: object) -> Result:
-        """Test, run, run again. The test touches nothing and tells what the run does; the second run does nothing."""
+        """Test, run, run again: the test foretells the run and touches nothing, nor does the second run."""
         before = self.names()
         foreseen = self.foresee(function, name, **args)
         assert self.names() == before

@@ -16,6 +16,11 @@ NOT_UNDERSTOOD = (
 )
 
 
+def is_stateful(value: object) -> bool:
+    """True, or the form with a ``test_name``; any other text means nothing, as in Salt."""
+    return value is True or (isinstance(value, list | Mapping) and bool(value))
+
+
 def test_command(stateful: object) -> str:
     """What to run instead in test mode: ``stateful: [{test_name: …}]``, or the mapping alone."""
     items = stateful if isinstance(stateful, list) else [stateful]

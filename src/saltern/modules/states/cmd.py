@@ -15,7 +15,7 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.functions._command import Done, Options, environment, execute
 from saltern.modules.params import BadArgument, bind, schema_of
-from saltern.modules.states._stateful import as_told, test_command
+from saltern.modules.states._stateful import as_told, is_stateful, test_command
 
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 
@@ -95,7 +95,7 @@ def run(
     except BadArgument as problem:
         return failed(str(problem))
     answer = _answer(done, f'Command "{name}" run', hide=hide_output, warnings=_unused(rest))
-    return as_told(answer, done) if stateful and not bg else answer
+    return as_told(answer, done) if is_stateful(stateful) and not bg else answer
 
 
 def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Result:
@@ -105,7 +105,7 @@ def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Re
     return Result(
         outcome=Outcome.WOULD_CHANGE,
         comment=f'Command "{name}" would have been executed',
-        changes={} if stateful else {"cmd": name},
+        changes={} if is_stateful(stateful) else {"cmd": name},
     )
 
 
@@ -214,7 +214,7 @@ def script(
     except (BadArgument, NoScript) as problem:
         return failed(str(problem))
     answer = _answer(done, f"Command '{name}' run", hide=hide_output, warnings=_unused(rest))
-    return as_told(answer, done) if stateful else answer
+    return as_told(answer, done) if is_stateful(stateful) else answer
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -10,9 +10,9 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states.file.answers import Later, Refusal, absolute, changed, facts, guarded, unchanged
-from saltern.modules.states.file.owners import attribute_changes, attributes_of
-from saltern.modules.states.file.placing import make_parents
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.owners import asked, attribute_changes, attributes_of
+from saltern.modules.states.file.placing import make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes
 
@@ -97,7 +97,7 @@ def _copy(ctx: Context, move: Move) -> Result:
     attributes, notes = _asked(ctx, move, found)
     changes: dict[str, object] = {move.path: move.source}
     changes |= attribute_changes(None, attributes, user=move.user, group=move.group, mode=move.mode)
-    notes += _parent(ctx, move)
+    notes += parent_notes(ctx, move.path, move.makedirs)
     if not ctx.test:
         _copied(move, found, attributes)
         there = files.look(move.path)
@@ -119,28 +119,13 @@ def _equal(move: Move, found: os.stat_result) -> bool:
 
 def _asked(ctx: Context, move: Move, found: os.stat_result) -> tuple[Attributes, list[str]]:
     notes: list[str] = []
-    try:
-        asked = attributes_of(move.user, move.group, move.mode)
-    except Later as missing:
-        if not ctx.test:
-            raise
-        asked, notes = KEPT, [str(missing)]
+    given = asked(ctx, move.user, move.group, move.mode, notes)
     if not move.preserve:
-        return asked, notes
-    mode = stat.S_IMODE(found.st_mode) if asked.mode is None else asked.mode
-    uid = found.st_uid if asked.uid is None else asked.uid
-    gid = found.st_gid if asked.gid is None else asked.gid
+        return given, notes
+    mode = stat.S_IMODE(found.st_mode) if given.mode is None else given.mode
+    uid = found.st_uid if given.uid is None else given.uid
+    gid = found.st_gid if given.gid is None else given.gid
     return Attributes(mode, uid, gid), notes
-
-
-def _parent(ctx: Context, move: Move) -> list[str]:
-    parent = os.path.dirname(move.path)
-    if move.makedirs or files.look(parent, follow=True) is not None:
-        return []
-    missing = f"The target directory {parent} is not present; create it first, or say makedirs: True"
-    if not ctx.test:
-        raise Later(missing)
-    return [missing]
 
 
 def _copied(move: Move, found: os.stat_result, attributes: Attributes) -> None:
@@ -181,7 +166,7 @@ def rename(ctx: Context, name: str, *, source: str, force: bool = False, makedir
         if there is not None and not force:
             comment = f'The target file "{move.path}" exists and will not be overwritten'
             return unchanged(comment, facts(ctx, move.path, there))
-        notes = _parent(ctx, move)
+        notes = parent_notes(ctx, move.path, move.makedirs)
         if not ctx.test:
             _renamed(move, there)
             there = files.look(move.path)

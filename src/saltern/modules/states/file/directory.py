@@ -12,9 +12,10 @@ from msgspec import Struct
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states.file.answers import Later, Refusal, absolute, facts, guarded, unchanged
-from saltern.modules.states.file.owners import attribute_changes, attributes_of
+from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
+from saltern.modules.states.file.owners import asked, attribute_changes
 from saltern.modules.states.file.patterns import path_matcher
+from saltern.modules.states.file.placing import beside
 from saltern.modules.states.file.walking import below, required_paths, superfluous
 from saltern.system import files
 from saltern.system.files import Attributes
@@ -123,15 +124,11 @@ def _obstacle(path: str, allow_symlink: bool, force: bool, backupname: str | Non
     if there is not None and files.kind_of(there) == "directory" and (allow_symlink or not is_link):
         return ""
     kind = "symlink" if is_link else files.kind_of(here)
-    if backupname and files.look(_beside(path, backupname)) is not None and not force:
+    if backupname and files.look(beside(path, backupname)) is not None and not force:
         raise Refusal(f"{path} is in the way, and so is its backup {backupname}; say force: True")
     if not (force or backupname):
         raise Refusal(f"Specified location {path} exists and is a {kind}")
     return kind
-
-
-def _beside(path: str, name: str) -> str:
-    return name if os.path.isabs(name) else os.path.join(os.path.dirname(path), name)
 
 
 def _superfluous(ctx: Context, path: str, exclude_pat: str | list[str] | None) -> list[str]:
@@ -177,7 +174,7 @@ def _todo(
 ) -> Iterator[Todo]:
     """Each path that is not as it shall be, with what it shall have; the directory itself last."""
     found = None if replaced else files.look(wanted.path, follow=True)
-    attributes = _asked(ctx, wanted, wanted.mode, notes)
+    attributes = asked(ctx, wanted.user, wanted.group, wanted.mode, notes)
     if found is None:
         parent = files.look(os.path.dirname(wanted.path), follow=True)
         if not wanted.makedirs and (parent is None or files.kind_of(parent) != "directory"):
@@ -211,21 +208,10 @@ def _children(ctx: Context, wanted: Directory, removed: set[str], notes: list[st
         if kind in ignored or path in removed or path.startswith(gone):
             continue
         mode = modes.get(kind)
-        attributes = _asked(ctx, Directory(path=path, user=user, group=group), mode, notes)
+        attributes = asked(ctx, user, group, mode, notes)
         different = attribute_changes(found, attributes, user=user, group=group, mode=mode)
         if different:
             yield path, attributes, different
-
-
-def _asked(ctx: Context, wanted: Directory, mode: str | None, notes: list[str]) -> Attributes:
-    try:
-        return attributes_of(wanted.user, wanted.group, mode)
-    except Later as missing:
-        if not ctx.test:
-            raise
-        if str(missing) not in notes:
-            notes.append(str(missing))
-        return Attributes(int(mode, 8) if mode else None, -1, -1)
 
 
 def _listing(changes: Changes) -> Iterator[str]:
@@ -240,8 +226,8 @@ def _act(
     wanted: Directory, obstacle: str, todo: list[Todo], removed: list[str], backupname: str | None
 ) -> None:
     if obstacle and backupname:
-        files.remove(_beside(wanted.path, backupname))
-        os.rename(wanted.path, _beside(wanted.path, backupname))
+        files.remove(beside(wanted.path, backupname))
+        os.rename(wanted.path, beside(wanted.path, backupname))
     elif obstacle:
         files.remove(wanted.path)
     for path, attributes, difference in todo:

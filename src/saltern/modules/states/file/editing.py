@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.context import Context
-from saltern.modules.states.file.answers import Later, Refusal, absolute, changed, facts, unchanged
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, unchanged
 from saltern.modules.states.file.diffs import difference
-from saltern.modules.states.file.placing import back_up
+from saltern.modules.states.file.placing import back_up, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes, Seen
 
@@ -60,7 +60,7 @@ def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
     new = _changed(old, how, change)
     if new == old and seen is not None:
         return unchanged(how.words.right, facts(ctx, path, seen.stat, old))
-    notes = _parent(ctx, path, how.makedirs) if seen is None else []
+    notes = parent_notes(ctx, path, how.makedirs) if seen is None else []
     files.settle(path)
     if not ctx.test:
         seen = _write(ctx, path, how, seen, new)
@@ -75,18 +75,6 @@ def _changed(old: bytes, how: Edit, change: Callable[[str], str]) -> bytes:
         return change(old.decode(how.encoding, errors)).encode(how.encoding, errors)
     except LookupError:
         raise Refusal(f"no encoding is called {how.encoding!r}") from None
-
-
-def _parent(ctx: Context, path: str, makedirs: bool) -> list[str]:
-    parent = os.path.dirname(path)
-    if files.look(parent, follow=True) is not None:
-        return []
-    if makedirs:
-        return [f"Directory {parent} will be created"]
-    missing = f"{path}: directory {parent} not found; create it first, or say makedirs: True"
-    if not ctx.test:
-        raise Later(missing)
-    return [missing]
 
 
 def _write(ctx: Context, path: str, how: Edit, seen: Seen | None, new: bytes) -> Seen:

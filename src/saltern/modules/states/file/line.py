@@ -10,11 +10,11 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states.file.answers import Later, Refusal, guarded
+from saltern.modules.states.file.answers import Refusal, guarded
 from saltern.modules.states.file.diffs import lines_of
 from saltern.modules.states.file.editing import Edit, backup_suffix, edit
-from saltern.modules.states.file.owners import attributes_of
-from saltern.system.files import KEPT, Attributes
+from saltern.modules.states.file.owners import asked
+from saltern.system.files import KEPT
 
 Mode = str
 
@@ -68,20 +68,11 @@ def line(
             show_changes=show_changes,
             create=create,
             ignore_missing=quiet and not create,
-            attributes=_asked(ctx, user, group, file_mode) if create else KEPT,
+            attributes=asked(ctx, user, group, file_mode, []) if create else KEPT,
         )
         return edit(ctx, how, changer(mode, order))
 
     return guarded(name, work)
-
-
-def _asked(ctx: Context, user: str | None, group: str | None, mode: str | None) -> Attributes:
-    try:
-        return attributes_of(user, group, mode)
-    except Later:
-        if not ctx.test:
-            raise
-        return KEPT
 
 
 class Order(Struct, frozen=True):

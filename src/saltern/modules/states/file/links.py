@@ -13,9 +13,9 @@ from msgspec.structs import replace as altered
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states.file.answers import Later, Refusal, absolute, changed, facts, guarded, unchanged
-from saltern.modules.states.file.owners import attributes_of, names_of
-from saltern.modules.states.file.placing import make_parents
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.owners import asked, names_of
+from saltern.modules.states.file.placing import beside, make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes
 
@@ -146,14 +146,14 @@ def _link(
     path = os.path.normpath(absolute(link.path))
     link = altered(link, path=path)
     notes: list[str] = []
-    attributes = _asked(ctx, link, notes)
+    attributes = asked(ctx, link.user, link.group, None, notes)
     found = files.look(path)
     if found is not None and right(found, link):
         return _owned(ctx, link, found, attributes)
     changes: dict[str, object] = {"new": path}
     if found is not None:
         changes |= _in_the_way(link, found)
-    notes += _parent(ctx, link)
+    notes += parent_notes(ctx, path, link.makedirs)
     if not ctx.test:
         _make(link, found, attributes, make)
         found = files.look(path)
@@ -164,16 +164,6 @@ def _link(
 
 def _facts(ctx: Context, link: Link, found: os.stat_result | None) -> dict[str, object]:
     return facts(ctx, link.path, found) | {"target": link.target}
-
-
-def _asked(ctx: Context, link: Link, notes: list[str]) -> Attributes:
-    try:
-        return attributes_of(link.user, link.group, None)
-    except Later as missing:
-        if not ctx.test:
-            raise
-        notes.append(str(missing))
-        return KEPT
 
 
 def _owned(ctx: Context, link: Link, found: os.stat_result, attributes: Attributes) -> Result:
@@ -200,7 +190,7 @@ def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
     if kind == "link" and link.word == "symlink":
         return {}
     if link.backupname:
-        backup = backup_path(link.path, link.backupname)
+        backup = beside(link.path, link.backupname)
         if files.look(backup) is not None and not link.force:
             raise Refusal(f"{link.path} is in the way, and so is its backup {backup}; say force: True")
         return {"backup": backup}
@@ -209,30 +199,13 @@ def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
     return {"forced": f"{kind.capitalize()} for {link.word} was forcibly replaced"}
 
 
-def backup_path(path: str, name: str) -> str:
-    return name if os.path.isabs(name) else os.path.join(os.path.dirname(path), name)
-
-
-def _parent(ctx: Context, link: Link) -> list[str]:
-    parent = os.path.dirname(link.path)
-    found = files.look(parent, follow=True)
-    if found is not None and files.kind_of(found) == "directory":
-        return []
-    if link.makedirs and found is None:
-        return [f"{parent} will be created"]
-    missing = f"Directory {parent} for {link.word} is not present"
-    if not ctx.test:
-        raise Later(f"{missing}; create it first, or say makedirs: True")
-    return [missing]
-
-
 def _make(
     link: Link, found: os.stat_result | None, attributes: Attributes, make: Callable[[str, str], None]
 ) -> None:
     if link.makedirs:
         make_parents(link.path, attributes, dir_mode=link.dir_mode)
     if found is not None and link.backupname and files.kind_of(found) != "link":
-        backup = backup_path(link.path, link.backupname)
+        backup = beside(link.path, link.backupname)
         files.remove(backup)
         os.rename(link.path, backup)
     elif found is not None and files.kind_of(found) == "directory":

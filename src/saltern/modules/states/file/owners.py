@@ -79,6 +79,20 @@ def attributes_of(user: str | None, group: str | None, mode: str | None) -> Attr
     return Attributes(int(mode, 8) if mode else None, uid, gid)
 
 
+def asked(
+    ctx: Context, user: str | None, group: str | None, mode: str | None, notes: list[str]
+) -> Attributes:
+    """As ``attributes_of``; but in test mode a user that is not there yet is only noted, once."""
+    try:
+        return attributes_of(user, group, mode)
+    except Later as missing:
+        if not ctx.test:
+            raise
+        if str(missing) not in notes:
+            notes.append(str(missing))
+        return Attributes(int(mode, 8) if mode else None, -1, -1)  # nobody's number: it differs from all
+
+
 def attribute_changes(
     found: os.stat_result | None,
     wanted: Attributes,

@@ -11,7 +11,7 @@ from saltern.language.result import Result
 from saltern.modules.context import Context
 from saltern.modules.states.file.answers import Later, Refusal, changed, facts, unchanged
 from saltern.modules.states.file.diffs import NEW_FILE, difference
-from saltern.modules.states.file.owners import attribute_changes, attributes_of
+from saltern.modules.states.file.owners import asked, attribute_changes
 from saltern.system import files
 from saltern.system.files import Attributes, Seen
 
@@ -43,7 +43,7 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
     seen = files.see(path, follow=wanted.follow)
     _check_kind(path, seen, wanted.follow)
     notes: list[str] = []
-    attributes = asked(ctx, wanted, notes)
+    attributes = asked(ctx, wanted.user, wanted.group, wanted.mode, notes)
     changes = _content_changes(wanted, seen, content, same)
     rewrite = bool(changes)
     changes |= attribute_changes(
@@ -52,7 +52,7 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
     if not changes:
         assert seen is not None
         return unchanged(f"File {path} is in the correct state", facts(ctx, path, seen.stat, seen.data))
-    notes += _parent(ctx, wanted)
+    notes += parent_notes(ctx, path, wanted.makedirs)
     files.settle(path, follow=wanted.follow)  # a planted link is refused in test mode, too
     if not ctx.test:
         data = b"" if content is None else content
@@ -71,17 +71,6 @@ def _check_kind(path: str, seen: Seen | None, follow: bool) -> None:
     raise Refusal(f"Specified target {path} is not a file, but a {seen.kind}")
 
 
-def asked(ctx: Context, wanted: Wanted, notes: list[str]) -> Attributes:
-    """Mode and owner as numbers; in test mode a user yet to be made is only noted."""
-    try:
-        return attributes_of(wanted.user, wanted.group, wanted.mode)
-    except Later as missing:
-        if not ctx.test:
-            raise
-        notes.append(str(missing))
-        return Attributes(int(wanted.mode, 8) if wanted.mode else None, -1, -1)
-
-
 def _content_changes(
     wanted: Wanted, seen: Seen | None, content: bytes | None, same: Same | None
 ) -> dict[str, object]:
@@ -93,21 +82,6 @@ def _content_changes(
     if content is None or content == seen.data or (same is not None and same(seen.data, content)):
         return {}
     return {"diff": difference(seen.data, content, show=wanted.show_changes)}
-
-
-def _parent(ctx: Context, wanted: Wanted) -> list[str]:
-    parent = os.path.dirname(wanted.path)
-    found = files.look(parent, follow=True)
-    if found is not None and files.kind_of(found) == "directory":
-        return []
-    if found is not None:
-        raise Refusal(f"Parent {parent} is not a directory, but a {files.kind_of(found)}")
-    if wanted.makedirs:
-        return [f"Directory {parent} will be created"]
-    missing = f"Parent directory {parent} not present; create it first, or say makedirs: True"
-    if not ctx.test:
-        raise Later(missing)
-    return [missing]
 
 
 def _act(
@@ -123,6 +97,27 @@ def _act(
         back_up(ctx, path, seen, wanted.backup or ctx.settings.backup_mode)
     check = _checker(ctx, wanted, content) if wanted.check_cmd else None
     files.write(path, content, attributes, follow=wanted.follow, suffix=wanted.tmp_ext, check=check)
+
+
+def parent_notes(ctx: Context, path: str, makedirs: bool) -> list[str]:
+    """What is to be said of the directory above ``path``. Raises if it is missing and will not be made."""
+    parent = os.path.dirname(path)
+    found = files.look(parent, follow=True)
+    if found is not None and files.kind_of(found) == "directory":
+        return []
+    if found is not None:
+        raise Refusal(f"Parent {parent} is not a directory, but a {files.kind_of(found)}")
+    if makedirs:
+        return [f"Directory {parent} will be created"]
+    missing = f"Parent directory {parent} not present; create it first, or say makedirs: True"
+    if not ctx.test:
+        raise Later(missing)
+    return [missing]
+
+
+def beside(path: str, name: str) -> str:
+    """Where a backup called ``name`` goes: a bare name stays in the directory of ``path``."""
+    return name if os.path.isabs(name) else os.path.join(os.path.dirname(path), name)
 
 
 def make_parents(

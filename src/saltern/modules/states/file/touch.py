@@ -7,7 +7,8 @@ import os
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states.file.answers import Later, Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.placing import parent_notes
 from saltern.system import files
 
 
@@ -33,7 +34,7 @@ def touch(
         fixed = atime is not None or mtime is not None
         if found is not None and fixed and _have(found, times):
             return unchanged(f"File {path} exists and has the correct times", facts(ctx, path, found))
-        notes = [] if found else _parent(ctx, path, makedirs)
+        notes = [] if found else parent_notes(ctx, path, makedirs)
         changes: dict[str, object] = {"touched" if found else "new": path}
         kind = "directory" if found and files.kind_of(found) == "directory" else "file"
         done = f"Updated times on {kind} {path}" if found else f"Created empty file {path}"
@@ -76,16 +77,6 @@ def _seconds(value: object) -> float:
 def _have(found: os.stat_result, times: tuple[float, float]) -> bool:
     """Only the modification time is compared: reading a file moves the other one."""
     return abs(found.st_mtime - times[1]) < 1e-3
-
-
-def _parent(ctx: Context, path: str, makedirs: bool) -> list[str]:
-    parent = os.path.dirname(path)
-    if makedirs or files.look(parent, follow=True) is not None:
-        return []
-    missing = f"Directory {parent} not present to touch file {path}; create it first, or say makedirs: True"
-    if not ctx.test:
-        raise Later(missing)
-    return [missing]
 
 
 def _touch(path: str, new: bool, makedirs: bool, times: tuple[float, float] | None) -> None:

@@ -1,0 +1,57 @@
+# Two commands to know: `make demo` and `make test`. Both set up all they need, in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.saltern-installed
+
+# Without compiled files on disk every start would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench docs examples format lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## make .venv and install what requirements.lock lists
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("saltern needs Python 3.11 or newer: make PYTHON=python3.11 …")'
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, really, and again
+	@$(PY) tools/demo.py
+
+test: $(STAMP) ## run all tests
+	$(PY) -m pytest -n 2
+
+check: $(STAMP) ## format, lint, types, import contracts, generated pages
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy src tests tools
+	$(VENV)/bin/lint-imports
+	$(PY) tools/reference.py --check
+
+bench: $(STAMP) ## measure
+	$(PY) bench/run.py
+
+docs: $(STAMP) ## write the generated pages of docs/reference again
+	$(PY) tools/reference.py
+
+examples: $(STAMP) ## write examples/*/expected.txt again, from what saltern prints now
+	$(PY) tools/examples.py
+
+format: $(STAMP) ## format the code, and fix what the linter can fix
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+lock: $(STAMP) ## write requirements.lock again (needs uv)
+	$(PY) tools/lock.py
+
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

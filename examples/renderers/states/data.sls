@@ -1,0 +1,6 @@
+#!json
+{
+  "from-json": {
+    "test.nop": []
+  }
+}

@@ -1,0 +1,3 @@
+#!toml
+["from-toml"]
+"test.nop" = []

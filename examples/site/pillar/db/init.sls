@@ -1,0 +1,3 @@
+owner: The database team
+database:
+  password: not-a-real-one

@@ -1,0 +1,8 @@
+base:
+  '*':
+    - common
+  'web*':
+    - web
+  'role:database':
+    - match: grain
+    - db

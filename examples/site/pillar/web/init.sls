@@ -1,0 +1,3 @@
+vhosts:
+  - example.org
+  - example.net

@@ -1,0 +1,155 @@
+"""Command lines, from tables.
+
+A command line is read by ``parse`` straight from the rows. Whatever is unusual (a mistake, a call for
+help) is handed to argparse, built from the same rows: importing and building it costs as much as a
+small run, and most runs make no mistake.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One option. ``kind``: text, list (may be given again), on, off, flag (true or false as text)."""
+
+    flag: str
+    dest: str
+    help: str
+    kind: str = "text"
+    metavar: str = ""
+    group: str = ""
+    choices: tuple[str, ...] = ()
+    default: object = None
+
+
+class Word(Struct, frozen=True, kw_only=True):
+    """One positional argument; ``many`` takes all that are left."""
+
+    dest: str
+    metavar: str
+    help: str
+    many: bool = False
+    choices: tuple[str, ...] = ()
+
+
+class CommandLine(Struct, frozen=True, kw_only=True):
+    command: str
+    about: str
+    words: tuple[Word, ...]
+    rows: tuple[Row, ...]
+    epilog: str = ""
+
+
+FLAG_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class _Unusual(Exception):
+    """Not for the quick reader."""
+
+
+def parse(line: CommandLine, argv: list[str]) -> SimpleNamespace:
+    """What was typed. Ends the process with a message, as argparse does, if it is wrong."""
+    try:
+        return _read(line, argv)
+    except _Unusual:
+        return SimpleNamespace(**vars(parser(line).parse_intermixed_args(argv)))
+
+
+def _read(line: CommandLine, argv: list[str]) -> SimpleNamespace:
+    rows = {row.flag: row for row in line.rows}
+    values: dict[str, Any] = {row.dest: row.default for row in line.rows}
+    words: list[str] = []
+    left = iter(argv)
+    for token in left:
+        if token == "--":
+            words += left
+        elif token.startswith("--"):
+            flag, equals, value = token.partition("=")
+            row = rows.get(flag)
+            if row is None:
+                raise _Unusual
+            _set(row, values, value if equals else None, left)
+        elif token.startswith("-") and len(token) > 1:
+            raise _Unusual
+        else:
+            words.append(token)
+    for word in line.words:
+        values[word.dest] = words if word.many else (words.pop(0) if words else None)
+        if not word.many and (values[word.dest] is None or not _allowed(word.choices, values[word.dest])):
+            raise _Unusual
+    if words and not line.words[-1].many:
+        raise _Unusual
+    return SimpleNamespace(**values)
+
+
+def _set(row: Row, values: dict[str, Any], value: str | None, left: Any) -> None:
+    if row.kind in ("on", "off"):
+        if value is not None:
+            raise _Unusual
+        values[row.dest] = row.kind == "on"
+        return
+    if value is None:
+        value = next(left, None)
+    if value is None or value.startswith("--") or not _allowed(row.choices, value):
+        raise _Unusual
+    if row.kind == "list":
+        values[row.dest] = [*(values[row.dest] or []), value]
+    elif row.kind == "flag":
+        if value.lower() not in FLAG_WORDS:
+            raise _Unusual
+        values[row.dest] = FLAG_WORDS[value.lower()]
+    else:
+        values[row.dest] = value
+
+
+def _allowed(choices: tuple[str, ...], value: str) -> bool:
+    return not choices or value in choices
+
+
+def parser(line: CommandLine) -> ArgumentParser:
+    """The same command line for argparse: help, and messages about mistakes."""
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    result = ArgumentParser(
+        prog=f"saltern {line.command}",
+        description=line.about,
+        epilog=line.epilog,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    for word in line.words:
+        choices: dict[str, Any] = {"choices": word.choices} if word.choices else {}
+        nargs: dict[str, Any] = {"nargs": "*"} if word.many else {}
+        result.add_argument(word.dest, metavar=word.metavar, help=word.help, **choices, **nargs)
+    groups: dict[str, Any] = {"": result}
+    for row in line.rows:
+        if row.group not in groups:
+            groups[row.group] = result.add_argument_group(row.group)
+        groups[row.group].add_argument(
+            row.flag, dest=row.dest, help=row.help, default=row.default, **_kind(row)
+        )
+    return result
+
+
+def _kind(row: Row) -> dict[str, Any]:
+    if row.kind in ("on", "off"):
+        return {"action": "store_true" if row.kind == "on" else "store_false"}
+    shown = {"metavar": row.metavar or row.dest.upper()}
+    if row.choices:
+        shown["choices"] = row.choices  # type: ignore[assignment]
+    if row.kind == "list":
+        return {"action": "append", **shown}
+    return {"type": _flag, **shown} if row.kind == "flag" else {**shown}
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in FLAG_WORDS:
+        raise ValueError(text)
+    return FLAG_WORDS[text.lower()]

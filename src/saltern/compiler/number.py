@@ -1,0 +1,77 @@
+"""The number every chunk is sorted by.
+
+``last`` and negative numbers count from beyond the highest number in use, ``first`` is 0, and a chunk
+without a number comes after all that have one. The members of ``names`` follow each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.high import SlsFile
+
+
+def number(
+    chunks: list[Chunk],
+    orders: Sequence[object],
+    places: Sequence[int],
+    files: Sequence[SlsFile],
+    found: Diagnostics,
+) -> None:
+    """``orders`` as written, ``places`` among the names of one declaration (0: none)."""
+    plain = not any(places) and all(order.__class__ is int and order >= 0 for order in orders)
+    if plain:
+        for chunk, order in zip(chunks, orders, strict=True):
+            chunk.order = order  # type: ignore[assignment]
+        return
+    highest = _beyond(chunks, orders, files)
+    end = highest + 1_000_000
+    words = {"first": 0, "last": end}
+    for chunk, given, place in zip(chunks, orders, places, strict=True):
+        order = _numeric(given)
+        if order is None:
+            if given is not None and str(given) not in words:
+                _odd(chunk, given, found)
+            chunk.order = words.get(str(given), highest)
+        else:
+            chunk.order = end + order if order < 0 else order
+        if place:
+            chunk.order = round(chunk.order + place / 10000, 4)
+
+
+def _beyond(chunks: Sequence[Chunk], orders: Sequence[object], files: Sequence[SlsFile]) -> int:
+    """A number beyond those in use, as Salt counts: files as they were opened, a hundred at a time."""
+    opened = {id(file.origin): at for at, file in enumerate(files)}
+    by_file = sorted(
+        zip(chunks, orders, strict=True), key=lambda pair: opened.get(id(pair[0].declared.origin), 0)
+    )
+    highest = 1
+    for _, given in by_file:
+        order = _numeric(given)
+        if isinstance(order, int) and order > highest - 1:
+            highest = order + 100
+    return highest
+
+
+def _numeric(order: object) -> int | float | None:
+    """The number, quoted or not; None for anything else."""
+    if isinstance(order, int | float) and not isinstance(order, bool):
+        return order
+    if isinstance(order, str):
+        for kind in (int, float):
+            try:
+                return kind(order)
+            except ValueError:
+                continue
+    return None
+
+
+def _odd(chunk: Chunk, order: object, found: Diagnostics) -> None:
+    found.warn(
+        "order-unknown",
+        f"the order {order!r} of {chunk.id!r} is not known; it runs after all numbered states",
+        where=chunk.mark("order"),
+        fix="write a number, 'first' or 'last'",
+    )

@@ -1,0 +1,38 @@
+"""High data in the seed's shape, for those who look at it."""
+
+from __future__ import annotations
+
+from saltern.language.high import High
+
+
+def high_data(high: High) -> dict[str, object]:
+    """High in the seed's shape."""
+    data: dict[str, dict[str, object]] = {}
+    for one in high.declarations:
+        body = data.setdefault(one.id, {})
+        body[one.state] = [*one.items, {"order": one.order}] if one.order is not None else list(one.items)
+    for one in high.declarations:
+        body = data[one.id]
+        body["__sls__"], body["__env__"] = one.ref.name, one.ref.env
+        if one.included_from:
+            body["__sls_included_from__"] = list(one.included_from)
+    result: dict[str, object] = dict(data)
+    if high.extensions:
+        result["__extend__"] = [
+            {
+                one.id: {
+                    **{key.partition(".")[0]: _extended(key, items) for key, items in one.bodies.items()},
+                    "__sls__": one.ref.name,
+                    "__env__": one.ref.env,
+                }
+            }
+            for one in high.extensions
+        ]
+    if high.exclusions:
+        result["__exclude__"] = [rule.raw for rule in high.exclusions]
+    return result
+
+
+def _extended(key: str, items: object) -> object:
+    fun = key.partition(".")[2]
+    return [*items, fun] if fun and isinstance(items, list) else items

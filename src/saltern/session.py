@@ -1,0 +1,170 @@
+"""The parts of one run, wired: tree, grains, pillar, renderers, modules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
+
+from saltern.config.settings import Settings, cache_directory
+from saltern.facts.grains import Grains, collect
+from saltern.modules.caller import ModuleCaller
+from saltern.modules.context import Run
+from saltern.modules.registry import Registry
+from saltern.modules.salt import Salt
+from saltern.render.jinja_door import JinjaDoor
+from saltern.render.pipeline import Renderers
+from saltern.render.yaml import Limits
+from saltern.sources.tree import Tree
+from saltern.system.clock import Clock, SystemClock
+from saltern.system.host import LocalHost
+
+if TYPE_CHECKING:
+    from saltern.facts.tops import TopReader
+    from saltern.render.jinja import JinjaRenderer
+    from saltern.targeting.match import Subject
+
+
+class Session:
+    """One run's parts, each built when it is first needed. Two sessions share nothing."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        grains: Mapping[str, object] | None = None,
+        pillar: Mapping[str, object] | None = None,
+        registry: Registry | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.registry = registry or Registry()
+        self.salt = Salt(self.registry)
+        self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
+        self.grains: Grains = collect(settings, grains)
+        self._override = dict(pillar or {})
+        self.opts: dict[str, object] = {**asdict(settings), **settings.extra}
+        del self.opts["extra"]
+        self.pillar: dict[str, object] = {}
+        self.renderers = self._renderers(self.tree, self.pillar)
+        self.run = Run(
+            settings=settings,
+            grains=self.grains,
+            pillar=self.pillar,
+            opts=self.opts,
+            files=self.tree,
+            templates=self.renderers,
+            functions=self.salt,
+            host=LocalHost(),
+            clock=self.clock,
+        )
+        self.run.refresh = self.refresh
+        self.salt.bind(self.run)
+        self.caller = ModuleCaller(self.registry, self.run)
+
+    def prepare(self) -> None:
+        """Compile the pillar; nothing runs when it is wrong. The mapping stays the same object."""
+        compiled = self._compiled_pillar()
+        self.pillar.clear()
+        self.pillar.update(compiled)
+
+    def refresh(self, what: frozenset[str]) -> None:
+        if "grains" in what:
+            self.grains.refresh()
+        if "pillar" in what:
+            self.prepare()
+
+    def subject(self) -> Subject:
+        from saltern.targeting.match import Subject
+
+        return Subject(
+            id=self.settings.id, grains=self.grains, pillar=self.pillar, nodegroups=self.settings.nodegroups
+        )
+
+    def environments(self) -> list[str]:
+        known = self.tree.environments()
+        if self.settings.env_order:
+            return [env for env in dict.fromkeys(self.settings.env_order) if env in known]
+        return known
+
+    def tops(self, tree: Tree, renderers: Renderers, *, only_env: str | None = None) -> TopReader:
+        from saltern.facts.tops import TopReader
+
+        return TopReader(
+            tree,
+            renderers,
+            name=self.settings.state_top,
+            strategy=self.settings.top_file_merging_strategy,
+            default_top=self.settings.default_top,
+            only_env=only_env,
+        )
+
+    def _compiled_pillar(self) -> dict[str, object]:
+        from saltern.language.merge import merge
+
+        settings = self.settings
+        compiled: dict[str, object] = {}
+        if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
+            from saltern.facts.pillar import PillarCompiler
+
+            tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size)
+            renderers = self._renderers(tree, self._override)
+            envs = [settings.pillarenv] if settings.pillarenv else tree.environments()
+            compiled = PillarCompiler(
+                tree,
+                renderers,
+                self.tops(tree, renderers),
+                strategy=settings.pillar_source_merging_strategy,
+                merge_lists=settings.pillar_merge_lists,
+            ).compile(self.subject(), envs)
+        if not self._override:
+            return compiled
+        merged = merge(compiled, self._override, strategy="smart", merge_lists=settings.pillar_merge_lists)
+        assert isinstance(merged, dict)
+        return merged
+
+    def _renderers(self, tree: Tree, pillar: dict[str, object]) -> Renderers:
+        settings = self.settings
+        shared: dict[str, object] = {
+            "salt": self.salt,
+            "grains": self.grains,
+            "pillar": pillar,
+            "opts": self.opts,
+            "proxy": {},
+            "renderers": {},
+            "ifelse": self._ifelse,
+        }
+        options = {"sls": settings.jinja_sls_env, "file": settings.jinja_env}
+        door = JinjaDoor(
+            lambda: self._jinja(tree, shared, options),
+            {purpose: "line_statement_prefix" not in given for purpose, given in options.items()},
+        )
+        return Renderers(
+            door,
+            shared,
+            pipe=settings.renderer,
+            blacklist=settings.renderer_blacklist,
+            whitelist=settings.renderer_whitelist,
+            limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
+        )
+
+    def _jinja(
+        self, tree: Tree, shared: Mapping[str, object], options: Mapping[str, Mapping[str, object]]
+    ) -> JinjaRenderer:
+        from saltern.render.jinja import JinjaRenderer
+
+        return JinjaRenderer(
+            tree,
+            shared,
+            cachedir=cache_directory(self.settings),
+            lenient=self.settings.allow_undefined,
+            options=options,
+            seconds=self.settings.render_time_limit,
+        )
+
+    def _ifelse(self, *choices: object) -> object:
+        """Jinja's ``ifelse(target, value, …, default)``."""
+        return self.salt["match.ifelse"](*choices)

@@ -1,0 +1,192 @@
+"""Shared by the tests of the language: a tree of texts, compiled or run within this process."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from saltern.cli.apply import exit_code
+from saltern.cli.main import code_for
+from saltern.config.settings import Settings
+from saltern.engine import Request, Session, apply, show_high, show_low, show_order, show_top
+from saltern.language.diagnostics import Diagnostic, Diagnostics, SalternError
+from saltern.language.events import Answer, Event, Report
+from saltern.modules.registry import Registry
+from saltern.system.clock import Clock, FakeClock
+
+Files = Mapping[str, str]
+T = TypeVar("T")
+
+
+class Tree:
+    """Texts as files below a temporary directory.
+
+    A path is of ``base``; ``dev=web.sls`` is of the environment ``dev``; ``pillar/…`` is of the pillar
+    roots and ``scratch/…`` of a directory whose place is the pillar value ``scratch``.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        place: str,
+        *,
+        config: Mapping[str, object] | None = None,
+        grains: Mapping[str, object] | None = None,
+        pillar: Mapping[str, object] | None = None,
+        registry: Registry | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.place = place
+        self.scratch = os.path.join(place, "scratch")
+        self._roots: dict[str, dict[str, list[str]]] = {"states": {}, "pillar": {}, "scratch": {}}
+        self._config = dict(config or {})
+        self._grains = grains
+        self._pillar = {"scratch": self.scratch, **(pillar or {})}
+        self._registry = registry
+        self._clock = clock
+        os.makedirs(self._root("states", "base"))
+        os.makedirs(self.scratch)
+        for path, text in files.items():
+            self._write(path, text)
+
+    def _write(self, path: str, text: str) -> None:
+        kind, env = "states", "base"
+        if path.startswith(("pillar/", "scratch/")):
+            kind, _, path = path.partition("/")
+        if "=" in path:
+            env, _, path = path.partition("=")
+        full = os.path.join(self.scratch if kind == "scratch" else self._root(kind, env), path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def _root(self, kind: str, env: str) -> str:
+        root = os.path.join(self.place, kind, env)
+        self._roots[kind].setdefault(env, [root])
+        return root
+
+    def session(self, *, test: bool = False) -> Session:
+        given: dict[str, object] = {
+            "id": "here",
+            "file_roots": self._roots["states"],
+            "pillar_roots": self._roots["pillar"] or {"base": [os.path.join(self.place, "none")]},
+            "grains_file": os.devnull,
+            "cachedir": os.path.join(self.place, "cache"),
+            "test": test,
+        }
+        settings = Settings(**{**given, **self._config})  # type: ignore[arg-type]
+        return Session(
+            settings,
+            grains=self._grains,
+            pillar=self._pillar,
+            registry=self._registry,
+            clock=self._clock or FakeClock(),
+        )
+
+    def short(self, problem: Diagnostic) -> str:
+        """The problem as a user reads it, with paths from the roots on: ``main.sls:3:5: …``."""
+        text = str(problem)
+        for kind, before in (("states", ""), ("pillar", "pillar/")):
+            text = text.replace(os.path.join(self.place, kind, "base") + "/", before)
+            text = text.replace(os.path.join(self.place, kind) + "/", before)
+        return text
+
+
+@contextmanager
+def tree(files: Files, **options: object) -> Iterator[Tree]:
+    """``options``: config, grains, pillar, registry, clock."""
+    with tempfile.TemporaryDirectory(prefix="saltern-test-") as place:
+        yield Tree(files, place, **options)  # type: ignore[arg-type]
+
+
+def request_for(files: Files, options: Mapping[str, object] | None = None) -> Request:
+    """What is asked for: as the options say, else ``main``, else the top file, else the first file."""
+    given = dict(options or {})
+    if "sls" not in given and "top.sls" not in files and not given.get("template"):
+        names = [path[:-4].replace("/", ".") for path in files if path.endswith(".sls") and path[:7] != "pillar/"]
+        given["sls"] = ("main",) if "main" in names else tuple(names[:1])
+    for name in ("sls", "exclude"):
+        if name in given:
+            value = given[name]
+            given[name] = tuple(value) if isinstance(value, list | tuple) else (value,)
+    return Request(**given)  # type: ignore[arg-type]
+
+
+class Outcome:
+    """What came of a run: a report or problems, never an exception that is not ours."""
+
+    def __init__(self) -> None:
+        self.report: Report | None = None
+        self.problems: tuple[Diagnostic, ...] = ()
+        self.texts: list[str] = []
+        self.warnings: list[str] = []
+        self.events: list[Event] = []
+        self.code = 0
+
+    @property
+    def answers(self) -> list[Answer]:
+        assert self.report is not None, "\n".join(self.texts)
+        return self.report.answers
+
+
+def attempt(made: Tree, request: Request, *, test: bool = False, detailed: bool = False) -> Outcome:
+    outcome = Outcome()
+    try:
+        report = apply(made.session(test=test), request, outcome.events.append)
+    except SalternError as problem:
+        outcome.problems = problem.diagnostics
+        outcome.texts = [made.short(one) for one in problem.diagnostics]
+        outcome.code = code_for(problem)
+        return outcome
+    outcome.report = report
+    outcome.warnings = [made.short(one) for one in report.warnings]
+    outcome.code = exit_code(report, detailed=detailed)
+    return outcome
+
+
+# -- the short ways ------------------------------------------------------------------------------
+
+
+def run_sls(files: Files, *, test: bool = False, request: Mapping[str, object] | None = None, **options: object) -> Report:
+    """Run a tree and give the report; one that does not compile raises ``CompileError``."""
+    with tree(files, **options) as made:
+        return apply(made.session(test=test), request_for(files, request))
+
+
+def low(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> list[dict[str, object]]:
+    with tree(files, **options) as made:
+        return _shown(show_low(made.session(), request_for(files, request), found := Diagnostics()), found)
+
+
+def high(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> dict[str, object]:
+    with tree(files, **options) as made:
+        return _shown(show_high(made.session(), request_for(files, request), found := Diagnostics()), found)
+
+
+def order(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> list[dict[str, object]]:
+    with tree(files, **options) as made:
+        return _shown(show_order(made.session(), request_for(files, request), found := Diagnostics()), found)
+
+
+def top(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> dict[str, list[str]]:
+    with tree(files, **options) as made:
+        return _shown(show_top(made.session(), request_for(files, request), found := Diagnostics()), found)
+
+
+def errors(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> list[str]:
+    """Every problem that keeps the tree from running, as text; empty if it runs."""
+    with tree(files, **options) as made:
+        return attempt(made, request_for(files, request)).texts
+
+
+def ids(report: Report) -> list[str]:
+    """The IDs in the order of their numbers."""
+    return [answer.chunk.id for answer in report.answers]
+
+
+def _shown(value: T, found: Diagnostics) -> T:
+    found.check()
+    return value

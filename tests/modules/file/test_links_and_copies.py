@@ -1,0 +1,139 @@
+"""``file.symlink``, ``hardlink``, ``absent``, ``exists``, ``missing``, ``touch``, ``copy``, ``rename``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from saltern.language.result import Outcome
+from saltern.modules.states.file.copies import copy, rename
+from saltern.modules.states.file.links import hardlink, symlink
+from saltern.modules.states.file.presence import absent, exists, missing
+from saltern.modules.states.file.touch import touch
+
+if TYPE_CHECKING:
+    from tests.modules.file.conftest import Desk
+
+ROOT = os.geteuid() == 0
+
+
+def test_a_link_is_made_and_changed(desk: Desk) -> None:
+    result = desk.change(symlink, desk.at("l"), target="/one")
+    assert (result.changes, result.data["target"]) == ({"new": desk.at("l")}, "/one")
+    desk.change(symlink, desk.at("l"), target="/two")
+    assert os.readlink(desk.at("l")) == "/two"
+    assert desk.names() == ["l"]
+
+
+def test_a_link_needs_its_directory(desk: Desk) -> None:
+    assert desk.foresee(symlink, desk.at("a/l"), target="/x").outcome is Outcome.WOULD_CHANGE
+    assert "not present" in desk.refusal(symlink, desk.at("a/l"), target="/x")
+    desk.change(symlink, desk.at("a/l"), target="/x", makedirs=True)
+
+
+@pytest.mark.parametrize("inner", ["f", "f/inner"])
+def test_what_is_in_the_way_of_a_link_is_refused_forced_or_renamed(desk: Desk, inner: str) -> None:
+    desk.put(inner, "x")
+    assert "exists where the symlink" in desk.refusal(symlink, desk.at("f"), target="/x")
+    desk.change(symlink, desk.at("f"), target="/x", backupname="old")
+    assert os.path.lexists(desk.at("old"))
+    os.unlink(desk.at("f"))
+    desk.put(inner, "x")
+    assert "backup" in desk.refusal(symlink, desk.at("f"), target="/x", backupname="old")
+    desk.change(symlink, desk.at("f"), target="/x", force=True)
+
+
+@pytest.mark.skipif(not ROOT, reason="needs root")
+def test_the_owner_of_a_link_is_its_own(desk: Desk) -> None:
+    desk.put("target")
+    desk.change(symlink, desk.at("l"), target="target")
+    result = desk.change(symlink, desk.at("l"), target="target", user="daemon", group="daemon")
+    assert result.changes == {"ownership": "daemon:daemon"}
+    assert os.stat(desk.at("target")).st_uid == 0
+
+
+def test_a_hard_link_is_the_same_file(desk: Desk) -> None:
+    desk.put("f", "x")
+    desk.change(hardlink, desk.at("l"), target=desk.at("f"))
+    assert os.path.samefile(desk.at("f"), desk.at("l"))
+    desk.put("g", "other")
+    assert "exists where" in desk.refusal(hardlink, desk.at("g"), target=desk.at("f"))
+    desk.change(hardlink, desk.at("g"), target=desk.at("f"), force=True)
+    assert "does not exist" in desk.refusal(hardlink, desk.at("h"), target=desk.at("none"))
+    assert "directory" in desk.refusal(hardlink, desk.at("h"), target=str(desk.scratch))
+
+
+def test_absent_removes_files_directories_and_links_but_not_their_targets(desk: Desk) -> None:
+    desk.put("f")
+    desk.put("d/sub/x")
+    os.symlink("d", desk.at("l"))
+    assert desk.change(absent, desk.at("l")).changes == {"removed": desk.at("l")}
+    assert "d/sub/x" in desk.names()
+    desk.change(absent, desk.at("f"))
+    desk.change(absent, desk.at("d"))
+    desk.same(absent, desk.at("nothing/at/all"))
+    assert desk.names() == []
+    assert "Refusing" in desk.refusal(absent, "/")
+    assert "Refusing" in desk.refusal(absent, "/usr/..")
+    assert "absolute" in desk.refusal(absent, "f")
+
+
+def test_exists_and_missing_only_look(desk: Desk) -> None:
+    desk.put("f")
+    assert desk.same(exists, desk.at("f")).data["type"] == "file"
+    desk.same(missing, desk.at("g"))
+    assert desk.refusal(exists, desk.at("g")) == f"Specified path {desk.at('g')} does not exist"
+    assert desk.refusal(missing, desk.at("f")) == f"Specified path {desk.at('f')} exists"
+
+
+def test_touch_creates_and_sets_times(desk: Desk) -> None:
+    assert desk.foresee(touch, desk.at("f")).changes == {"new": desk.at("f")}
+    assert desk.call(touch, desk.at("f")).changes == {"new": desk.at("f")}
+    assert desk.call(touch, desk.at("f")).changes == {"touched": desk.at("f")}
+    desk.change(touch, desk.at("f"), mtime=1000)
+    assert os.stat(desk.at("f")).st_mtime == 1000
+    desk.change(touch, desk.at("f"), mtime="2024-05-01 12:00")
+    desk.change(touch, desk.at("a/f"), atime=5, makedirs=True)
+    assert "makedirs" in desk.refusal(touch, desk.at("b/f"))
+    assert "no time" in desk.refusal(touch, desk.at("f"), mtime="yesterday")
+
+
+def test_a_copy_is_made_once_and_kept(desk: Desk) -> None:
+    desk.put("f", "one", mode=0o640)
+    result = desk.change(copy, desk.at("g"), source=desk.at("f"))
+    assert result.changes == {desk.at("g"): desk.at("f")}
+    assert (desk.text("g"), desk.mode("g")) == ("one", 0o640)
+    desk.put("f", "two")
+    desk.same(copy, desk.at("g"), source=desk.at("f"))
+    desk.change(copy, desk.at("g"), source=desk.at("f"), force=True, mode="0600")
+    assert (desk.text("g"), desk.mode("g")) == ("two", 0o600)
+
+
+def test_directories_are_copied_whole_and_links_as_links(desk: Desk) -> None:
+    desk.put("d/sub/x", "x")
+    os.symlink("/etc", desk.at("d/link"))
+    desk.change(copy, desk.at("e"), source=desk.at("d"))
+    assert os.readlink(desk.at("e/link")) == "/etc"
+    desk.put("f", "f")
+    desk.change(copy, desk.at("e"), source=desk.at("f"), subdir=True)
+    assert desk.text("e/f") == "f"
+
+
+def test_a_copy_needs_source_and_directory(desk: Desk) -> None:
+    assert "not present" in desk.refusal(copy, desk.at("g"), source=desk.at("none"))
+    assert "absolute" in desk.refusal(copy, desk.at("g"), source="none")
+    desk.put("f")
+    assert "makedirs" in desk.refusal(copy, desk.at("a/g"), source=desk.at("f"))
+    desk.change(copy, desk.at("a/g"), source=desk.at("f"), makedirs=True)
+
+
+def test_rename_moves_once(desk: Desk) -> None:
+    desk.put("f", "x")
+    desk.change(rename, desk.at("a/g"), source=desk.at("f"), makedirs=True)
+    assert desk.names() == ["a", "a/g"]
+    desk.put("f", "y")
+    desk.same(rename, desk.at("a/g"), source=desk.at("f"))
+    desk.change(rename, desk.at("a/g"), source=desk.at("f"), force=True)
+    assert desk.text("a/g") == "y"

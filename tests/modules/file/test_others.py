@@ -1,0 +1,146 @@
+"""``file.serialize``, ``patch``, ``decode``, ``mknod``, ``tidied``, ``pruned``, ``cached``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from saltern.modules.registry import Registry, schema
+from saltern.modules.states import file
+from saltern.modules.states.file.cached import cached, not_cached
+from saltern.modules.states.file.decode import decode
+from saltern.modules.states.file.mknod import mknod
+from saltern.modules.states.file.patch import patch
+from saltern.modules.states.file.serialize import serialize
+from saltern.modules.states.file.tidying import pruned, tidied
+
+if TYPE_CHECKING:
+    from tests.modules.file.conftest import Desk
+
+PATCH = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
+
+
+def test_every_name_of_the_table_is_a_state_with_a_manual() -> None:
+    registry = Registry()
+    for name in file.LAZY:
+        found = registry.state("file", name)
+        assert found is not None, name
+        assert found.doc
+        assert schema(found) is not None
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        ({"serializer": "json"}, '{\n  "a": [\n    1,\n    2\n  ],\n  "b": 1\n}\n'),
+        (
+            {"formatter": "json", "serializer_opts": [{"indent": None}, {"sort_keys": False}]},
+            '{"b": 1,"a": [1,2]}\n',
+        ),
+        ({}, "a:\n- 1\n- 2\nb: 1\n"),
+        ({"serializer": "yaml", "serializer_opts": {"default_flow_style": True}}, "{a: [1, 2], b: 1}\n"),
+        ({"serializer": "keyvalue"}, "b=1\na=[1, 2]\n"),
+        ({"serializer": "python"}, "{'a': [1, 2], 'b': 1}\n"),
+    ],
+)
+def test_data_is_written_in_many_formats(desk: Desk, args: dict[str, object], text: str) -> None:
+    desk.change(serialize, desk.at("f"), dataset={"b": 1, "a": [1, 2]}, **args)
+    assert desk.text("f") == text
+
+
+def test_toml_reads_back_as_it_was_written(desk: Desk) -> None:
+    data = {"t": {"x y": 'a"b\\', "n": {"k": [1, 2.5, True]}}, "list": [{"a": 1}, {"a": 2}], "plain": "é\n"}
+    desk.change(serialize, desk.at("f"), dataset=data, serializer="toml")
+    assert tomllib.loads(desk.text("f")) == data
+
+
+def test_data_is_merged_into_what_is_there(desk: Desk) -> None:
+    desk.put("f", '{"x": 1, "b": {"q": 1}}')
+    desk.pillar["conf"] = {"b": {"z": 2}}
+    desk.change(serialize, desk.at("f"), dataset_pillar="conf", serializer="json", merge_if_exists=True)
+    assert json.loads(desk.text("f")) == {"x": 1, "b": {"q": 1, "z": 2}}
+    desk.put("g", "{broken")
+    args = {"dataset": {"a": 1}, "serializer": "json", "merge_if_exists": True}
+    assert "cannot be read" in desk.refusal(serialize, desk.at("g"), **args)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ({"dataset": {}, "serializer": "nope"}, "no serializer"),
+        ({}, "give dataset"),
+        ({"dataset": {}, "dataset_pillar": "x"}, "either"),
+        ({"dataset_pillar": "x"}, "does not exist"),
+        ({"dataset": [1], "serializer": "configparser"}, "section"),
+        ({"dataset": {"a": object()}, "serializer": "json"}, "cannot be written"),
+        ({"dataset": {"a": 1}, "check_cmd": "false"}, "check_cmd"),
+    ],
+)
+def test_data_that_cannot_be_written_is_told(desk: Desk, args: dict[str, object], said: str) -> None:
+    assert said in desk.refusal(serialize, desk.at("f"), **args)
+
+
+@pytest.mark.skipif(not shutil.which("patch"), reason="needs patch")
+def test_a_patch_is_applied_once(desk: Desk) -> None:
+    url = desk.source("p", PATCH)
+    desk.put("f", "a\nb\n", mode=0o600)
+    result = desk.change(patch, desk.at("f"), source=url)
+    assert "+c" in str(result.changes["diff"])
+    assert (desk.text("f"), desk.mode("f")) == ("a\nc\n", 0o600)
+    desk.put("d/f", "a\nb\n")
+    desk.change(patch, desk.at("d"), source=url, strip=1)
+    assert desk.text("d/f") == "a\nc\n"
+    desk.put("g", "other\n")
+    assert "does not apply" in desk.refusal(patch, desk.at("g"), source=url)
+    assert "does not exist" in desk.refusal(patch, desk.at("none"), source=url)
+    assert "not found" in desk.refusal(patch, desk.at("g"), source="salt://none")
+
+
+def test_encoded_data_is_decoded(desk: Desk) -> None:
+    desk.change(decode, desk.at("f"), encoded_data="aGVs\nbG8=")
+    assert desk.text("f") == "hello"
+    assert "not base64" in desk.refusal(decode, desk.at("f"), encoded_data="%%%")
+    assert "either" in desk.refusal(decode, desk.at("f"))
+
+
+def test_a_pipe_is_made(desk: Desk) -> None:
+    desk.change(mknod, desk.at("p"), ntype="p", mode="0640")
+    assert stat.S_ISFIFO(os.stat(desk.at("p")).st_mode)
+    desk.put("f")
+    assert "not a pipe" in desk.refusal(mknod, desk.at("f"), ntype="p")
+    assert "no node type" in desk.refusal(mknod, desk.at("g"), ntype="x")
+
+
+def test_tidying_removes_by_name_age_and_size(desk: Desk) -> None:
+    for name in ("d/a.log", "d/s/b.log", "d/keep"):
+        os.utime(desk.put(name, "xxxx"), (0, 0))
+    desk.put("d/new.log", "x")
+    args = {"matches": [r".*\.log$", "s$"], "age": 30, "age_size_only": "age", "rmdirs": True}
+    result = desk.change(tidied, desk.at("d"), **args)
+    assert result.changes == {"removed": [desk.at("d/s/b.log"), desk.at("d/s"), desk.at("d/a.log")]}
+    assert desk.names() == ["d", "d/keep", "d/new.log"]
+    assert "does not exist" in desk.refusal(tidied, desk.at("none"))
+    assert "no size" in desk.refusal(tidied, desk.at("d"), size="large")
+
+
+def test_empty_directories_are_pruned(desk: Desk) -> None:
+    desk.put("d/full/x")
+    os.makedirs(desk.at("d/empty/er"))
+    assert "not empty" in desk.refusal(pruned, desk.at("d"))
+    result = desk.change(pruned, desk.at("d"), recurse=True)
+    assert result.changes == {"deleted": [desk.at("d/empty/er"), desk.at("d/empty")]}
+    os.makedirs(desk.at("e"))
+    desk.change(pruned, desk.at("e"))
+
+
+def test_files_of_the_tree_need_no_cache(desk: Desk) -> None:
+    url = desk.source("f", "x")
+    assert desk.same(cached, url).data["size"] == 1
+    assert "not found" in desk.refusal(cached, "salt://none")
+    desk.same(not_cached, "http://example.invalid/f")

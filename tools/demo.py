@@ -1,0 +1,54 @@
+"""``make demo``: the commands of ``examples/demo``, run in a temporary copy, with a word before each.
+
+Needs no privileges, and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.transcript import environment, steps  # noqa: E402
+
+EXAMPLE = ROOT / "examples" / "demo"
+WORDS = (
+    "In test mode: what would change? Nothing is touched.",
+    "Really: every state runs, and the command that watches the file reacts.",
+    "Again: all is as it should be, so nothing changes.",
+    "With another port in the pillar: one file differs, and the command reacts again.",
+    "A tree with mistakes: each is told with its file and line, and nothing runs.",
+)
+EXPECTED_CODES = (0, 0, 0, 0, 3)
+
+
+def main() -> int:
+    told = (EXAMPLE / "expected.txt").read_text(encoding="utf-8")
+    good = True
+    with tempfile.TemporaryDirectory(prefix="saltern-demo-") as directory:
+        copy = Path(directory).resolve() / "demo"
+        shutil.copytree(EXAMPLE, copy)
+        for number, ((command, _), word, code) in enumerate(
+            zip(steps(told), WORDS, EXPECTED_CODES, strict=True), 1
+        ):
+            print(f"\n=== {number}. {word}\n$ {command}", flush=True)
+            good &= _ended(command, copy) == code
+    print("\nThe directory it worked in is gone again." if good else "\nThat was not what this demo promises.")
+    print("Next: README.md, then docs/getting-started/first-state.md")
+    return 0 if good else 1
+
+
+def _ended(command: str, directory: Path) -> int:
+    words = shlex.split(command.replace("$PWD", str(directory)))[1:]
+    call = [sys.executable, "-m", "saltern", *words]
+    return subprocess.run(call, cwd=directory, env=environment(directory), check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Write ``examples/*/expected.txt`` again: the same commands, with what they print now.
+
+With ``--check`` nothing is written; the exit code says whether something would be.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools.transcript import commands, transcript  # noqa: E402
+
+EXPECTED = "expected.txt"
+
+
+def examples() -> list[Path]:
+    return sorted(file.parent for file in (ROOT / "examples").glob(f"*/{EXPECTED}"))
+
+
+def printed(example: Path) -> str:
+    """What the commands of an example print, run in a copy of it."""
+    with tempfile.TemporaryDirectory() as directory:
+        copy = Path(directory).resolve() / example.name
+        shutil.copytree(example, copy)
+        return transcript(commands((example / EXPECTED).read_text(encoding="utf-8")), copy)
+
+
+def main(argv: list[str]) -> int:
+    stale = 0
+    for example in examples():
+        expected = example / EXPECTED
+        text = printed(example)
+        if text != expected.read_text(encoding="utf-8"):
+            stale += 1
+            print(f"{expected.relative_to(ROOT)} {'is out of date' if '--check' in argv else 'written'}")
+            if "--check" not in argv:
+                expected.write_text(text, encoding="utf-8")
+    return 1 if stale and "--check" in argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

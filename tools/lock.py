@@ -1,0 +1,63 @@
+"""Write ``requirements.lock``: every package a developer's environment needs, with its hashes.
+
+Needs uv (``pip install uv``); whoever installs from the lock needs only pip. The lock names
+no host, so that it works with any index that serves the same files.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LOCK = ROOT / "requirements.lock"
+HEADER = "# Made by `make lock` from pyproject.toml; do not edit.\n"
+BUILD = ("editables",)  # what an editable install asks for beyond build-system.requires
+OPTIONS = (
+    "--universal",
+    "--generate-hashes",
+    "--python-version=3.11",
+    "--no-emit-index-url",
+    "--no-emit-find-links",
+    "--no-header",
+    "--no-annotate",
+)
+
+
+def wanted() -> list[str]:
+    """The requirements of the package, of every extra, of the dev group and of the build."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = settings["project"]
+    rows = [*project["dependencies"], *settings["build-system"]["requires"], *BUILD]
+    for extra in project.get("optional-dependencies", {}).values():
+        rows += extra
+    # the dev group names the package itself, for its extras: those are above
+    rows += [row for row in settings["dependency-groups"]["dev"] if not row.startswith(project["name"])]
+    return rows
+
+
+def locked(rows: list[str]) -> str:
+    with tempfile.TemporaryDirectory() as directory:
+        source, target = Path(directory, "in.txt"), Path(directory, "out.txt")
+        source.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        command = [sys.executable, "-m", "uv", "pip", "compile", *OPTIONS, f"--output-file={target}", source]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return target.read_text(encoding="utf-8")
+
+
+def main() -> int:
+    text = locked(wanted())
+    told = re.search(r"https?://|file:|^-", text, re.MULTILINE)
+    if told:
+        print(f"tools/lock.py: the lock would name a place: {told.group()!r}", file=sys.stderr)
+        return 1
+    LOCK.write_text(HEADER + text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Run commands as a page shows them, and compare what they print with what the page says.
+
+A transcript is text: a line ``$ command``, then its output, then ``[exit N]`` if it did not end
+with 0. Commands run without a shell; ``$PWD`` is the directory they run in, and times, paths and
+whatever else differs from machine to machine is put into one form before texts are compared.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+PROMPT = "$ "
+
+# What differs from run to run, and what stands for it.
+NORMAL: tuple[tuple[str, str], ...] = (
+    (r"Started: \S+", "Started: TIME"),
+    (r"Duration: [\d.]+ m?s", "Duration: TIME"),
+    (r"Total run time: +[\d.]+ m?s", "Total run time: TIME"),
+    (r"(?m)(pid:)(\s+)\d+$", r"\1\2PID"),
+    (r"\b[0-9a-f]{64}\b", "SHA256"),
+)
+
+
+def environment(directory: Path) -> Mapping[str, str]:
+    """Nothing of the user's configuration, and all that is kept stays in ``directory``."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SALTERN_")}
+    state = directory / ".home"
+    return {
+        **kept,
+        "HOME": str(state),
+        "XDG_CONFIG_HOME": str(state),
+        "SALTERN_CACHEDIR": str(state / "cache"),
+        "SALTERN_ID": "here",
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "PWD": str(directory),
+    }
+
+
+def run(command: str, directory: Path) -> str:
+    """What the command prints, on both streams, in normal form."""
+    words = shlex.split(command.replace("$PWD", str(directory)))
+    if words[0] == "saltern":
+        words[:1] = [sys.executable, "-m", "saltern"]
+    done = subprocess.run(
+        words,
+        cwd=directory,
+        env=environment(directory),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    end = f"[exit {done.returncode}]\n" if done.returncode else ""
+    return normal(done.stdout, directory) + end
+
+
+def normal(text: str, directory: Path) -> str:
+    text = text.replace(str(directory), "$PWD")
+    for pattern, stands_for in NORMAL:
+        text = re.sub(pattern, stands_for, text)
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def commands(text: str) -> list[str]:
+    return [line.removeprefix(PROMPT) for line in text.splitlines() if line.startswith(PROMPT)]
+
+
+def transcript(wanted: Iterable[str], directory: Path) -> str:
+    """All commands in one directory, one after the other."""
+    return "".join(f"{PROMPT}{command}\n{run(command, directory)}" for command in wanted)
+
+
+def steps(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a transcript, with the lines that are said to follow."""
+    command, lines = "", list[str]()
+    for line in text.splitlines():
+        if line.startswith(PROMPT):
+            if command:
+                yield command, lines
+            command, lines = line.removeprefix(PROMPT), []
+        elif command:
+            lines.append(line)
+    if command:
+        yield command, lines
+
+
+def missing(said: Iterable[str], printed: str) -> str | None:
+    """The first line that is said but not printed, in this order. ``…`` stands for any lines."""
+    left = iter([_loose(line) for line in printed.splitlines()])
+    for line in said:
+        if line.strip() in ("…", "..."):
+            continue
+        if _loose(line) not in left:
+            return line
+    return None
+
+
+def _loose(line: str) -> str:
+    """As a reader compares: places that a page invents, and spaces, do not count."""
+    line = re.sub(r"/home/you/[\w-]+", "$PWD", line)
+    for pattern, stands_for in NORMAL:
+        line = re.sub(pattern, stands_for, line)
+    return " ".join(line.split())
