@@ -24,7 +24,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, really, and again
-	@$(PY) tools/demo.py
+	@$(PY) -m tools.demo
 
 test: $(STAMP) ## run all tests
 	$(PY) -m pytest -n 2
@@ -34,23 +34,23 @@ check: $(STAMP) ## format, lint, types, import contracts, generated pages
 	$(PY) -m ruff check .
 	$(PY) -m mypy src tests tools
 	$(VENV)/bin/lint-imports
-	$(PY) tools/reference.py --check
+	$(PY) -m tools.reference --check
 
 bench: $(STAMP) ## measure
 	$(PY) bench/run.py
 
 docs: $(STAMP) ## write the generated pages of docs/reference again
-	$(PY) tools/reference.py
+	$(PY) -m tools.reference
 
 examples: $(STAMP) ## write examples/*/expected.txt again, from what saltern prints now
-	$(PY) tools/examples.py
+	$(PY) -m tools.examples
 
 format: $(STAMP) ## format the code, and fix what the linter can fix
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
 lock: $(STAMP) ## write requirements.lock again (needs uv)
-	$(PY) tools/lock.py
+	$(PY) -m tools.lock
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -12,10 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from tools.transcript import environment, steps
 
-from tools.transcript import environment, steps  # noqa: E402
+ROOT = Path(__file__).parent.parent
 
 EXAMPLE = ROOT / "examples" / "demo"
 WORDS = (
@@ -39,7 +38,9 @@ def main() -> int:
         ):
             print(f"\n=== {number}. {word}\n$ {command}", flush=True)
             good &= _ended(command, copy) == code
-    print("\nThe directory it worked in is gone again." if good else "\nThat was not what this demo promises.")
+    print(
+        "\nThe directory it worked in is gone again." if good else "\nThat was not what this demo promises."
+    )
     print("Next: README.md, then docs/getting-started/first-state.md")
     return 0 if good else 1
 

@@ -10,10 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from tools.transcript import commands, transcript
 
-from tools.transcript import commands, transcript  # noqa: E402
+ROOT = Path(__file__).parent.parent
 
 EXPECTED = "expected.txt"
 

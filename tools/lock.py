@@ -44,7 +44,16 @@ def locked(rows: list[str]) -> str:
     with tempfile.TemporaryDirectory() as directory:
         source, target = Path(directory, "in.txt"), Path(directory, "out.txt")
         source.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        command = [sys.executable, "-m", "uv", "pip", "compile", *OPTIONS, f"--output-file={target}", source]
+        command = [
+            sys.executable,
+            "-m",
+            "uv",
+            "pip",
+            "compile",
+            *OPTIONS,
+            f"--output-file={target}",
+            str(source),
+        ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return target.read_text(encoding="utf-8")
 

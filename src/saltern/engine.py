@@ -90,7 +90,7 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
     low = compile_low(high, _compile_rules(session, request), session.caller.reacts, found)
     check(low.chunks, session.registry, found, strict=session.settings.strict)
     found.check()
-    plan = make_plan(low.chunks, low.rendered, found)
+    plan = make_plan(low.chunks, low.rendered, found, _aggregates(session, low.chunks))
     if request.id is not None:
         plan = _only(plan, request.id)
     gc.freeze()  # what is compiled stays; the collector need not look at it again
@@ -245,7 +245,7 @@ def _planned(session: Session, request: Request, found: Diagnostics) -> Plan:
     refs, loader = targets(session, request, found)
     rules = _compile_rules(session, request)
     low: Low = compile_low(compile_high(refs, loader, rules, found), rules, session.caller.reacts, found)
-    return make_plan(low.chunks, low.rendered, found)
+    return make_plan(low.chunks, low.rendered, found, _aggregates(session, low.chunks))
 
 
 def _run_rules(session: Session) -> RunRules:
@@ -257,6 +257,20 @@ def _run_rules(session: Session) -> RunRules:
         allowed=_allowed(session) if settings.global_state_conditions else None,
         disabled=_disabled(session.grains.get("state_runs_disabled")),
     )
+
+
+def _aggregates(session: Session, chunks: Sequence[Chunk]) -> Callable[[Chunk], bool] | None:
+    """Which chunks want to be done together, by their own word or the configuration's; None: none does."""
+    usual = session.settings.state_aggregate
+    if not usual and not any("aggregate" in chunk.words for chunk in chunks):
+        return None
+
+    def wanted(chunk: Chunk) -> bool:
+        word = chunk.args.get("aggregate", usual)
+        asked = chunk.state in word if isinstance(word, list) else word is True
+        return asked and session.caller.aggregates(chunk.state)
+
+    return wanted
 
 
 def _allowed(session: Session) -> Callable[[Chunk], bool]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from hypothesis import HealthCheck, assume, event, given, settings
-
-from saltern import engine
-from saltern.compiler.compile import Rules, compile_high, compile_low
-from saltern.language.diagnostics import CompileError, Diagnostics
-from saltern.language.result import Outcome
 from tests import kit
 from tests.property.naive import KINDS, Cycle, on_cycles, tag, targets, walked
 from tests.property.recording import Recording
 from tests.property.strategies import trees
 
-usual = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+from saltern import engine
+from saltern.compiler.compile import Rules, compile_high, compile_low
+from saltern.language.diagnostics import CompileError, Diagnostics
+from saltern.language.result import Outcome
+
+usual = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REQUEST = {"sls": ("main",)}
 
 

@@ -14,6 +14,8 @@ from saltern.modules.context import Context, Run
 from saltern.modules.params import BadArgument, bind
 from saltern.modules.registry import AnyState, Registry, schema
 
+NOT_RUN = 127  # what a shell says of a command it cannot start
+
 
 class ModuleCaller:
     """Implements ``runtime.ports.Caller`` over a registry. ``refresh`` is given by the engine."""
@@ -87,10 +89,14 @@ class ModuleCaller:
         return self._registry.companion(state, "mod_aggregate") is not None
 
     def aggregate(self, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+        """What the module makes of it; one that fails to enlarge it leaves it as it is."""
         enlarge = self._registry.companion(chunk.state, "mod_aggregate")
         context = Context(self._run, env=chunk.env, chunk=chunk)
-        enlarged: Chunk = enlarge(context, chunk, group, answered)
-        return enlarged
+        try:
+            enlarged: object = enlarge(context, chunk, group, answered)
+        except Exception:
+            return chunk
+        return enlarged if isinstance(enlarged, Chunk) else chunk
 
     # -- functions, for conditions and slots -----------------------------------------------------------
 
@@ -104,7 +110,10 @@ class ModuleCaller:
         """Through the shell, as the options of the state say."""
         from saltern.modules.commands import run_guard
 
-        return run_guard(Context(self._run), command, options)
+        try:
+            return run_guard(Context(self._run), command, options)
+        except BadArgument:
+            return NOT_RUN
 
     def exists(self, path: str) -> bool:
         return os.path.lexists(path)

@@ -1,46 +1,250 @@
-"""Commands in conditions: run in a shell with the options of their state; only the exit code counts."""
+"""How ``cmd`` runs a command, for its functions and its states alike: Salt's options → one ``Ran``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.modules.context import Context
+from saltern.modules.params import BadArgument
+
+Command = str | Sequence[str]
+
+# Output is read by programs and compared by states, so it is asked for in one language.
+LOCALE: dict[str, str] = dict.fromkeys(
+    (
+        "LC_CTYPE",
+        "LC_NUMERIC",
+        "LC_TIME",
+        "LC_COLLATE",
+        "LC_MONETARY",
+        "LC_MESSAGES",
+        "LC_PAPER",
+        "LC_NAME",
+        "LC_ADDRESS",
+        "LC_TELEPHONE",
+        "LC_MEASUREMENT",
+        "LC_IDENTIFICATION",
+        "LANGUAGE",
+    ),
+    "C",
+)
 
 
-def run_guard(ctx: Context, command: str, options: Mapping[str, object]) -> int:
-    env = environment(options.get("env"))
-    if path := options.get("prepend_path"):
-        import os
+class Options(Struct, frozen=True, kw_only=True):
+    """How to run a command. ``shell`` None takes the machine's; ``in_shell`` says whether to use one."""
 
-        env["PATH"] = f"{path}:{env.get('PATH') or os.environ.get('PATH', os.defpath)}"
-    umask, timeout = options.get("umask"), options.get("timeout")
-    words: str | list[str] = command
-    if root := options.get("root"):
-        words = ["chroot", str(root), "/bin/sh", "-c", command]
-    return ctx.host.run(
-        words,
-        shell=text_or_none(options.get("shell")),
-        cwd=text_or_none(options.get("cwd")),
-        env=env,
-        user=text_or_none(options.get("runas")),
-        umask=int(str(umask), 8) if umask is not None else None,
-        timeout=float(str(timeout)) if timeout else None,
-    ).code
+    in_shell: bool = True
+    shell: str | None = None
+    cwd: str | None = None
+    runas: str | None = None
+    env: object = None
+    clean_env: bool = False
+    prepend_path: str | None = None
+    stdin: str | None = None
+    umask: object = None
+    timeout: float | None = None
+    ignore_timeout: bool = False
+    success_retcodes: object = None
+    success_stdout: object = None
+    success_stderr: object = None
+    merge_err: bool = False
+    rstrip: bool = True
+    reset_system_locale: bool = True
+    root: str | None = None
+    bg: bool = False
 
 
-def environment(value: object) -> dict[str, str]:
-    """``env``: a mapping, or a list of mappings or ``NAME=value``."""
-    if isinstance(value, Mapping):
-        return {str(key): "" if inner is None else str(inner) for key, inner in value.items()}
+class Done(Struct, frozen=True, kw_only=True):
+    """What the command left. ``retcode`` is None for one that was sent to the background."""
+
+    pid: int
+    retcode: int | None
+    stdout: str = ""
+    stderr: str = ""
+    timed_out: bool = False
+    started: bool = True
+
+    def asdict(self) -> dict[str, object]:
+        return {"pid": self.pid, "retcode": self.retcode, "stdout": self.stdout, "stderr": self.stderr}
+
+
+PLAIN = Options()
+
+
+def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
+    """Run it. Raises ``BadArgument`` if user, shell, directory or environment are not to be had."""
+    user = options.runas or ctx.runas
+    cwd, shell = _directory(options.cwd, user), _shell(ctx, options)
+    if isinstance(command, str) and not options.in_shell:
+        command = words(command)
+    if options.root or options.bg:
+        command = _wrapped([shell, "-c", command] if isinstance(command, str) else command, options)
+    ran = ctx.host.run(
+        command,
+        shell=shell,
+        cwd=cwd,
+        env=_environment(options),
+        clean_env=options.clean_env,
+        user=user,
+        stdin=options.stdin,
+        umask=octal(options.umask),
+        timeout=options.timeout,
+        merge_err=options.merge_err,
+    )
+    done = Done(
+        pid=ran.pid,
+        retcode=-ran.signal or ran.code,
+        stdout=ran.out.rstrip() if options.rstrip else ran.out,
+        stderr=ran.err.rstrip() if options.rstrip else ran.err,
+        timed_out=ran.timed_out,
+        started=ran.pid > 0,
+    )
+    return _judged(done, options)
+
+
+def _judged(done: Done, options: Options) -> Done:
+    """The exit code after everything that may overrule it."""
+    if done.timed_out:
+        note = f"Timed out after {options.timeout:g} seconds"
+        said = f"{done.stdout}\n{note}" if done.stdout else note
+        return replace(done, retcode=0 if options.ignore_timeout else 1, stdout=said)
+    if options.bg and done.retcode == 0:
+        return replace(done, pid=int(done.stdout or 0), retcode=None, stdout="")
+    if done.retcode == 0:
+        return done
+    forgiven = (
+        str(done.retcode) in listed(options.success_retcodes)
+        or done.stdout in listed(options.success_stdout)
+        or done.stderr in listed(options.success_stderr)
+    )
+    return replace(done, retcode=0) if forgiven else done
+
+
+def listed(value: object) -> list[str]:
+    if value is None:
+        return []
+    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def words(command: str) -> list[str]:
+    """A command line in words, as a shell would split it."""
+    import shlex
+
+    try:
+        found = shlex.split(command)
+    except ValueError as problem:
+        raise BadArgument(f"cannot split the command {command!r}: {str(problem).lower()}") from None
+    if not found:
+        raise BadArgument("the command is empty")
+    return found
+
+
+def octal(umask: object) -> int | None:
+    """``077`` reaches us as the number 77, and means 077."""
+    if umask is None:
+        return None
+    try:
+        return int(str(umask).removeprefix("0o"), 8)
+    except ValueError:
+        raise BadArgument(f"umask needs an octal number such as 077, got {umask!r}") from None
+
+
+def _directory(cwd: str | None, user: str | None) -> str:
+    if cwd is None:
+        home = _home(user)
+        return home if os.path.isdir(home) else "/"
+    cwd = os.path.expanduser(cwd)
+    if not os.path.isabs(cwd) or not os.path.isdir(cwd):
+        raise BadArgument(f'Desired working directory "{cwd}" is not available')
+    return cwd
+
+
+def _home(user: str | None) -> str:
+    if not user:
+        return os.path.expanduser("~")
+    from saltern.system.process import UnknownUser, look_up
+
+    try:
+        return look_up(user).home
+    except UnknownUser:
+        raise BadArgument(f"User '{user}' is not available") from None
+
+
+def _shell(ctx: Context, options: Options) -> str:
+    shell = options.shell or str(ctx.grains.get("shell") or "/bin/sh")
+    if options.shell and not os.access(shell, os.X_OK) and "/" in shell:
+        raise BadArgument(f"The shell {shell} is not available")
+    return shell
+
+
+def environment(given: object) -> dict[str, str]:
+    """``env`` as users write it: a mapping, or a list of mappings and ``NAME=value``."""
+    if given is None or given == "":
+        return {}
+    items = given if isinstance(given, list) else [given]
     result: dict[str, str] = {}
-    for item in value if isinstance(value, list) else ():
+    for item in items:
         if isinstance(item, Mapping):
-            result |= environment(item)
-        elif isinstance(item, str) and "=" in item:
-            name, _, text = item.partition("=")
-            result[name] = text
+            result |= {str(key): "" if value is None else str(value) for key, value in item.items()}
+        elif isinstance(item, str) and isinstance(given, list):
+            name, _, value = item.partition("=")
+            result[name] = value
+        else:
+            raise BadArgument(f"env needs a mapping or a list of mappings, got {item!r}")
     return result
 
 
-def text_or_none(value: object) -> str | None:
-    return None if value is None or value == "" else str(value)
+def _environment(options: Options) -> dict[str, str]:
+    result = dict(LOCALE) if options.reset_system_locale else {}
+    if options.env:
+        result |= environment(options.env)
+    if options.prepend_path:
+        before = result.get("PATH", os.environ.get("PATH", os.defpath))
+        result["PATH"] = f"{options.prepend_path}{os.pathsep}{before}"
+    return result
+
+
+# The shell starts it, prints its number and leaves; so nobody has to wait for it here.
+BACKGROUND = '"$@" </dev/null >/dev/null 2>&1 & echo $!'
+
+
+def _wrapped(argv: Sequence[str], options: Options) -> list[str]:
+    inner = ["chroot", options.root, *argv] if options.root else list(argv)
+    return ["/bin/sh", "-c", BACKGROUND, "sh", *inner] if options.bg else inner
+
+
+GUARD_OPTIONS = (
+    "cwd",
+    "root",
+    "runas",
+    "env",
+    "prepend_path",
+    "umask",
+    "timeout",
+    "success_retcodes",
+    "shell",
+)
+
+
+def run_guard(ctx: Context, command: str, given: Mapping[str, object]) -> int:
+    """The exit code of a condition, with the options of its state."""
+    values = {name: given[name] for name in GUARD_OPTIONS if given.get(name) is not None}
+    texts = {
+        name: str(values[name])
+        for name in ("cwd", "root", "runas", "prepend_path", "shell")
+        if name in values
+    }
+    timeout = values.get("timeout")
+    options = Options(
+        env=values.get("env"),
+        umask=values.get("umask"),
+        timeout=float(str(timeout)) if timeout else None,
+        success_retcodes=values.get("success_retcodes"),
+        **texts,  # type: ignore[arg-type]
+    )
+    code = execute(ctx, command, options).retcode
+    return 0 if code is None else code

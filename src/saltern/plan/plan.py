@@ -10,13 +10,14 @@ as a whole; below zero the rehearsals (``~place``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import ORDERING, RequisiteKind, When
+from saltern.plan.aggregate import group
 from saltern.plan.cycles import tell
 from saltern.plan.index import SLS, Index, described, is_pattern
 
@@ -45,14 +46,31 @@ class Plan(Struct, kw_only=True):
     sequence: list[int] = field(default_factory=list)
     pulled_by: dict[int, int] = field(default_factory=dict)  # place → the place that pulled it forward
     listeners: list[Listener] = field(default_factory=list)
+    groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # place → all that are done together
 
 
-def make_plan(chunks: Sequence[Chunk], rendered: Sequence[str], found: Diagnostics) -> Plan:
-    """Raises ``CompileError`` for unknown targets and cycles, all of a kind together."""
+def make_plan(
+    chunks: Sequence[Chunk],
+    rendered: Sequence[str],
+    found: Diagnostics,
+    aggregates: Callable[[Chunk], bool] | None = None,
+) -> Plan:
+    """Raises ``CompileError`` for unknown targets and cycles, all of a kind together.
+
+    ``aggregates`` says which chunks want to be done together with others of their kind.
+    """
     plan = Plan(chunks=list(chunks))
-    if any(chunk.requisites for chunk in chunks):
+    related = any(chunk.requisites for chunk in chunks)
+    if related:
         _Resolver(plan, rendered, found).all()
         found.check()
+    if aggregates is not None:
+        if related:
+            _sequence(plan, found)  # a cycle is told before anybody asks what can be reached
+            found.check()
+        group(plan, aggregates, steps_before)
+        plan.sequence, plan.pulled_by = [], {}
+    if related:
         _sequence(plan, found)
         found.check()
     else:

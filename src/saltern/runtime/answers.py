@@ -47,6 +47,9 @@ class Answers:
         self.listing.append(answer)
         self.listing.extend(spawned)
 
+    def by_tag(self) -> dict[str, Answer]:
+        return {answer.chunk.tag: answer for answer in self.of if answer is not None}
+
     def effective(self, place: int) -> Standing:
         found = self.standings[place]
         assert found is not None, "asked before it was answered: the sequence is wrong"

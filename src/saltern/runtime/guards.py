@@ -77,9 +77,7 @@ def _options(chunk: Chunk) -> dict[str, object]:
 
 
 def _command_holds(command: str, options: Mapping[str, object], caller: Caller) -> bool:
-    code = caller.command(command, options)
-    good = options.get("success_retcodes")
-    return code == 0 or (isinstance(good, list) and code in good) or (good is not None and code == good)
+    return caller.command(command, options) == 0
 
 
 def _function_holds(word: str, entry: Mapping[str, object], caller: Caller) -> bool:

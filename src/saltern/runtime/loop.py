@@ -80,6 +80,7 @@ class _Run:
         self.answers = Answers(plan)
         self.pool = Pool(rules.max_parallel)
         self.postponed: list[int] = []
+        self.gone: set[tuple[int, ...]] = set()  # groups whose first member has run
         self.begun: dict[int, tuple[int, float, float, Verdict]] = {}  # running in the pool
         self.number = 0
         self.stopped = ""
@@ -149,8 +150,18 @@ class _Run:
             self.start(place, verdict, started, begin)
             return
         else:
-            result = self.called(chunk, verdict)
+            result = self.called(self.enlarged(place), verdict)
         self.record(place, result, self.next_number(), started, begin)
+
+    def enlarged(self, place: int) -> Chunk:
+        """The first of a group does what the module can do of the others in the same go."""
+        chunk = self.plan.chunks[place]
+        members = self.plan.groups.get(place)
+        if members is None or members in self.gone:
+            return chunk
+        self.gone.add(members)
+        others = [self.plan.chunks[one] for one in members if self.answers.of[one] is None]
+        return self.caller.aggregate(chunk, others, self.answers.by_tag())
 
     def called(self, chunk: Chunk, verdict: Verdict) -> Result:
         result = self.executor.execute(chunk, test=self.rules.test)

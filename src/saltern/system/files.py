@@ -1,9 +1,4 @@
-"""Files, safely: replaced whole or not at all, and never through a link somebody planted.
-
-A path is first *settled*: every link on the way is followed by hand and judged, and the
-result has no link left in it. Writing then walks that path one directory at a time without
-following links, so that nobody can put one in between.
-"""
+"""Files, safely: replaced whole or not at all, and never through a link somebody planted."""
 
 from __future__ import annotations
 
@@ -14,16 +9,15 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from saltern.system.paths import STEP, stepped
+from saltern.system.paths import Place as Place
+from saltern.system.paths import PlantedLink as PlantedLink
+from saltern.system.paths import kind_of as kind_of
+from saltern.system.paths import look as look
+from saltern.system.paths import open_directory as open_directory
+from saltern.system.paths import settle as settle
+
 READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # non-blocking: a pipe must not make us wait
-STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-MOST_LINKS = 40  # as the kernel
-
-
-class PlantedLink(OSError):
-    """A link on the way belongs to somebody who must not choose where we write."""
-
-    def __init__(self, link: str, why: str) -> None:
-        super().__init__(errno.ELOOP, why, link)
 
 
 class Seen(Struct, frozen=True):
@@ -39,32 +33,6 @@ class Seen(Struct, frozen=True):
     @property
     def kind(self) -> str:
         return kind_of(self.stat)
-
-
-KINDS: dict[int, str] = {
-    stat.S_IFREG: "file",
-    stat.S_IFDIR: "directory",
-    stat.S_IFLNK: "link",
-    stat.S_IFIFO: "pipe",
-    stat.S_IFSOCK: "socket",
-    stat.S_IFCHR: "character device",
-    stat.S_IFBLK: "block device",
-}
-
-
-def kind_of(found: os.stat_result) -> str:
-    return KINDS.get(stat.S_IFMT(found.st_mode), "unknown thing")
-
-
-# -- looking -----------------------------------------------------------------------------------
-
-
-def look(path: str, *, follow: bool = False) -> os.stat_result | None:
-    """What is there, or None. A path that leads through a file is not there."""
-    try:
-        return os.stat(path) if follow else os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
 
 
 def see(path: str, *, follow: bool = True) -> Seen | None:
@@ -106,84 +74,8 @@ def _read(fd: int, size: int) -> bytes:
     return b"".join(blocks)
 
 
-# -- where a path leads ------------------------------------------------------------------------
-
-
-def settle(path: str, *, follow: bool = True) -> str:
-    """The place a write to ``path`` lands on, without links; what is missing stays as it is.
-
-    Without ``follow`` the last part is taken as it is, link or not. A link that belongs to
-    neither us nor root is followed only outside world-writable directories, and only to
-    something its owner owns anyway. Raises ``PlantedLink`` for any other.
-    """
-    todo = list(reversed(path.split("/")))
-    at = ""
-    links: list[tuple[str, int]] = []
-    while todo:
-        part = todo.pop()
-        if part in ("", "."):
-            continue
-        if part == "..":
-            at = os.path.dirname(at)
-            continue
-        here = f"{at}/{part}"
-        found = look(here)
-        if found is None:
-            at = os.path.normpath("/".join((here, *reversed(todo))))
-            break
-        if stat.S_ISLNK(found.st_mode) and (todo or follow):
-            _judge(here, found, at or "/")
-            links.append((here, found.st_uid))
-            if len(links) > MOST_LINKS:
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-            target = os.readlink(here)
-            todo.extend(reversed(target.split("/")))
-            at = "" if target.startswith("/") else at
-        else:
-            at = here
-    _judge_ends(links, at or "/")
-    return at or "/"
-
-
-def _trusted(uid: int) -> bool:
-    return uid in (0, os.geteuid())
-
-
-def _judge(link: str, found: os.stat_result, parent: str) -> None:
-    if not _trusted(found.st_uid) and os.lstat(parent).st_mode & stat.S_IWOTH:
-        raise PlantedLink(
-            link, "a link somebody else put into a directory open to everybody; it is not followed"
-        )
-
-
-def _judge_ends(links: list[tuple[str, int]], end: str) -> None:
-    """Somebody's link may lead to what that somebody owns: he could write there himself."""
-    doubtful = [(link, uid) for link, uid in links if not _trusted(uid)]
-    if not doubtful:
-        return
-    while (found := look(end)) is None:
-        end = os.path.dirname(end)
-    for link, uid in doubtful:
-        if found.st_uid != uid:
-            raise PlantedLink(
-                link, f"a link of another user that leads to {end}, which is not his; it is not followed"
-            )
-
-
-def open_directory(path: str) -> int:
-    """A handle on a settled directory, reached without following any link."""
-    fd = os.open("/", STEP)
-    for part in path.split("/"):
-        if part:
-            fd = _stepped(fd, part)
-    return fd
-
-
-def _stepped(fd: int, part: str) -> int:
-    try:
-        return os.open(part, STEP, dir_fd=fd)
-    finally:
-        os.close(fd)
+def _temporary(name: str, suffix: str = "") -> str:
+    return f".{name[:180]}.{os.urandom(6).hex()}{suffix}"
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -225,7 +117,7 @@ def write(
     place = settle(path, follow=follow)
     parent, name = os.path.split(place)
     directory = open_directory(parent)
-    temporary = f".{name[:180]}.{os.urandom(6).hex()}{suffix}"
+    temporary = _temporary(name, suffix)
     try:
         old = _old(directory, name)
         _create(directory, temporary, data, _merged(attributes, old), place if old else "")
@@ -329,21 +221,47 @@ def _forget(directory: int, name: str) -> None:
 
 def set_attributes(path: str, attributes: Attributes, *, follow: bool = True) -> None:
     """Change mode and owner of what is there already. A link itself has only an owner."""
-    place = settle(path, follow=follow)
-    fd = os.open(place, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        handle = f"/proc/self/fd/{fd}"  # the thing we opened, whatever is put at its path now
+    with Place(path, follow=follow) as (directory, name):
         if attributes.uid is not None or attributes.gid is not None:
             uid = -1 if attributes.uid is None else attributes.uid
             gid = -1 if attributes.gid is None else attributes.gid
-            if stat.S_ISLNK(os.fstat(fd).st_mode):
-                os.chown(place, uid, gid, follow_symlinks=False)
-            else:
-                os.chown(handle, uid, gid)
-        if attributes.mode is not None and not stat.S_ISLNK(os.fstat(fd).st_mode):
-            os.chmod(handle, attributes.mode)
+            os.chown(name, uid, gid, dir_fd=directory, follow_symlinks=False)
+        if attributes.mode is not None:
+            _set_mode(directory, name, attributes.mode)
+
+
+def _set_mode(directory: int, name: str, mode: int) -> None:
+    """By a handle: Linux has no way to change a mode by name that is sure not to follow a link."""
+    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    try:
+        if not stat.S_ISLNK(os.fstat(fd).st_mode):
+            os.chmod(f"/proc/self/fd/{fd}", mode)
     finally:
         os.close(fd)
+
+
+def rename(source: str, target: str) -> None:
+    """Move within one file system; a file or link at ``target`` is replaced."""
+    with (
+        Place(source, follow=False) as (from_directory, old),
+        Place(target, follow=False) as (to_directory, new),
+    ):
+        os.rename(old, new, src_dir_fd=from_directory, dst_dir_fd=to_directory)
+
+
+def link(path: str, make: Callable[[str, int], None], attributes: Attributes = KEPT) -> None:
+    """Put a link there in one step, in place of a file or link. ``make`` gets its name and directory."""
+    with Place(path, follow=False) as (directory, name):
+        temporary = _temporary(name)
+        make(temporary, directory)
+        try:
+            if attributes != KEPT:
+                uid = -1 if attributes.uid is None else attributes.uid
+                gid = -1 if attributes.gid is None else attributes.gid
+                os.chown(temporary, uid, gid, dir_fd=directory, follow_symlinks=False)
+            os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+        finally:
+            _forget(directory, temporary)  # replacing a link by another name of the same file leaves it
 
 
 def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
@@ -365,7 +283,7 @@ def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
         except OSError as problem:
             os.close(fd)
             raise OSError(problem.errno, problem.strerror, at) from None
-        fd = _stepped(fd, part)
+        fd = stepped(fd, part)
     os.close(fd)
     if attributes != KEPT:
         for directory in made:
@@ -373,15 +291,20 @@ def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
     return made
 
 
-def remove(path: str) -> bool:
-    """Remove a file, a link (never what it leads to) or a whole directory; False if there is none."""
-    found = look(path)
-    if found is None:
-        return False
-    if stat.S_ISDIR(found.st_mode):
-        from shutil import rmtree
+def remove(path: str, *, tree: bool = True) -> bool:
+    """Remove a file, a link (never what it leads to) or a directory; False if there is none.
 
-        rmtree(path)  # works on directory handles, so a link swapped in is not followed
-    else:
-        os.unlink(path)
+    Without ``tree`` a directory must be empty.
+    """
+    if look(path) is None:
+        return False
+    with Place(path, follow=False) as (directory, name):
+        if not stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+            os.unlink(name, dir_fd=directory)
+        elif tree:
+            from shutil import rmtree
+
+            rmtree(name, dir_fd=directory)  # works on handles, so a link swapped in is not followed
+        else:
+            os.rmdir(name, dir_fd=directory)
     return True

@@ -184,3 +184,29 @@ def test_the_host_reads_what_it_wrote(tmp_path: Path) -> None:
     assert host.makedirs(str(tmp_path / "d"), mode=0o700)
     assert host.is_directory(str(tmp_path / "d"))
     assert host.remove(path) and not host.exists(path)
+
+
+@needs_root
+def test_removing_and_moving_through_a_planted_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim/f").touch()
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o1777)
+    os.symlink(tmp_path / "victim", tmp_path / "open/link")
+    os.chown(tmp_path / "open/link", NOBODY, NOBODY, follow_symlinks=False)
+    with pytest.raises(PlantedLink):
+        files.remove(str(tmp_path / "open/link/f"))
+    with pytest.raises(PlantedLink):
+        files.rename(str(tmp_path / "open/link/f"), str(tmp_path / "g"))
+    assert (tmp_path / "victim/f").exists()
+    files.remove(str(tmp_path / "open/link"))
+    assert os.listdir(tmp_path / "open") == []
+
+
+def test_only_an_empty_directory_goes_without_its_tree(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/f").touch()
+    with pytest.raises(OSError, match="not empty"):
+        files.remove(str(tmp_path / "d"), tree=False)
+    files.remove(str(tmp_path / "d/f"), tree=False)
+    assert files.remove(str(tmp_path / "d"), tree=False) is True

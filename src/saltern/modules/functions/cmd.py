@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from saltern.modules.api import Function, function
+from saltern.modules.commands import Command, Done, Options, execute
 from saltern.modules.context import Context
-from saltern.modules.functions._command import Command, Done, Options, execute
 from saltern.modules.params import BadArgument, unknown_argument
 
 Finish = Callable[[Done], object]
@@ -159,7 +159,7 @@ def _script(
     saltenv: str | None,
     options: dict[str, object],
 ) -> Done:
-    from saltern.modules.functions._script import NoScript, run_script
+    from saltern.modules.scripts import NoScript, run_script
 
     values = options.pop("context", None)
     try:
@@ -193,8 +193,8 @@ def exec_code_all(
 
 
 def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
-    from saltern.modules.functions._command import listed
-    from saltern.modules.functions._script import private_file
+    from saltern.modules.commands import listed
+    from saltern.modules.scripts import private_file
 
     place = private_file("\n".join(listed(code)).encode(), "", ctx.runas)
     try:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from saltern.modules import places
 from saltern.modules.api import function
 from saltern.modules.context import Context
-from saltern.modules.functions import _place
 from saltern.modules.functions._data import each
 
 
@@ -21,7 +21,7 @@ from saltern.modules.functions._data import each
 def get_file_str(ctx: Context, path: str, saltenv: str | None = None) -> str | bool:
     """The text of a file, or False."""
     found = cache_file(ctx, path, saltenv)
-    return _place.read(str(found)).decode("utf-8", "replace") if found else False
+    return places.read(str(found)).decode("utf-8", "replace") if found else False
 
 
 @function
@@ -34,14 +34,14 @@ def cache_file(
     use_etag: bool = False,
 ) -> str | bool:
     """Where a file can be read on this machine, or False."""
-    if _place.is_web(path):
+    if places.is_web(path):
         return _fetched(ctx, path)
-    return _place.on_disk(ctx, path, saltenv) or False
+    return places.on_disk(ctx, path, saltenv) or False
 
 
 def _fetched(ctx: Context, url: str) -> str:
     kept = _web_copy(ctx, url)
-    data = _place.download(url)
+    data = places.download(url)
     os.makedirs(os.path.dirname(kept), mode=0o700, exist_ok=True)
     _write(kept, data)
     return kept
@@ -101,10 +101,10 @@ def cache_master(ctx: Context, saltenv: str | None = None) -> list[str | bool]:
 @function
 def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
     """Where the copy of a file is, or nothing."""
-    if _place.is_web(path):
+    if places.is_web(path):
         kept = _web_copy(ctx, path)
         return kept if os.path.exists(kept) else ""
-    return _place.on_disk(ctx, path, saltenv) or ""
+    return places.on_disk(ctx, path, saltenv) or ""
 
 
 @function
@@ -112,7 +112,7 @@ def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, 
     """The digest of a file and how it was made, or nothing."""
     import hashlib
 
-    found = _place.on_disk(ctx, path, saltenv)
+    found = places.on_disk(ctx, path, saltenv)
     if not found:
         return ""
     kind = str(ctx.opts.get("hash_type") or "sha256")
@@ -123,7 +123,7 @@ def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, 
 @function
 def stat_file(ctx: Context, path: str, saltenv: str | None = None, octal: bool = True) -> str | int:
     """The mode of a file of the tree, or nothing."""
-    found = _place.on_disk(ctx, path, saltenv)
+    found = places.on_disk(ctx, path, saltenv)
     if not found:
         return ""
     mode = os.stat(found).st_mode & 0o7777
@@ -172,7 +172,7 @@ def get_file(
     found = cache_file(ctx, path, saltenv)
     if not found:
         return ""
-    data = _place.read(str(found))
+    data = places.read(str(found))
     if template:
         data = _rendered(ctx, data, path, template, saltenv, values)
     return _put(data, dest, os.path.basename(path.partition("?")[0]), makedirs)

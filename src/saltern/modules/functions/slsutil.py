@@ -85,13 +85,13 @@ def renderer(
         raise BadArgument("slsutil.renderer needs either a path or a string")
     place = ""
     if path is not None:
-        from saltern.modules.functions import _place
+        from saltern.modules import places
 
         saltenv = kwargs.get("saltenv")
-        found = _place.on_disk(ctx, path, str(saltenv) if saltenv else None)
+        found = places.on_disk(ctx, path, str(saltenv) if saltenv else None)
         if found is None:
             raise BadArgument(f"slsutil.renderer cannot find {path}")
-        place, string = path.removeprefix("salt://"), _place.read(found).decode("utf-8", "replace")
+        place, string = path.removeprefix("salt://"), places.read(found).decode("utf-8", "replace")
     return ctx.templates.data(string or "", pipe=default_renderer, env=ctx.env, path=place, values=kwargs)
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.modules.api import state
+from saltern.modules.commands import Done, Options, environment, execute
 from saltern.modules.context import Context
-from saltern.modules.functions._command import Done, Options, environment, execute
 from saltern.modules.params import BadArgument, bind, schema_of
 from saltern.modules.states._stateful import as_told, is_stateful, test_command
 
@@ -178,7 +178,7 @@ def script(
             success_retcodes, success_stdout, success_stderr, stdin: as in ``run``.
         saltenv: where ``salt://`` is looked up.
     """
-    from saltern.modules.functions._script import NoScript, run_script
+    from saltern.modules.scripts import NoScript, run_script
 
     for what, value in (("context", context), ("defaults", defaults)):
         if value is not None and not isinstance(value, Mapping):

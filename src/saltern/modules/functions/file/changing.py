@@ -207,7 +207,7 @@ def remove(ctx: Context, path: str) -> bool:
 def rmdir(ctx: Context, path: str) -> bool:
     """Remove an empty directory."""
     with told(path):
-        os.rmdir(absolute(path))
+        files.remove(absolute(path), tree=False)
     return True
 
 
@@ -269,7 +269,7 @@ def move(ctx: Context, src: str, dst: str, disallow_copy_and_unlink: bool = Fals
     source, target = absolute(src), absolute(dst)
     with told(src):
         if disallow_copy_and_unlink:
-            os.rename(source, target)
+            files.rename(source, target)
         else:
             from shutil import move as across
 
@@ -281,7 +281,7 @@ def move(ctx: Context, src: str, dst: str, disallow_copy_and_unlink: bool = Fals
 def rename(ctx: Context, src: str, dst: str) -> bool:
     """Move within one file system."""
     with told(src):
-        os.rename(absolute(src), absolute(dst))
+        files.rename(absolute(src), absolute(dst))
     return True
 
 
@@ -298,7 +298,7 @@ def symlink(
             if right or not (force or atomic):
                 return _already(path, right)
             files.remove(full)
-        os.symlink(src, full)
+        files.link(full, lambda name, directory: os.symlink(src, name, dir_fd=directory))
     return True
 
 

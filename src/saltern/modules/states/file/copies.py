@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -135,7 +136,7 @@ def _copied(move: Move, found: os.stat_result, attributes: Attributes) -> None:
         from shutil import copytree
 
         files.remove(move.path)
-        copytree(move.source, move.path, symlinks=True)
+        copytree(move.source, files.settle(move.path, follow=False), symlinks=True)
         files.set_attributes(move.path, attributes, follow=False)
         return
     there = files.look(move.path)
@@ -183,8 +184,10 @@ def _renamed(move: Move, there: os.stat_result | None) -> None:
     if there is not None:
         files.remove(move.path)
     try:
-        os.rename(move.source, move.path)
-    except OSError:
-        from shutil import move as across  # another file system
+        files.rename(move.source, move.path)
+    except OSError as problem:
+        if problem.errno != errno.EXDEV:
+            raise
+        from shutil import move as across  # to another file system
 
-        across(move.source, move.path)
+        across(move.source, files.settle(move.path, follow=False))

@@ -227,7 +227,7 @@ def _act(
 ) -> None:
     if obstacle and backupname:
         files.remove(beside(wanted.path, backupname))
-        os.rename(wanted.path, beside(wanted.path, backupname))
+        files.rename(wanted.path, beside(wanted.path, backupname))
     elif obstacle:
         files.remove(wanted.path)
     for path, attributes, difference in todo:

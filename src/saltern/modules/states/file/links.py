@@ -17,7 +17,7 @@ from saltern.modules.states.file.answers import Refusal, absolute, changed, fact
 from saltern.modules.states.file.owners import asked, names_of
 from saltern.modules.states.file.placing import beside, make_parents, parent_notes
 from saltern.system import files
-from saltern.system.files import KEPT, Attributes
+from saltern.system.files import Attributes
 
 Mode = str
 
@@ -83,7 +83,7 @@ def symlink(
         group=group,
         dir_mode=dir_mode or mode,
     )
-    return guarded(name, lambda: _link(ctx, link, _is_symlink, os.symlink))
+    return guarded(name, lambda: _link(ctx, link, _is_symlink, _soft))
 
 
 @state
@@ -124,8 +124,12 @@ def hardlink(
     return guarded(name, work)
 
 
-def _hard(target: str, path: str) -> None:
-    os.link(target, path, follow_symlinks=False)
+def _soft(target: str, name: str, directory: int) -> None:
+    os.symlink(target, name, dir_fd=directory)
+
+
+def _hard(target: str, name: str, directory: int) -> None:
+    os.link(target, name, dst_dir_fd=directory, follow_symlinks=False)
 
 
 def _is_symlink(found: os.stat_result, link: Link) -> bool:
@@ -141,7 +145,7 @@ def _link(
     ctx: Context,
     link: Link,
     right: Callable[[os.stat_result, Link], bool],
-    make: Callable[[str, str], None],
+    make: Callable[[str, str, int], None],
 ) -> Result:
     path = os.path.normpath(absolute(link.path))
     link = altered(link, path=path)
@@ -200,23 +204,14 @@ def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
 
 
 def _make(
-    link: Link, found: os.stat_result | None, attributes: Attributes, make: Callable[[str, str], None]
+    link: Link, found: os.stat_result | None, attributes: Attributes, make: Callable[[str, str, int], None]
 ) -> None:
     if link.makedirs:
         make_parents(link.path, attributes, dir_mode=link.dir_mode)
     if found is not None and link.backupname and files.kind_of(found) != "link":
         backup = beside(link.path, link.backupname)
         files.remove(backup)
-        os.rename(link.path, backup)
+        files.rename(link.path, backup)
     elif found is not None and files.kind_of(found) == "directory":
         files.remove(link.path)
-    place = files.settle(link.path, follow=False)
-    temporary = f"{os.path.dirname(place)}/.{os.path.basename(place)[:180]}.{os.urandom(6).hex()}"
-    make(link.target, temporary)
-    try:
-        if attributes != KEPT:
-            files.set_attributes(temporary, attributes, follow=False)
-        os.replace(temporary, place)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    files.link(link.path, lambda name, directory: make(link.target, name, directory), attributes)

@@ -87,7 +87,7 @@ def tidied(
             return unchanged(f"Nothing to remove from directory {path}", facts(ctx, path, found))
         if not ctx.test:
             for victim in todo:
-                _remove(victim)
+                files.remove(victim, tree=False)
         done = f"Removed {len(todo)} files or directories from directory {path}"
         return changed(ctx, {"removed": todo}, done, f"{path} is set for tidy", facts(ctx, path, found))
 
@@ -134,15 +134,6 @@ def _matches(found: os.stat_result, rules: Rules, now: float) -> bool:
     return (old and large) if rules.both else (old or large)
 
 
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except IsADirectoryError:
-        os.rmdir(path)
-    except PermissionError:
-        os.rmdir(path)
-
-
 @state
 def pruned(
     ctx: Context,
@@ -175,7 +166,7 @@ def pruned(
             return unchanged(f"Nothing to remove from directory {path}", facts(ctx, path, found))
         if not ctx.test:
             for victim in todo:
-                os.rmdir(victim)
+                files.remove(victim, tree=False)
         known = facts(ctx, path, files.look(path))
         return changed(
             ctx,

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from saltern.modules import places
+from saltern.modules.commands import Done, Options, execute, listed, words
 from saltern.modules.context import Context
-from saltern.modules.functions import _place
-from saltern.modules.functions._command import Done, Options, execute, listed, words
 from saltern.modules.params import BadArgument
 
 
@@ -45,12 +45,12 @@ def run_script(
 
 def read(ctx: Context, source: str, env: str) -> bytes:
     """The bytes of ``salt://…``, of a local file, or of a web address."""
-    if _place.is_web(source):
-        return _place.download(source)
-    path = _place.on_disk(ctx, source, env)
+    if places.is_web(source):
+        return places.download(source)
+    path = places.on_disk(ctx, source, env)
     if path is None:
         raise NoScript(f"cannot find the script {source} in environment '{env}'")
-    return _place.read(path)
+    return places.read(path)
 
 
 def _interpreter(content: bytes, options: Options) -> list[str]:

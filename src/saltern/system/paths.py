@@ -1,0 +1,138 @@
+"""Where paths lead: links followed by hand, judged, and then followed by nobody any more.
+
+A path is *settled* first: the result has no link left in it. Whoever works there then walks it
+one directory at a time without following links, so that nobody can put one in between.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+MOST_LINKS = 40  # as the kernel
+
+
+class PlantedLink(OSError):
+    """A link on the way belongs to somebody who must not choose where we write."""
+
+    def __init__(self, link: str, why: str) -> None:
+        super().__init__(errno.ELOOP, why, link)
+
+
+KINDS: dict[int, str] = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "directory",
+    stat.S_IFLNK: "link",
+    stat.S_IFIFO: "pipe",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+
+
+def kind_of(found: os.stat_result) -> str:
+    return KINDS.get(stat.S_IFMT(found.st_mode), "unknown thing")
+
+
+def look(path: str, *, follow: bool = False) -> os.stat_result | None:
+    """What is there, or None. A path that leads through a file is not there."""
+    try:
+        return os.stat(path) if follow else os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def settle(path: str, *, follow: bool = True) -> str:
+    """The place a write to ``path`` lands on, without links; what is missing stays as it is.
+
+    Without ``follow`` the last part is taken as it is, link or not. A link that belongs to
+    neither us nor root is followed only outside world-writable directories, and only to
+    something its owner owns anyway. Raises ``PlantedLink`` for any other.
+    """
+    todo = list(reversed(path.split("/")))
+    at = ""
+    links: list[tuple[str, int]] = []
+    while todo:
+        part = todo.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            at = os.path.dirname(at)
+            continue
+        here = f"{at}/{part}"
+        found = look(here)
+        if found is None:
+            at = os.path.normpath("/".join((here, *reversed(todo))))
+            break
+        if stat.S_ISLNK(found.st_mode) and (todo or follow):
+            _judge(here, found, at or "/")
+            links.append((here, found.st_uid))
+            if len(links) > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+            target = os.readlink(here)
+            todo.extend(reversed(target.split("/")))
+            at = "" if target.startswith("/") else at
+        else:
+            at = here
+    _judge_ends(links, at or "/")
+    return at or "/"
+
+
+def _trusted(uid: int) -> bool:
+    return uid in (0, os.geteuid())
+
+
+def _judge(link: str, found: os.stat_result, parent: str) -> None:
+    if not _trusted(found.st_uid) and os.lstat(parent).st_mode & stat.S_IWOTH:
+        raise PlantedLink(
+            link, "a link somebody else put into a directory open to everybody; it is not followed"
+        )
+
+
+def _judge_ends(links: list[tuple[str, int]], end: str) -> None:
+    """Somebody's link may lead to what that somebody owns: he could write there himself."""
+    doubtful = [(link, uid) for link, uid in links if not _trusted(uid)]
+    if not doubtful:
+        return
+    while (found := look(end)) is None:
+        end = os.path.dirname(end)
+    for link, uid in doubtful:
+        if found.st_uid != uid:
+            raise PlantedLink(
+                link, f"a link of another user that leads to {end}, which is not his; it is not followed"
+            )
+
+
+def open_directory(path: str) -> int:
+    """A handle on a settled directory, reached without following any link."""
+    fd = os.open("/", STEP)
+    for part in path.split("/"):
+        if part:
+            fd = stepped(fd, part)
+    return fd
+
+
+def stepped(fd: int, part: str) -> int:
+    try:
+        return os.open(part, STEP, dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
+class Place:
+    """``with Place(path) as (directory, name)``: a handle on the settled directory, and the name in it."""
+
+    __slots__ = ("_directory", "_path")
+
+    def __init__(self, path: str, *, follow: bool = True) -> None:
+        self._path = settle(path, follow=follow)
+
+    def __enter__(self) -> tuple[int, str]:
+        parent, name = os.path.split(self._path)
+        self._directory = open_directory(parent)
+        return self._directory, name or "."
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._directory)

@@ -1,0 +1,58 @@
+"""``python -m tools.reference``: write the pages. With ``--check``, only say which are out of date."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from saltern.modules.registry import Registry
+from tools.reference import errors, modules, tables
+
+TARGET = Path(__file__).parent.parent.parent / "docs" / "reference"
+BY_HAND = frozenset({"index.md"})
+
+
+def pages() -> dict[str, str]:
+    """Every generated page: its path below docs/reference, and its text."""
+    made = {name: make() for name, make in tables.PAGES.items()}
+    made["errors.md"] = errors.errors()
+    made |= modules.pages(Registry())
+    return made
+
+
+def stale(made: dict[str, str]) -> list[str]:
+    """Pages that differ from what is on disk, those that nothing makes any more included."""
+    present = {str(file.relative_to(TARGET)) for file in TARGET.rglob("*.md")} - BY_HAND
+    differ = {name for name, text in made.items() if _read(name) != text}
+    return sorted(differ | (present - made.keys()))
+
+
+def _read(name: str) -> str | None:
+    file = TARGET / name
+    return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+def write(made: dict[str, str]) -> None:
+    for name in stale(made):
+        file = TARGET / name
+        if name in made:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(made[name], encoding="utf-8")
+        else:
+            file.unlink()
+
+
+def main(argv: list[str]) -> int:
+    made = pages()
+    old = stale(made)
+    if "--check" not in argv:
+        write(made)
+    for name in old:
+        print(
+            f"docs/reference/{name} {'is out of date: run `make docs`' if '--check' in argv else 'written'}"
+        )
+    return 1 if old and "--check" in argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

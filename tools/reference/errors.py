@@ -1,0 +1,128 @@
+"""Every problem saltern can tell, with its code, collected from the calls that tell it.
+
+A code is a slug such as ``requisite-unknown``; it is the first argument (or ``code=``) of the call
+that makes the problem, or the first of a returned row. What is said is read from the same call.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from tools.reference.markdown import page
+
+SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
+NOTES = Path(__file__).parent / "errors.yaml"
+SLUG = re.compile(r"[a-z]+(-[a-z0-9]+)+")
+TELLERS = frozenset(
+    {"error", "warn", "tell", "Diagnostic", "YamlProblem", "_problem", "_bad", "_told", "_wrong"}
+)
+
+
+class Problem(Struct):
+    """One code: what is said in its name, what is advised, where in the source."""
+
+    code: str
+    texts: list[str] = field(default_factory=list)
+    fixes: list[str] = field(default_factory=list)
+    warning: bool = True
+    places: set[str] = field(default_factory=set)
+
+
+def collect(source: Path = SOURCE) -> dict[str, Problem]:
+    found: dict[str, Problem] = {}
+    for file in sorted(source.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for code, what, fix, warning in _told(tree):
+            problem = found.setdefault(code, Problem(code))
+            problem.warning &= warning
+            problem.places.add(str(file.relative_to(source)))
+            for text, texts in ((what, problem.texts), (fix, problem.fixes)):
+                if text and text not in texts:
+                    texts.append(text)
+    return dict(sorted(found.items()))
+
+
+def _told(tree: ast.AST) -> Iterator[tuple[str, str, str, bool]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) in TELLERS:
+            named = {word.arg: word.value for word in node.keywords if word.arg}
+            places = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
+            at = next((at for at, one in enumerate(places) if _slug(one)), None)
+            code = named.get("code") or (places[at] if at is not None else None)
+            what = named.get("what") or (places[at + 1] if at is not None and at + 1 < len(places) else None)
+            warning = _name(node.func) == "warn" or "WARNING" in ast.dump(node)
+            for slug in _slugs(code):
+                yield slug, text_of(what), text_of(named.get("fix")), warning
+        elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 3:
+            first, what, fix = node.value.elts
+            for slug in _slugs(first):
+                yield slug, text_of(what), text_of(fix), False
+        elif isinstance(node, ast.Assign) and [_name(one) for one in node.targets] == ["code"]:
+            for slug in _slugs(node.value):
+                yield slug, "", "", False
+
+
+def _name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _slug(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(SLUG.fullmatch(node.value))
+
+
+def _slugs(node: ast.AST | None) -> list[str]:
+    if isinstance(node, ast.IfExp):
+        return [*_slugs(node.body), *_slugs(node.orelse)]
+    return [str(node.value)] if isinstance(node, ast.Constant) and _slug(node) else []
+
+
+def text_of(node: ast.AST | None) -> str:
+    """A text as the source writes it; what is filled in stands as ``…``."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        parts = [text_of(part) if isinstance(part, ast.Constant) else "…" for part in node.values]
+        return "".join(parts)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return f"{text_of(node.left) or '…'}{text_of(node.right) or '…'}"
+    if isinstance(node, ast.BoolOp):
+        return next((text for value in node.values if (text := text_of(value))), "")
+    return ""
+
+
+def notes() -> Mapping[str, str]:
+    import yaml
+
+    written = yaml.safe_load(NOTES.read_text(encoding="utf-8"))
+    return {str(code): str(text).strip() for code, text in written.items()}
+
+
+def errors() -> str:
+    written = notes()
+    parts = [
+        "Every message of saltern ends with a code in brackets: `[requisite-unknown]`. This page has all of"
+        " them. In the texts `…` stands for names of yours."
+        " [How to read a message](../guides/read-errors.md)."
+    ]
+    for problem in collect().values():
+        parts.append(_section(problem, written.get(problem.code, "")))
+    return page("Problems and their codes", *parts)
+
+
+def _section(problem: Problem, note: str) -> str:
+    lines = [f"## {problem.code}", ""]
+    if problem.warning:
+        lines += ["A warning: the run goes on.", ""]
+    if note:
+        lines += [note, ""]
+    lines += [f"- says: {text}" for text in problem.texts]
+    lines += [f"- advises: {text}" for text in problem.fixes]
+    if lines[-1].startswith("- "):
+        lines.append("")
+    lines.append(f"Told by {', '.join(f'`{place}`' for place in sorted(problem.places))}.")
+    return "\n".join(lines)

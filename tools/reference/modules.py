@@ -1,0 +1,83 @@
+"""One page for each module: its functions, what each says of itself, and what it takes."""
+
+from __future__ import annotations
+
+from saltern.modules.api import StateFunction
+from saltern.modules.registry import AnyFunction, AnyState, Registry, schema
+from tools.reference.markdown import code, docstring, page, prose, shown, table
+
+TITLES = {"states": "State module", "functions": "Execution module"}
+
+
+def pages(registry: Registry) -> dict[str, str]:
+    """Path below docs/reference → text, for all modules and the two lists of them."""
+    made: dict[str, str] = {}
+    for kind in TITLES:
+        made[f"{kind}/index.md"] = _index(registry, kind)
+        for name in registry.names(kind):
+            made[f"{kind}/{name}.md"] = _module(registry, kind, name)
+    return made
+
+
+def _index(registry: Registry, kind: str) -> str:
+    rows = [
+        (f"[`{name}`]({name}.md)", _about(registry, kind, name), str(len(registry.members(kind, name))))
+        for name in registry.names(kind)
+    ]
+    intro = {
+        "states": "What a state file may name: `file.managed`, `cmd.run` …",
+        "functions": "What templates call as `salt['mod.fun'](…)`, conditions as `fun: mod.fun`, and"
+        " the command line as `saltern call mod.fun`.",
+    }
+    return page(f"{TITLES[kind]}s", intro[kind], table(("module", "about", "functions"), rows))
+
+
+def _about(registry: Registry, kind: str, name: str) -> str:
+    text = (registry.module(kind, name).__doc__ or "").strip().partition("\n\n")[0]
+    return prose(" ".join(text.split())).removeprefix(f"`{name}`: ")
+
+
+def _module(registry: Registry, kind: str, name: str) -> str:
+    members = registry.members(kind, name)
+    contents = " · ".join(f"[`{member}`](#{name}{_slug(member)})" for member in members)
+    parts = [_about(registry, kind, name), contents]
+    if kind == "states" and registry.companion(name, "mod_watch") is not None:
+        parts.append(
+            f"`{name}` reacts to `watch` and `listen`: when such a state changed, `{name}.mod_watch` is called."
+        )
+    for member in members:
+        found = registry.state(name, member) if kind == "states" else registry.function(f"{name}.{member}")
+        assert found is not None, f"{kind} {name}.{member} is listed, but is not there"
+        parts.append(_function(name, found))
+    return page(f"{TITLES[kind]} {name}", *parts)
+
+
+def _slug(member: str) -> str:
+    """As Markdown makes anchors: the dot between module and function goes."""
+    return member.lower()
+
+
+def _function(module: str, found: AnyState | AnyFunction) -> str:
+    said, arguments = docstring(found.doc)
+    known = schema(found)
+    rows = [
+        (
+            code(param.name),
+            _type(param.annotation),
+            "needed" if param.required else shown(param.default),
+            arguments.get(param.name, ""),
+        )
+        for param in known.params.values()
+    ]
+    parts = [f"## {module}.{found.name}", said]
+    if isinstance(found, StateFunction) and "name" in arguments:
+        rows.insert(0, ("`name`", "`str`", "the ID", arguments["name"]))
+    if rows:
+        parts.append(table(("argument", "type", "default", "meaning"), rows).rstrip())
+    if known.open:
+        parts.append("Takes further arguments of any name.")
+    return "\n\n".join(parts)
+
+
+def _type(annotation: str) -> str:
+    return "any" if annotation == "object" else code(annotation)

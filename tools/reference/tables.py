@@ -1,0 +1,258 @@
+"""One page for each table of the language and of the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from saltern.cli.commands import COMMANDS
+from saltern.cli.exits import EXITS
+from saltern.config.options import OPTIONS
+from saltern.facts.grains import GROUPS
+from saltern.language.keywords import KEYWORDS
+from saltern.language.requisites import REQUISITES, RequisiteKind, When
+from saltern.render.filters import FILTERS, TESTS
+from saltern.render.pipeline import RENDERERS
+from saltern.report.outputs import OUTPUTS
+from saltern.targeting.compound import LETTERS
+from saltern.targeting.match import MATCHERS
+from tools.reference.markdown import code, page, prose, shown, table
+
+SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
+
+WHEN = {
+    When.BEFORE: "the targets run first",
+    When.REHEARSED: "the targets are tried in test mode first, and run afterwards",
+    When.AFTER: "at the end of the run",
+    When.COMPILE: "while compiling",
+}
+MATCHER_DOCS = {
+    "compound": "Words joined by `and`, `or`, `not` and parentheses; a word without a letter is a glob.",
+    "glob": "A glob on the ID of the machine.",
+    "pcre": "A regular expression on the ID, from its beginning.",
+    "list": "IDs, separated by commas.",
+    "grain": "`key:value`: a grain that fits a glob. Keys may be nested: `a:b:value`.",
+    "grain_pcre": "The same, with a regular expression.",
+    "pillar": "`key:value`: a pillar value that fits a glob.",
+    "pillar_pcre": "The same, with a regular expression.",
+    "pillar_exact": "The same, taken literally.",
+    "ipcidr": "An address or a network that an address of the machine is in.",
+    "data": "A value of the machine's data store.",
+    "range": "A range of names such as `web[1-9]` (see `targeting/ranges.py` for what is understood).",
+    "nodegroup": "The name of a target in the option `nodegroups`.",
+    "exsel": "No longer exists; using it is an error that says so.",
+}
+OUTPUT_DOCS = {
+    "highstate": "For people: a block or a line for each state, and a summary.",
+    "json": "One JSON document in the shape Salt's scripts expect.",
+    "jsonl": "One JSON object for each event, while it happens.",
+    "yaml": "The same data as `json`, as YAML.",
+    "junit": "JUnit XML, for CI systems.",
+    "quiet": "Nothing; the exit code says it all.",
+    "nested": "Data, indented, for people.",
+    "pprint": "Data as Python writes it.",
+}
+
+
+def commands() -> str:
+    parts = [
+        "Every command has `--help`; this page is what it prints.",
+        table(("command", "what it does"), [(f"[`{n}`](#saltern-{n})", c.help) for n, c in COMMANDS.items()]),
+    ]
+    for name in COMMANDS:
+        parts.append(f"## saltern {name}\n\n```text\n{_help(name)}```")
+    return page("Commands", *parts)
+
+
+def _help(name: str) -> str:
+    """As a terminal of 100 columns shows it, whatever the one is that we run in."""
+    environ = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "saltern", name, "--help"],
+        env=environ,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def options() -> str:
+    unread = unread_options()
+    rows = [
+        (
+            code(row.name),
+            ", ".join(map(code, filter(None, row.choices))) or row.shape,
+            shown(row.default),
+            prose(row.doc) + (" **Read, but without effect in this version.**" if row.name in unread else ""),
+        )
+        for row in OPTIONS.values()
+    ]
+    return page(
+        "Configuration options",
+        "The later of these wins: the configuration file, the environment variable `SALTERN_` and the name"
+        " in capitals, a flag on the command line.",
+        "The file is the one that `--config` or `SALTERN_CONFIG` names, else the first of"
+        " `/etc/saltern/saltern.yaml`, `~/.config/saltern/saltern.yaml` and `/etc/salt/minion`."
+        " A Salt minion's file will do: keys that only Salt uses are ignored, and `config.get` finds them.",
+        table(("option", "value", "default", "meaning"), rows),
+    )
+
+
+def unread_options() -> set[str]:
+    """Options that nothing outside ``config`` names: the page must not promise what is not there."""
+    names = set(OPTIONS)
+    for file in SOURCE.rglob("*.py"):
+        if file.parent.name != "config" or file.name == "load.py":
+            text = file.read_text(encoding="utf-8")
+            names = {name for name in names if name not in text}
+    return names
+
+
+def requisites() -> str:
+    rows = [
+        (code(kind.name), code(f"{kind.name}_in") if kind.has_in else "", prose(kind.doc), WHEN[kind.when])
+        for kind in REQUISITES.values()
+    ]
+    return page(
+        "Requisites",
+        "A requisite is a list of targets: `- type: ID or name`, a bare `- ID`, or `- sls: NAME`. Patterns"
+        " (`*`, `?`, `[…]`) are fine. The `_in` form is written on the other side: `require_in: [{file: x}]`"
+        " gives `x` a `require`.",
+        table(("requisite", "reverse form", "meaning", "when"), rows),
+        "All requisites of a state are asked, and all must agree: a failure beats everything, then whoever"
+        " holds the state back, then a signal to react. The table below says what each kind answers.",
+        table(("requisite", "not run, and that is fine", "not run, and that is a failure"), _answers()),
+        "See [the concept](../concepts/requisites.md) and `examples/requisites`.",
+    )
+
+
+def _answers() -> list[tuple[str, str, str]]:
+    return [
+        (code(kind.name), kind.held or "never", _failing(kind))
+        for kind in REQUISITES.values()
+        if kind.when in (When.BEFORE, When.REHEARSED)
+    ]
+
+
+def _failing(kind: RequisiteKind) -> str:
+    votes = [vote.name for vote in kind.first]
+    if "FAIL" not in votes:
+        return "never"
+    return "if any target failed" if votes[0] == "FAIL" else "if every target failed"
+
+
+def keywords() -> str:
+    rows = [(code(row.name), prose(row.shape), prose(row.doc)) for row in KEYWORDS.values()]
+    return page(
+        "Keywords",
+        "Words among the arguments of a state that the engine reads itself. They are not passed on to the"
+        " function, unless it has a parameter of that name (as `cmd.run` has `runas`).",
+        table(("keyword", "value", "meaning"), rows),
+        "Beside these there are `name`, `names` and the [requisites](requisites.md). `examples/keywords`"
+        " uses them in a run.",
+    )
+
+
+def renderers() -> str:
+    rows = [
+        (code(name), kind.makes, prose(kind.doc), code(kind.extra) if kind.extra else "nothing")
+        for name, kind in RENDERERS.items()
+    ]
+    return page(
+        "Renderers",
+        "The first line of a file may name a pipe of renderers: `#!jinja|yaml`, `#!py`, `#!mako|json`."
+        " Without it the option `renderer` counts (`jinja|yaml`).",
+        table(("renderer", "makes", "what it is", "to install"), rows),
+        "Renderers that make text come first, one that makes data comes last. See `examples/renderers`.",
+    )
+
+
+def filters() -> str:
+    from saltern.render.filters import resolve, resolve_test
+
+    def rows(names: dict[str, str], find: object) -> list[tuple[str, str]]:
+        assert callable(find)
+        return [(code(name), _first(find(name))) for name in sorted(names)]
+
+    return page(
+        "Jinja filters and tests",
+        "Beside those that Jinja brings itself.",
+        "## Filters",
+        table(("filter", "what it gives"), rows(FILTERS, resolve)),
+        "## Tests",
+        table(("test", "true if"), rows(TESTS, resolve_test)),
+        "## Tags",
+        "`{% do %}`, `{% load_yaml as x %}…{% endload %}`, `load_json`, `load_text`,"
+        " `{% import_yaml 'file' as x %}`, `import_json`, `import_text`,"
+        " `{% profile as 'label' %}…{% endprofile %}`, `{% break %}` and `{% continue %}`.",
+    )
+
+
+def _first(function: object) -> str:
+    text = (getattr(function, "__doc__", "") or "").strip().partition("\n\n")[0]
+    return prose(" ".join(text.split()))
+
+
+def grains() -> str:
+    rows = [
+        (", ".join(map(code, group.names)), code(f"facts/{group.look.replace('.', '.py:')}"))
+        for group in GROUPS
+    ]
+    return page(
+        "Grains",
+        "What a machine knows of itself. Grains are found out in groups, and only when somebody asks for one"
+        " of the group. `saltern show grains` asks for all.",
+        "Over the detected ones go, the later winning: `grains` in the configuration, then a grains file:"
+        " the one that `--grains` or `grains_file` names, else `/etc/salt/grains`, `/etc/saltern/grains` and"
+        " `grains` beside the configuration.",
+        table(("grains", "found by"), rows),
+    )
+
+
+def matchers() -> str:
+    letters = {how: letter for letter, how in LETTERS.items()}
+    rows = [
+        (code(name), code(f"{letters[name]}@") if name in letters else "", MATCHER_DOCS[name])
+        for name in MATCHERS
+    ]
+    return page(
+        "Matchers",
+        "How a target in a top file, in `match.*` functions and in `global_state_conditions` is read. A top"
+        " file names one with `- match: NAME`; without it a target is `compound`.",
+        table(("matcher", "letter in compound", "meaning"), rows),
+    )
+
+
+def exit_codes() -> str:
+    return page(
+        "Exit codes",
+        table(("code", "meaning"), [(str(number), text) for number, text in EXITS.items()]),
+        "In test mode a state that would change something counts as a success; `--detailed-exitcode` tells"
+        " the difference.",
+    )
+
+
+def outputs() -> str:
+    return page(
+        "Outputs",
+        "What `--out` takes.",
+        table(("output", "what it is"), [(code(name), OUTPUT_DOCS[name]) for name in OUTPUTS]),
+        "See [Output and scripts](../guides/output-and-scripts.md).",
+    )
+
+
+PAGES = {
+    "commands.md": commands,
+    "options.md": options,
+    "requisites.md": requisites,
+    "keywords.md": keywords,
+    "renderers.md": renderers,
+    "filters.md": filters,
+    "grains.md": grains,
+    "matchers.md": matchers,
+    "outputs.md": outputs,
+    "exit-codes.md": exit_codes,
+}
