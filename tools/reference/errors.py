@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -37,34 +37,53 @@ def collect(source: Path = SOURCE) -> dict[str, Problem]:
     found: dict[str, Problem] = {}
     for file in sorted(source.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        for code, what, fix, warning in _told(tree):
+        for code, what, fix, warning in _told(tree, _constants(tree)):
             problem = found.setdefault(code, Problem(code))
             problem.warning &= warning
             problem.places.add(str(file.relative_to(source)))
             for text, texts in ((what, problem.texts), (fix, problem.fixes)):
-                if text and text not in texts:
+                if re.search(r"\w", text) and text not in texts:
                     texts.append(text)
     return dict(sorted(found.items()))
 
 
-def _told(tree: ast.AST) -> Iterator[tuple[str, str, str, bool]]:
+def _constants(tree: ast.AST) -> dict[str, str]:
+    """Texts that have a name: ``what = f"…"`` before the call. A name with two meanings has none."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                found.setdefault(_name(target), []).append(text_of(node.value))
+    return {name: texts[0] for name, texts in found.items() if len(texts) == 1}
+
+
+def _told(tree: ast.AST, named: Mapping[str, str]) -> Iterator[tuple[str, str, str, bool]]:
+    def text(node: ast.AST | None) -> str:
+        return text_of(node) or named.get(_name(node), "") if node is not None else ""
+
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name(node.func) in TELLERS:
-            named = {word.arg: word.value for word in node.keywords if word.arg}
-            places = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
-            at = next((at for at, one in enumerate(places) if _slug(one)), None)
-            code = named.get("code") or (places[at] if at is not None else None)
-            what = named.get("what") or (places[at + 1] if at is not None and at + 1 < len(places) else None)
-            warning = _name(node.func) == "warn" or "WARNING" in ast.dump(node)
-            for slug in _slugs(code):
-                yield slug, text_of(what), text_of(named.get("fix")), warning
+            yield from _call(node, text)
         elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 3:
             first, what, fix = node.value.elts
-            for slug in _slugs(first):
-                yield slug, text_of(what), text_of(fix), False
+            yield from ((slug, text(what), text(fix), False) for slug in _slugs(first))
         elif isinstance(node, ast.Assign) and [_name(one) for one in node.targets] == ["code"]:
-            for slug in _slugs(node.value):
-                yield slug, "", "", False
+            yield from ((slug, "", "", False) for slug in _slugs(node.value))
+
+
+def _call(node: ast.Call, text: Callable[[ast.AST | None], str]) -> Iterator[tuple[str, str, str, bool]]:
+    """``tell(code, what, …)`` and ``Diagnostic(code=…, what=…, fix=…)``."""
+    named = {word.arg: word.value for word in node.keywords if word.arg}
+    places = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
+    after = list(places)
+    while after and not _slug(after[0]):
+        after.pop(0)
+    code = named.get("code") or (after[0] if after else None)
+    what = named.get("what") or (after[1] if len(after) > 1 else None)
+    fix = named.get("fix") or (after[-1] if len(after) > 2 else None)
+    warning = _name(node.func) == "warn" or "WARNING" in ast.dump(node)
+    for slug in _slugs(code):
+        yield slug, text(what), text(fix), warning
 
 
 def _name(node: ast.AST) -> str:

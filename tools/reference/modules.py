@@ -43,7 +43,7 @@ def _module(registry: Registry, kind: str, name: str) -> str:
     parts = [_about(registry, kind, name), contents]
     if kind == "states" and registry.companion(name, "mod_watch") is not None:
         parts.append(
-            f"`{name}` reacts to `watch` and `listen`: when such a state changed, `{name}.mod_watch` is called."
+            f"Reacts to `watch` and `listen`: when such a state changed, `{name}.mod_watch` is called."
         )
     for member in members:
         found = registry.state(name, member) if kind == "states" else registry.function(f"{name}.{member}")

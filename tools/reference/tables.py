@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +16,10 @@ from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import REQUISITES, RequisiteKind, When
 from saltern.render.filters import FILTERS, TESTS
 from saltern.render.pipeline import RENDERERS
-from saltern.report.outputs import OUTPUTS
+from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS
 from saltern.targeting.match import MATCHERS
+from tools.reference import words
 from tools.reference.markdown import code, page, prose, shown, table
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
@@ -27,32 +29,6 @@ WHEN = {
     When.REHEARSED: "the targets are tried in test mode first, and run afterwards",
     When.AFTER: "at the end of the run",
     When.COMPILE: "while compiling",
-}
-MATCHER_DOCS = {
-    "compound": "Words joined by `and`, `or`, `not` and parentheses; a word without a letter is a glob.",
-    "glob": "A glob on the ID of the machine.",
-    "pcre": "A regular expression on the ID, from its beginning.",
-    "list": "IDs, separated by commas.",
-    "grain": "`key:value`: a grain that fits a glob. Keys may be nested: `a:b:value`.",
-    "grain_pcre": "The same, with a regular expression.",
-    "pillar": "`key:value`: a pillar value that fits a glob.",
-    "pillar_pcre": "The same, with a regular expression.",
-    "pillar_exact": "The same, taken literally.",
-    "ipcidr": "An address or a network that an address of the machine is in.",
-    "data": "A value of the machine's data store.",
-    "range": "A range of names such as `web[1-9]` (see `targeting/ranges.py` for what is understood).",
-    "nodegroup": "The name of a target in the option `nodegroups`.",
-    "exsel": "No longer exists; using it is an error that says so.",
-}
-OUTPUT_DOCS = {
-    "highstate": "For people: a block or a line for each state, and a summary.",
-    "json": "One JSON document in the shape Salt's scripts expect.",
-    "jsonl": "One JSON object for each event, while it happens.",
-    "yaml": "The same data as `json`, as YAML.",
-    "junit": "JUnit XML, for CI systems.",
-    "quiet": "Nothing; the exit code says it all.",
-    "nested": "Data, indented, for people.",
-    "pprint": "Data as Python writes it.",
 }
 
 
@@ -102,13 +78,13 @@ def options() -> str:
 
 
 def unread_options() -> set[str]:
-    """Options that nothing outside ``config`` names: the page must not promise what is not there."""
-    names = set(OPTIONS)
-    for file in SOURCE.rglob("*.py"):
-        if file.parent.name != "config" or file.name == "load.py":
-            text = file.read_text(encoding="utf-8")
-            names = {name for name in names if name not in text}
-    return names
+    """Options that nothing asks for: the page must not promise what is not there."""
+    text = "\n".join(
+        file.read_text(encoding="utf-8") for file in SOURCE.rglob("*.py") if file.parent.name != "config"
+    )
+    shown_with = {name for name in OutputOptions.__struct_fields__ if name.startswith("state_")}
+    asked = set(re.findall(r"settings\.(\w+)", text)) | set(re.findall(r"(?<!dest=)[\"'](\w+)[\"']", text))
+    return set(OPTIONS) - asked - shown_with - {"cachedir", "id"}  # these two: by functions of `config`
 
 
 def requisites() -> str:
@@ -175,7 +151,7 @@ def filters() -> str:
 
     def rows(names: dict[str, str], find: object) -> list[tuple[str, str]]:
         assert callable(find)
-        return [(code(name), _first(find(name))) for name in sorted(names)]
+        return [(code(name), _first(find(name)) or words.FILTERS[name]) for name in sorted(names)]
 
     return page(
         "Jinja filters and tests",
@@ -215,7 +191,7 @@ def grains() -> str:
 def matchers() -> str:
     letters = {how: letter for letter, how in LETTERS.items()}
     rows = [
-        (code(name), code(f"{letters[name]}@") if name in letters else "", MATCHER_DOCS[name])
+        (code(name), code(f"{letters[name]}@") if name in letters else "", words.MATCHERS[name])
         for name in MATCHERS
     ]
     return page(
@@ -239,7 +215,7 @@ def outputs() -> str:
     return page(
         "Outputs",
         "What `--out` takes.",
-        table(("output", "what it is"), [(code(name), OUTPUT_DOCS[name]) for name in OUTPUTS]),
+        table(("output", "what it is"), [(code(name), words.OUTPUTS[name]) for name in OUTPUTS]),
         "See [Output and scripts](../guides/output-and-scripts.md).",
     )
 

@@ -8,9 +8,12 @@ small run, and most runs make no mistake.
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
+
+from saltern.cli.exits import SURROUNDINGS
+from saltern.language.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -117,7 +120,18 @@ def parser(line: CommandLine) -> ArgumentParser:
     """The same command line for argparse: help, and messages about mistakes."""
     from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-    result = ArgumentParser(
+    class Parser(ArgumentParser):
+        def error(self, message: str) -> NoReturn:
+            """One line and a hint; the whole usage is what --help is for."""
+            import sys
+
+            given = message.rpartition(" ")[2] if message.startswith("unrecognized") else ""
+            hint = did_you_mean(given.partition("=")[0], [row.flag for row in line.rows]) if given else ""
+            print(f"{self.prog}: {message}" + (f"; {hint}" if hint else ""), file=sys.stderr)
+            print(f"{self.prog} --help says more", file=sys.stderr)
+            raise SystemExit(SURROUNDINGS)
+
+    result = Parser(
         prog=f"saltern {line.command}",
         description=line.about,
         epilog=line.epilog,

@@ -16,6 +16,9 @@ NO_WORDS: frozenset[str] = frozenset()
 _NAMES = {dict: "a mapping", list: "a list", type(None): "nothing", bool: "true or false", str: "text"}
 
 
+_WRITTEN: dict[object, str] = {None: "null", True: "true", False: "false"}
+
+
 def kind_of(value: object) -> str:
     """What a value is, in the user's words."""
     return _NAMES.get(type(value)) or ("a number" if isinstance(value, int | float) else type(value).__name__)
@@ -38,11 +41,12 @@ def parse(document: Loaded, found: Diagnostics) -> SlsFile:
         if id_ in _SECTIONS:
             _SECTIONS[id_](body, file, document, found)
         elif not isinstance(id_, str):
+            written = _WRITTEN.get(id_, str(id_)) if id_ is None or isinstance(id_, bool) else str(id_)
             found.error(
                 "id-not-text",
-                f"the ID {id_!r} is {kind_of(id_)}; an ID is text",
-                where=document.mark((str(id_),)),
-                fix=f"quote it: '{id_}'",
+                f"the ID {written} is {kind_of(id_)}; an ID is text",
+                where=document.mark((written,)),
+                fix=f"quote it: '{written}'",
             )
         else:
             _declare(id_, body, file, document, found)

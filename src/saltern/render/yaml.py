@@ -319,14 +319,21 @@ _HINTS = (
 )
 
 
+_OPENED = ("a quoted scalar", "a flow sequence", "a flow mapping")
+
+
 def _syntax_problem(problem: yaml.MarkedYAMLError, text: str) -> YamlProblem:
+    said = str(problem.problem or problem.context or "it cannot be read")
+    what = f"not YAML: {said}"
     mark = problem.problem_mark or problem.context_mark
+    if problem.context_mark and str(problem.context).endswith(_OPENED):
+        # What was opened and never closed: the place to look at is where it was opened.
+        what = f"not YAML: {problem.context}, {said}"
+        mark = problem.context_mark
+    elif problem.context and problem.context_mark and mark and problem.context_mark.line != mark.line:
+        what += f" ({problem.context}, which starts at line {problem.context_mark.line + 1})"
     line = mark.line + 1 if mark else text.count("\n") + 1
     column = mark.column + 1 if mark else 1
-    said = str(problem.problem or problem.context or "not YAML")
-    what = f"not YAML: {said}"
-    if problem.context and problem.context_mark and problem.context_mark.line + 1 != line:
-        what += f" ({problem.context}, which starts at line {problem.context_mark.line + 1})"
     fix = next((hint for start, hint in _HINTS if start in said), "")
     last = text.count("\n") + (0 if text.endswith("\n") else 1)
     return YamlProblem("yaml-syntax", what, max(min(line, last), 1), column, fix)

@@ -179,9 +179,9 @@ def test_comment_and_uncomment_are_each_others_way_back(desk: Desk, old: str, re
 
 def test_lines_to_comment_must_be_there(desk: Desk) -> None:
     desk.put("f", "a\n")
-    assert "Pattern not found" in desk.refusal(comment, desk.at("f"), regex="^q")
+    assert "no line matches" in desk.refusal(comment, desk.at("f"), regex="^q")
     desk.same(comment, desk.at("f"), regex="^q", ignore_missing=True)
-    assert "Pattern not found" in desk.refusal(uncomment, desk.at("f"), regex="q")
+    assert "no line matches" in desk.refusal(uncomment, desk.at("f"), regex="q")
     assert "regular expression" in desk.refusal(comment, desk.at("f"), regex="(")
 
 

@@ -89,7 +89,7 @@ def test_finding_files(desk: Desk) -> None:
 
 def test_changing_files(desk: Desk) -> None:
     path = desk.at("f")
-    assert call(desk, "write", path, "one", "two") == f'Wrote 2 lines to "{path}"'
+    assert call(desk, "write", path, "one", "two") == f"{path}: wrote 2 lines"
     call(desk, "append", path, args=["three"])
     call(desk, "prepend", path, "zero")
     assert desk.text("f") == "zero\none\ntwo\nthree\n"

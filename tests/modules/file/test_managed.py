@@ -100,7 +100,7 @@ def test_the_first_source_that_exists_is_taken(desk: Desk) -> None:
     desk.source("b", "second\n")
     desk.change(managed, desk.at("f"), source=["salt://a", "salt://b", "/nowhere"])
     assert desk.text("f") == "second\n"
-    assert "none of" in desk.refusal(managed, desk.at("g"), source=["salt://x", "/nowhere"])
+    assert "none of these" in desk.refusal(managed, desk.at("g"), source=["salt://x", "/nowhere"])
 
 
 def test_a_missing_source_is_named_with_its_environment(desk: Desk) -> None:
@@ -124,7 +124,7 @@ def test_a_checksum_is_checked_in_every_form(desk: Desk) -> None:
     for number, form in enumerate((digest, f"sha256={digest}", sums)):
         desk.change(managed, desk.at(f"f{number}"), source=path, source_hash=form)
     desk.change(managed, desk.at("g"), source=[{path: hashlib.md5(b"hello").hexdigest()}])
-    assert "does not match" in desk.refusal(managed, desk.at("n"), source=path, source_hash="0" * 64)
+    assert "is demanded" in desk.refusal(managed, desk.at("n"), source=path, source_hash="0" * 64)
     assert "neither a checksum" in desk.refusal(managed, desk.at("n"), source=path, source_hash="nonsense")
 
 
@@ -204,18 +204,18 @@ def test_backups_lie_in_the_cache_or_beside_the_file(desk: Desk) -> None:
     ("name", "args", "said"),
     [
         ("relative/path", {"contents": "x"}, "Specified file relative/path is not an absolute path"),
-        ("", {"contents": "x"}, "name is required"),
+        ("", {"contents": "x"}, "the path is empty"),
         ("/nul\0byte", {"contents": "x"}, "null byte"),
         ("/proc/saltern/f", {"contents": "x"}, "not present"),
-        ("/x", {"contents": "x", "source": "salt://y"}, "cannot be used"),
-        ("/x", {"contents": "x", "contents_pillar": "y"}, "Only one"),
+        ("/x", {"contents": "x", "source": "salt://y"}, "exclude each other"),
+        ("/x", {"contents": "x", "contents_pillar": "y"}, "exclude each other"),
         ("/x", {"contents": []}, "empty list"),
         ("/x", {"contents": "", "allow_empty": False}, "allow_empty"),
         ("/x", {"source": "s3://bucket/key"}, "not supported"),
         ("/x", {"source": "relative"}, "absolute path"),
         ("/x", {"source": "https://example.invalid/f"}, "source_hash"),
         ("/x", {"source": "/etc"}, "a directory"),
-        ("/x", {"contents": "x", "template": "jinja", "context": "text"}, "must be formed as a dict"),
+        ("/x", {"contents": "x", "template": "jinja", "context": "text"}, "must be a mapping"),
         ("/x", {"contents": "x", "encoding": "klingon"}, "klingon"),
         ("/x", {"contents": "x", "signature": "s"}, "signatures"),
     ],
@@ -242,7 +242,7 @@ def test_binary_content_survives_and_is_not_shown(desk: Desk) -> None:
     (desk.states / "blob").write_bytes(data)
     desk.put("f", "text")
     result = desk.change(managed, desk.at("f"), source="salt://blob")
-    assert result.changes["diff"] == "Replace text file with binary file"
+    assert result.changes["diff"] == "binary content instead of text"
     assert (desk.scratch / "f").read_bytes() == data
 
 

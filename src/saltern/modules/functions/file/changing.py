@@ -47,7 +47,7 @@ def write(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     full = absolute(path)
     with told(path):
         _put(full, "".join(ended(line) or "\n" for line in lines))
-    return f'Wrote {len(lines)} lines to "{path}"'
+    return f"{path}: wrote {len(lines)} lines"
 
 
 @function
@@ -57,7 +57,7 @@ def append(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     full = absolute(path)
     with told(path):
         _put(full, ended(_old(full)) + "".join(ended(line) or "\n" for line in lines))
-    return f'Wrote {len(lines)} lines to "{path}"'
+    return f"{path}: wrote {len(lines)} lines"
 
 
 @function
@@ -67,7 +67,7 @@ def prepend(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     full = absolute(path)
     with told(path):
         _put(full, "".join(ended(line) or "\n" for line in lines) + _old(full))
-    return f'Prepended {len(lines)} lines to "{path}"'
+    return f"{path}: put {len(lines)} lines first"
 
 
 @function
@@ -274,7 +274,7 @@ def move(ctx: Context, src: str, dst: str, disallow_copy_and_unlink: bool = Fals
             from shutil import move as across
 
             across(source, target)
-    return {"result": True, "comment": f"'{src}' moved to '{dst}'"}
+    return {"result": True, "comment": f"{src} is now {dst}"}
 
 
 @function

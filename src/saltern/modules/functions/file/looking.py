@@ -131,7 +131,7 @@ def readlink(ctx: Context, path: str, canonicalize: bool = False) -> str:
     """Where a link leads; with ``canonicalize``, the file at the very end."""
     full = expanded(path)
     if not os.path.islink(full):
-        raise BadArgument(f"{path} is not a link")
+        raise BadArgument(f"{path}: no link is there")
     return os.path.realpath(full) if canonicalize else os.readlink(full)
 
 

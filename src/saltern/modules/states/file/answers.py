@@ -63,7 +63,7 @@ def guarded(path: str, work: Callable[[], Result]) -> Result:
 def absolute(name: str) -> str:
     """The path as it will be used: absolute, with ``~`` expanded. Raises for any other."""
     if not name:
-        raise Refusal("Destination file name is required")
+        raise Refusal("the path is empty; give name")
     path = os.path.expanduser(name) if name.startswith("~") else name
     if not path.startswith("/"):
         raise Refusal(f"Specified file {name} is not an absolute path")

@@ -58,16 +58,16 @@ def _from_web(ctx: Context, url: str, how: sources.Fetch) -> Result:
     path = sources.cache_path(ctx, url)
     old = files.read(path)
     if ctx.test and old is None and (how.source_hash or how.skip_verify):
-        return changed(ctx, {"new": path}, "", f"File {url} will be cached", {"url": url, "path": path})
+        return changed(ctx, {"new": path}, "", f"{url} would be fetched", {"url": url, "path": path})
     found = sources.find(ctx, url, how)
     if found.data == old:
         known = facts(ctx, path, files.look(path), old) | {"url": url}
-        return unchanged(f"File is cached to {path}", known)
+        return unchanged(f"{url} is kept at {path}", known)
     known = facts(ctx, path, files.look(path), found.data) | {"url": url}
     changes: dict[str, object] = (
         {"new": path} if old is None else {"hash": {"old": digest(old), "new": digest(found.data)}}
     )
-    return changed(ctx, changes, f"File is cached to {path}", f"File {url} will be cached", known)
+    return changed(ctx, changes, f"{url} is kept at {path}", f"{url} would be fetched", known)
 
 
 @state
@@ -82,7 +82,7 @@ def not_cached(ctx: Context, name: str) -> Result:
         path = sources.cache_path(ctx, name)
         found = files.look(path)
         if found is None:
-            return unchanged(f"{name} is not cached", {"url": name, "path": path})
+            return unchanged(f"nothing is kept of {name}", {"url": name, "path": path})
         if not ctx.test:
             files.remove(path)
         return changed(

@@ -39,10 +39,12 @@ def comment(
     def work() -> Result:
         forms = Forms.of(regex, char)
         words = Words(
-            "Pattern already commented", f"File {name} is set to be updated", "Commented lines successfully"
+            "All matching lines are comments already",
+            f"File {name} is set to be updated",
+            "The lines are comments now",
         )
         if ignore_missing:
-            words = Words("Pattern not found or already commented", words.would, words.done)
+            words = Words("No line to make a comment of", words.would, words.done)
         how = Edit(path=name, backup=backup_suffix(backup), words=words)
         return edit(
             ctx,
@@ -67,9 +69,9 @@ def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: o
     def work() -> Result:
         forms = Forms.of(regex, char)
         words = Words(
-            "Pattern already uncommented",
+            "No matching line is a comment",
             f"File {name} is set to be updated",
-            "Uncommented lines successfully",
+            "The lines are no comments any more",
         )
         how = Edit(path=name, backup=backup_suffix(backup), words=words)
         return edit(
@@ -116,7 +118,7 @@ class Forms(Struct, frozen=True):
             lines = [(line.rstrip("\r\n"), line) for line in lines_of(old)]
             found = [(body, line) for body, line in lines if wrong.match(body)]
             if not found and not ignore_missing and not any(done.match(body) for body, _ in lines):
-                raise Refusal(f"{self.regex}: Pattern not found")
+                raise Refusal(f"no line matches {self.regex!r}")
             return "".join(wrong.sub(right, body) + line[len(body) :] for body, line in lines)
 
         return change

@@ -46,7 +46,7 @@ def _mapping(name: str, value: object) -> Mapping[str, object]:
         return value
     if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
         return {key: inner for item in value for key, inner in item.items()}
-    raise Refusal(f"{name.capitalize()} must be formed as a dict")
+    raise Refusal(f"{name} must be a mapping of names to values")
 
 
 def render(
@@ -102,7 +102,7 @@ def given_bytes(ctx: Context, given: Given) -> bytes | None:
     if not given.named:
         return None
     if len(given.named) > 1:
-        raise Refusal(f"Only one of {' and '.join(given.named)} is permitted")
+        raise Refusal(f"{' and '.join(given.named)} exclude each other")
     value = given.contents
     if given.pillar is not None:
         value = _looked_up(ctx, "pillar.get", "Pillar", given.pillar, given.delimiter)

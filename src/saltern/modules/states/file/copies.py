@@ -90,11 +90,11 @@ def _source(source: str) -> str:
 def _copy(ctx: Context, move: Move) -> Result:
     found = files.look(move.source, follow=True)
     if found is None:
-        raise Refusal(f'Source file "{move.source}" is not present')
+        raise Refusal(f"nothing to copy: {move.source} is not there")
     there = files.look(move.path)
     if there is not None and (not move.force or _equal(move, found)):
-        word = "is already a copy" if move.force else "exists and will not be overwritten"
-        return unchanged(f'The target file "{move.path}" {word}', facts(ctx, move.path, there))
+        word = "is a copy already" if move.force else "is there and is left alone (force: False)"
+        return unchanged(f"{move.path} {word}", facts(ctx, move.path, there))
     attributes, notes = _asked(ctx, move, found)
     changes: dict[str, object] = {move.path: move.source}
     changes |= attribute_changes(None, attributes, user=move.user, group=move.group, mode=move.mode)
@@ -102,8 +102,8 @@ def _copy(ctx: Context, move: Move) -> Result:
     if not ctx.test:
         _copied(move, found, attributes)
         there = files.look(move.path)
-    would = "\n".join([f'File "{move.source}" is set to be copied to "{move.path}"', *notes])
-    done = f'Copied "{move.source}" to "{move.path}"'
+    would = "\n".join([f"{move.source} would be copied to {move.path}", *notes])
+    done = f"{move.path} is now a copy of {move.source}"
     return changed(ctx, changes, done, would, facts(ctx, move.path, there))
 
 
@@ -162,17 +162,17 @@ def rename(ctx: Context, name: str, *, source: str, force: bool = False, makedir
         move = Move(source=_source(source), path=absolute(name), force=force, makedirs=makedirs)
         there = files.look(move.path)
         if files.look(move.source) is None:
-            comment = f'Source file "{source}" has already been moved out of place'
+            comment = f"nothing is at {source}, so it counts as moved"
             return unchanged(comment, facts(ctx, move.path, there))
         if there is not None and not force:
-            comment = f'The target file "{move.path}" exists and will not be overwritten'
+            comment = f"{move.path} is there and is left alone (force: False)"
             return unchanged(comment, facts(ctx, move.path, there))
         notes = parent_notes(ctx, move.path, move.makedirs)
         if not ctx.test:
             _renamed(move, there)
             there = files.look(move.path)
-        would = "\n".join([f'File "{source}" is set to be moved to "{move.path}"', *notes])
-        done = f'Moved "{source}" to "{move.path}"'
+        would = "\n".join([f"{source} would be moved to {move.path}", *notes])
+        done = f"{source} is now at {move.path}"
         return changed(ctx, {move.path: source}, done, would, facts(ctx, move.path, there))
 
     return guarded(name, work)

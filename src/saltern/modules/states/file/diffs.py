@@ -13,7 +13,7 @@ def difference(old: bytes, new: bytes, *, show: bool = True) -> str:
     kinds = [_is_text(content) for content in (old, new)]
     if not all(kinds):
         before, after = ("text" if kind else "binary" for kind in kinds)
-        return f"Replace {before} file with {after} file" if before != after else "Replace binary file"
+        return f"{after} content instead of {before}" if before != after else "binary content differs"
     return unified(old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
 
 

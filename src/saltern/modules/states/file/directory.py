@@ -178,7 +178,9 @@ def _todo(
     if found is None:
         parent = files.look(os.path.dirname(wanted.path), follow=True)
         if not wanted.makedirs and (parent is None or files.kind_of(parent) != "directory"):
-            notes.append(f"No directory to create {wanted.path} in; create it first, or say makedirs: True")
+            notes.append(
+                f"{wanted.path}: the directory above it is missing; create it first, or say makedirs: True"
+            )
         yield wanted.path, attributes, {"directory": "new"}
         return
     if wanted.recurse:
@@ -243,5 +245,5 @@ def _done(wanted: Directory, todo: list[Todo], removed: list[str]) -> str:
     if any("directory" in difference for _, _, difference in todo):
         return f"Directory {wanted.path} created"
     if removed and not todo:
-        return f"Files cleaned from directory {wanted.path}"
+        return f"Removed {len(removed)} superfluous paths from {wanted.path}"
     return f"Directory {wanted.path}{'/*' if wanted.children_only else ''} updated"

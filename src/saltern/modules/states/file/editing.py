@@ -20,7 +20,7 @@ class Words(Struct, frozen=True):
     """What the answer says: nothing to do, would do, done."""
 
     right: str = "No changes needed to be made"
-    would: str = "Changes would be made"
+    would: str = "The file would change"
     done: str = "Changes were made"
 
 

@@ -113,9 +113,9 @@ def hardlink(
             raise Refusal(f"Specified target {target} is not an absolute path")
         found = files.look(target)
         if found is None:
-            raise Refusal(f"Target {target} for hard link does not exist")
+            raise Refusal(f"there is no file {target} to link to")
         if files.kind_of(found) == "directory":
-            raise Refusal(f"Unable to hard link from directory {target}")
+            raise Refusal(f"{target} is a directory, which can have no hard link")
         link = Link(
             path=name, target=target, word="hard link", force=force, makedirs=makedirs, dir_mode=dir_mode
         )
@@ -184,7 +184,7 @@ def _owned(ctx: Context, link: Link, found: os.stat_result, attributes: Attribut
     would = (
         f"{link.word.capitalize()} {link.path} is present, its owner would change from {before} to {after}"
     )
-    done = f"Set ownership of {link.word} {link.path} to {after}"
+    done = f"{link.word.capitalize()} {link.path} belongs to {after} now"
     return changed(ctx, {"ownership": after}, done, would, _facts(ctx, link, found))
 
 
@@ -200,7 +200,7 @@ def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
         return {"backup": backup}
     if not link.force:
         raise Refusal(f"{kind.capitalize()} exists where the {link.word} {link.path} should be")
-    return {"forced": f"{kind.capitalize()} for {link.word} was forcibly replaced"}
+    return {"forced": f"{kind} replaced by the {link.word}"}
 
 
 def _make(

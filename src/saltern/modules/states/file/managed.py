@@ -148,7 +148,7 @@ def managed(
         )
         if not create and files.look(wanted.path, follow=True) is None:
             return unchanged(
-                f"File {wanted.path} is not present and is not set for creation",
+                f"{wanted.path} is not there, and create is False",
                 facts(ctx, wanted.path, None),
             )
         plain = not (template or encoding or context or defaults)
@@ -185,7 +185,7 @@ def _managed(
     same: Same | None,
 ) -> Result:
     if source and given.named:
-        raise Refusal(f"'source' cannot be used in combination with {given.named[0]!r}")
+        raise Refusal(f"source and {given.named[0]} exclude each other")
     if not replace and files.look(wanted.path, follow=wanted.follow) is not None:
         return place(ctx, _without_keep(wanted, None), None)
     if source:

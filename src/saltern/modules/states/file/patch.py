@@ -101,12 +101,12 @@ def _on_file(ctx: Context, job: Job) -> Result:
 
     seen = files.see(job.path)
     if seen is None or seen.data is None:
-        raise Refusal(f"{job.path} is not a file")
+        raise Refusal(f"{job.path}: no regular file is there")
     with TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "patched")
         rejects = f"--reject-file={job.reject_file or os.path.join(scratch, 'rejected')}"
         if not _run(ctx, job, "--reverse", "--dry-run", rejects, f"--output={out}", job.path).code:
-            return unchanged("Patch was already applied", facts(ctx, job.path, seen.stat, seen.data))
+            return unchanged("The patch is in already", facts(ctx, job.path, seen.stat, seen.data))
         ran = _run(ctx, job, rejects, f"--output={out}", job.path)
         new = files.read(out)
     if ran.code or new is None:
@@ -116,14 +116,14 @@ def _on_file(ctx: Context, job: Job) -> Result:
         files.write(job.path, new)
         seen = files.Seen(os.stat(job.path), new)
     known = facts(ctx, job.path, seen.stat, seen.data)
-    return changed(ctx, changes, "Patch successfully applied", "The patch would be applied", known)
+    return changed(ctx, changes, "The patch is applied", "The patch fits and would be applied", known)
 
 
 def _on_directory(ctx: Context, job: Job) -> Result:
     found = files.look(job.path, follow=True)
     rejects = [f"--reject-file={job.reject_file or '-'}"]
     if not _run(ctx, job, "--reverse", "--dry-run", *rejects, cwd=job.path).code:
-        return unchanged("Patch was already applied", facts(ctx, job.path, found))
+        return unchanged("The patch is in already", facts(ctx, job.path, found))
     tried = _run(ctx, job, "--dry-run", *rejects, cwd=job.path)
     if tried.code:
         raise _refused(job, tried)
@@ -133,4 +133,4 @@ def _on_directory(ctx: Context, job: Job) -> Result:
         if ran.code:
             raise _refused(job, ran)
     known = facts(ctx, job.path, found)
-    return changed(ctx, changes, "Patch successfully applied", "The patch would be applied", known)
+    return changed(ctx, changes, "The patch is applied", "The patch fits and would be applied", known)

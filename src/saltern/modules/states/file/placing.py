@@ -59,7 +59,7 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
         _act(ctx, wanted, seen, data if rewrite else None, attributes)
         seen = Seen(os.stat(path), data if rewrite else seen.data if seen else None)
     known = facts(ctx, path, seen.stat if seen else None, seen.data if seen else None)
-    would = "\n".join([f"The file {path} is set to be changed", *notes])
+    would = "\n".join([f"File {path} would be changed", *notes])
     return changed(ctx, changes, f"File {path} updated", would, known)
 
 

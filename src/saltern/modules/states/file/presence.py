@@ -24,7 +24,7 @@ def absent(ctx: Context, name: str) -> Result:
     def work() -> Result:
         path = absolute(name)
         if os.path.normpath(path) in ("/", "//"):
-            raise Refusal(f'Refusing to make "{path}" absent')
+            raise Refusal(f"{path} is the root directory, which is not removed")
         found = files.look(path.rstrip("/"))
         if found is None:
             return unchanged(f"File {path} is not present", facts(ctx, path, None))

@@ -98,7 +98,7 @@ def recurse(
         root = os.path.normpath(absolute(name))
         found = files.look(root, follow=True)
         if found is not None and files.kind_of(found) != "directory":
-            raise Refusal(f"The path {root} exists and is not a directory")
+            raise Refusal(f"{root} is a {files.kind_of(found)} where a directory should be")
         wanted = Wanted(
             path=root,
             user=user,
@@ -136,7 +136,7 @@ def _sources(ctx: Context, source: str | list[str], merge: bool) -> list[str]:
             raise Refusal(f"Recurse failed: source {url!r} must be a salt:// URL")
     present = [url for url in listed if _is_directory(ctx, url)]
     if not present:
-        raise Refusal("Recurse failed: none of the specified sources were found")
+        raise Refusal(f"no directory of the tree is called {' or '.join(map(str, listed))}")
     return present if merge else present[:1]
 
 

@@ -58,9 +58,7 @@ def serialize(
     def work() -> Result:
         path = absolute(name)
         if not create and files.look(path, follow=True) is None:
-            return unchanged(
-                f"File {path} is not present and is not set for creation", facts(ctx, path, None)
-            )
+            return unchanged(f"{path} is not there, and create is False", facts(ctx, path, None))
         kind = serializer or formatter or "yaml"
         form = FORMATS.get(kind.lower())
         if form is None:

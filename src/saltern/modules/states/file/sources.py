@@ -51,7 +51,7 @@ def find(ctx: Context, source: object, how: Fetch = PLAIN) -> Source:
                 _verify(ctx, found, expected, how)
             return found
     if len(candidates) > 1:
-        raise Refusal("none of the specified sources were found")
+        raise Refusal("none of these sources exists: " + ", ".join(url for url, _ in candidates))
     raise Refusal(_absent(ctx, candidates[0][0]))
 
 
@@ -205,9 +205,7 @@ def _verify(ctx: Context, found: Source, expected: str, how: Fetch) -> None:
     form, value = expected_hash(ctx, expected, found.url, how)
     actual = digest(found.data, form)
     if actual != value:
-        raise Refusal(
-            f"Specified {form} checksum for {found.url} ({value}) does not match actual checksum ({actual})"
-        )
+        raise Refusal(f"{found.url} has the {form} checksum {actual}, but {value} is demanded")
 
 
 def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, str]:

@@ -68,7 +68,7 @@ def tidied(
         path = absolute(name)
         found = files.look(path, follow=True)
         if found is None or files.kind_of(found) != "directory":
-            raise Refusal(f"{path} does not exist or is not a directory")
+            raise Refusal(f"{path}: there is no such directory")
         if time_comparison not in ("atime", "mtime", "ctime"):
             raise Refusal(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
         rules = Rules(
@@ -84,12 +84,18 @@ def tidied(
         )
         todo = list(_old(ctx, path, rules, rmdirs, followlinks))
         if not todo:
-            return unchanged(f"Nothing to remove from directory {path}", facts(ctx, path, found))
+            return unchanged(f"{path} is tidy", facts(ctx, path, found))
         if not ctx.test:
             for victim in todo:
                 files.remove(victim, tree=False)
-        done = f"Removed {len(todo)} files or directories from directory {path}"
-        return changed(ctx, {"removed": todo}, done, f"{path} is set for tidy", facts(ctx, path, found))
+        done = f"Tidied {path}: {len(todo)} paths removed"
+        return changed(
+            ctx,
+            {"removed": todo},
+            done,
+            f"{len(todo)} paths would be removed from {path}",
+            facts(ctx, path, found),
+        )
 
     return guarded(name, work)
 
@@ -161,9 +167,9 @@ def pruned(
             raise Refusal(f"{path} is not a directory, but a {files.kind_of(found)}")
         todo = _empties(ctx, path, recurse, older_than)
         if path not in todo and not (recurse or ignore_errors or older_than is not None):
-            raise Refusal(f"Directory {path} is not empty")
+            raise Refusal(f"{path} holds something; only empty directories are pruned")
         if not todo:
-            return unchanged(f"Nothing to remove from directory {path}", facts(ctx, path, found))
+            return unchanged(f"{path} is tidy", facts(ctx, path, found))
         if not ctx.test:
             for victim in todo:
                 files.remove(victim, tree=False)

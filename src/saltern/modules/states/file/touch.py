@@ -33,12 +33,12 @@ def touch(
         found = files.look(path, follow=True)
         fixed = atime is not None or mtime is not None
         if found is not None and fixed and _have(found, times):
-            return unchanged(f"File {path} exists and has the correct times", facts(ctx, path, found))
+            return unchanged(f"{path} has these times already", facts(ctx, path, found))
         notes = [] if found else parent_notes(ctx, path, makedirs)
         changes: dict[str, object] = {"touched" if found else "new": path}
         kind = "directory" if found and files.kind_of(found) == "directory" else "file"
-        done = f"Updated times on {kind} {path}" if found else f"Created empty file {path}"
-        would = f"Times set to be updated on {kind} {path}" if found else f"File {path} is set to be created"
+        done = f"The {kind} {path} has new times" if found else f"Created empty file {path}"
+        would = f"The {kind} {path} would get new times" if found else f"File {path} would be created"
         if not ctx.test:
             _touch(path, found is None, makedirs, times if fixed or found else None)
             found = files.look(path, follow=True)
