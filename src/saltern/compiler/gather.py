@@ -126,12 +126,12 @@ class _Gathering:
 
     def missing(self, ref: SlsRef, where: Mark | None) -> None:
         path = ref.name.replace(".", "/")
-        places = f"it would be {path}.sls or {path}/init.sls in a file root"
+        places = f"it would be {path}.sls or {path}/init.sls in a file root" if ".." not in path else ""
         self.found.error(
             "sls-not-found",
             f"no SLS is called {ref.name!r} in saltenv {ref.env!r}",
             where=where,
-            fix=did_you_mean(ref.name, self.loader.names(ref.env)) or (places if ".." not in ref.name else ""),
+            fix=did_you_mean(ref.name, self.loader.names(ref.env)) or places,
         )
 
     def missing_env(self, ref: SlsRef, where: Mark | None) -> None:

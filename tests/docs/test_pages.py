@@ -1,0 +1,46 @@
+"""What the pages show really runs, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.pages import ROOT, problems, runnable
+
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").rglob("*.md")),
+]
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", runnable(), ids=name)
+def test_the_commands_of_a_page_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    assert list(problems(page, tmp_path)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    broken = [link[0] for link in LINK.findall(text) if not (page.parent / link[0]).exists()]
+    assert broken == []
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    start = ROOT / "docs" / "index.md"
+    seen, left = {start}, [start]
+    while left:
+        page = left.pop()
+        for link in LINK.findall(page.read_text(encoding="utf-8")):
+            target = (page.parent / link[0]).resolve()
+            if target.suffix == ".md" and target not in seen and target.exists():
+                seen.add(target)
+                left.append(target)
+    assert [name(page) for page in sorted((ROOT / "docs").rglob("*.md")) if page.resolve() not in seen] == []

@@ -1,0 +1,80 @@
+"""Run what the pages of README and docs show.
+
+A comment before a fenced block says what to do with it::
+
+    <!-- run in examples/hello -->                       ```console: run, compare with what follows
+    <!-- run in an empty directory -->                   the same, where the page's own files are
+    <!-- write states/a.sls in an empty directory -->    ```yaml: a file
+    <!-- append to states/a.sls in an empty directory -->
+
+All blocks of a page that name the same place share one copy of it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from tools.transcript import missing, run, steps
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(
+    r"<!-- (?P<verb>run|write|append to) ?(?P<file>\S+\.\w+)? in (?P<place>.+?) -->\n```\w+\n(?P<text>.*?)```\n",
+    re.DOTALL,
+)
+
+
+class Block(Struct, frozen=True):
+    verb: str
+    file: str
+    place: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(found["verb"], found["file"] or "", found["place"], found["text"])
+        for found in BLOCK.finditer(text)
+    ]
+
+
+def runnable() -> list[Path]:
+    """Pages with at least one block to run."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [page for page in pages if blocks(page)]
+
+
+def problems(page: Path, scratch: Path) -> Iterator[str]:
+    """What the page says and saltern does not do."""
+    for block in blocks(page):
+        directory = _place(block.place, scratch)
+        if block.verb == "run":
+            yield from _compared(block.text, directory)
+            continue
+        file = directory / block.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        before = file.read_text(encoding="utf-8") + "\n" if block.verb == "append to" else ""
+        file.write_text(before + block.text, encoding="utf-8")
+
+
+def _place(name: str, scratch: Path) -> Path:
+    directory = scratch / name.replace("/", "-").replace(" ", "-")
+    if not directory.exists():
+        if name == "an empty directory":
+            directory.mkdir(parents=True)
+        else:
+            shutil.copytree(ROOT / name, directory)
+    return directory
+
+
+def _compared(text: str, directory: Path) -> Iterator[str]:
+    for command, said in steps(text):
+        printed = run(command, directory)
+        line = missing(said, printed)
+        if line is not None:
+            yield f"$ {command}\nthe page says: {line}\nit prints:\n{printed}"
