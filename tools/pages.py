@@ -23,7 +23,8 @@ from tools.transcript import missing, run, steps
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(
-    r"<!-- (?P<verb>run|write|append to) ?(?P<file>\S+\.\w+)? in (?P<place>.+?) -->\n```\w+\n(?P<text>.*?)```\n",
+    r"<!-- (?P<verb>run|write|append to) ?(?P<file>\S+\.\w+)? in (?P<place>.+?) -->\n"
+    r"```\w+\n(?P<text>.*?)```\n",
     re.DOTALL,
 )
 

@@ -23,7 +23,8 @@ from saltern.language.high import Declaration, Exclusion
 from saltern.language.result import failed
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.check import check
-from saltern.plan.plan import Plan, make_plan
+from saltern.plan.make import make_plan
+from saltern.plan.plan import Plan
 from saltern.runtime.loop import Rules as RunRules
 from saltern.runtime.loop import run
 from saltern.runtime.ports import Recorder
@@ -93,6 +94,7 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
     plan = make_plan(low.chunks, low.rendered, found, _aggregates(session, low.chunks))
     if request.id is not None:
         plan = _only(plan, request.id)
+    session.run.chunks = plan.chunks
     gc.freeze()  # what is compiled stays; the collector need not look at it again
     gc.enable()
     report = run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session), tell=tell)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from tools.examples import ROOT
+from tools.reference.__main__ import TARGET, pages, stale
+from tools.reference.errors import collect, notes
 
 from saltern.cli.commands import COMMANDS
 from saltern.config.options import OPTIONS
@@ -13,9 +16,6 @@ from saltern.language.requisites import IN_FORMS, REQUISITES
 from saltern.modules.registry import FUNCTIONS, STATES, Registry
 from saltern.render.filters import FILTERS, TESTS
 from saltern.render.pipeline import RENDERERS
-from tools.examples import ROOT
-from tools.reference.__main__ import TARGET, pages, stale
-from tools.reference.errors import collect, notes
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from saltern.language.result import Outcome, Result, SubResult
@@ -76,6 +76,7 @@ class Run:
     """What all calls of one run share. One per run, so two runs in a process share nothing."""
 
     __slots__ = (
+        "chunks",
         "clock",
         "context",
         "files",
@@ -85,7 +86,6 @@ class Run:
         "opts",
         "pillar",
         "refresh",
-        "running",
         "settings",
         "templates",
     )
@@ -113,7 +113,7 @@ class Run:
         self.host = host
         self.clock = clock
         self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
-        self.running: Mapping[str, object] = {}
+        self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
         self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
 
 

@@ -7,25 +7,20 @@ them all, since what is done for one is done for all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
 from saltern.language.requisites import When
-
-if TYPE_CHECKING:
-    from saltern.plan.plan import Need, Plan
+from saltern.plan.plan import Need, Plan, steps_before
 
 MOST = 500
 
-Before = Callable[["Plan", int], list[int]]
 
-
-def group(plan: Plan, eligible: Callable[[Chunk], bool], before: Before) -> None:
+def group(plan: Plan, eligible: Callable[[Chunk], bool]) -> None:
     """Find the groups, and let every need of one member count for all."""
     places = [place for place, chunk in enumerate(plan.chunks) if eligible(chunk)]
     if len(places) < 2:
         return
-    reach = {place: _reached(plan, place, before) for place in places}
+    reach = {place: _reached(plan, place) for place in places}
     groups: list[list[int]] = []
     for place in places:
         home = next((one for one in groups if _fits(plan, place, one, reach)), None)
@@ -48,15 +43,15 @@ def _fits(plan: Plan, place: int, members: list[int], reach: dict[int, set[int]]
     )
 
 
-def _reached(plan: Plan, place: int, before: Before) -> set[int]:
+def _reached(plan: Plan, place: int) -> set[int]:
     """Everything that has to be done before a chunk."""
     seen: set[int] = set()
-    stack = before(plan, place)[:]
+    stack = steps_before(plan, place)[:]
     while stack:
         step = stack.pop()
         if step not in seen:
             seen.add(step)
-            stack += before(plan, step)
+            stack += steps_before(plan, step)
     return seen
 
 
@@ -68,5 +63,5 @@ def _widened(plan: Plan, place: int, needs: tuple[Need, ...], reach: dict[int, s
             continue
         for other in plan.groups.get(need.on, ()):
             if other != place and place not in reach[other]:
-                result[type(need)(need.kind, other)] = None
+                result[Need(need.kind, other)] = None
     return tuple(result)

@@ -13,6 +13,7 @@ from saltern.modules.functions.file.told import expanded, told
 from saltern.modules.params import BadArgument
 from saltern.modules.states.file import owners
 from saltern.modules.states.file.answers import digest
+from saltern.modules.states.file.names import names_of
 from saltern.modules.states.file.sources import FORMS
 from saltern.system import files
 
@@ -164,26 +165,26 @@ def get_gid(ctx: Context, path: str, follow_symlinks: bool = True) -> int:
 @function
 def get_user(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
     """The user who owns it."""
-    return owners.names_of(ctx).user(_stat(path, follow_symlinks).st_uid)
+    return names_of(ctx).user(_stat(path, follow_symlinks).st_uid)
 
 
 @function
 def get_group(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
     """The group that owns it."""
-    return owners.names_of(ctx).group(_stat(path, follow_symlinks).st_gid)
+    return names_of(ctx).group(_stat(path, follow_symlinks).st_gid)
 
 
 @function
 def uid_to_user(ctx: Context, uid: int) -> str:
     """The name of a user; empty if there is none."""
-    name = owners.names_of(ctx).user(int(uid))
+    name = names_of(ctx).user(int(uid))
     return "" if name == str(uid) else name
 
 
 @function
 def gid_to_group(ctx: Context, gid: int) -> str:
     """The name of a group; empty if there is none."""
-    name = owners.names_of(ctx).group(int(gid))
+    name = names_of(ctx).group(int(gid))
     return "" if name == str(gid) else name
 
 
@@ -207,7 +208,7 @@ def stats(
 ) -> dict[str, object]:
     """All that is known of a path; with ``hash_type`` (``sha256``), its checksum, too."""
     found = _stat(path, follow_symlinks)
-    names = owners.names_of(ctx)
+    names = names_of(ctx)
     kind = files.kind_of(found)
     known: dict[str, object] = {
         "inode": found.st_ino,

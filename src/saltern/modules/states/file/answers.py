@@ -10,6 +10,7 @@ from collections.abc import Callable
 from saltern.language.diagnostics import SalternError
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.context import Context
+from saltern.modules.states.file.names import names_of
 from saltern.system.files import PlantedLink, kind_of
 
 MOST_HASHED = 1 << 20  # bytes; the digest is a courtesy, and must not cost more than the state
@@ -76,8 +77,6 @@ def facts(
     """What is known of a path, changed or not."""
     if found is None:
         return {"path": path, "exists": False}
-    from saltern.modules.states.file.owners import names_of
-
     names = names_of(ctx)
     known: dict[str, object] = {
         "path": path,

@@ -10,42 +10,6 @@ from saltern.modules.states.file.answers import Later
 from saltern.system.files import Attributes
 
 
-class Names:
-    """Names of user and group ids, each looked up once in a run."""
-
-    def __init__(self) -> None:
-        self._users: dict[int, str] = {}
-        self._groups: dict[int, str] = {}
-
-    def user(self, uid: int) -> str:
-        """The name, or the number where no user has it."""
-        if uid not in self._users:
-            import pwd
-
-            try:
-                self._users[uid] = pwd.getpwuid(uid).pw_name
-            except KeyError:
-                return str(uid)
-        return self._users[uid]
-
-    def group(self, gid: int) -> str:
-        if gid not in self._groups:
-            import grp
-
-            try:
-                self._groups[gid] = grp.getgrgid(gid).gr_name
-            except KeyError:
-                return str(gid)
-        return self._groups[gid]
-
-
-def names_of(ctx: Context) -> Names:
-    found = ctx.run.context.get("file.names")
-    if not isinstance(found, Names):
-        found = ctx.run.context["file.names"] = Names()
-    return found
-
-
 def user_id(name: str) -> int | None:
     """The id of a user, asked anew each time: an earlier state may have changed it.
 

@@ -9,8 +9,6 @@ from saltern.modules.context import Context
 from saltern.modules.states.file.patterns import Matches
 from saltern.system import files
 
-TAG_SEPARATOR = "_|-"
-
 
 def below(
     root: str, *, depth: int | None = None, follow: bool = False, level: int = 1
@@ -66,10 +64,8 @@ def required_paths(ctx: Context) -> set[str]:
     if ctx.chunk is None:
         return set()
     wanted = {ref.value for ref in ctx.chunk.requisites if ref.state in ("file", "")}
-    paths = set()
-    for tag in ctx.run.running:
-        state, _, rest = tag.partition(TAG_SEPARATOR)
-        parts = rest.split(TAG_SEPARATOR)
-        if state == "file" and len(parts) == 3 and wanted.intersection(parts[:2]):
-            paths.add(os.path.normpath(parts[1]))
-    return paths
+    return {
+        os.path.normpath(one.name)
+        for one in ctx.run.chunks
+        if one.state == "file" and not wanted.isdisjoint((one.id, one.name))
+    }
