@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from saltern.targeting.match import Subject
 
 
+# What formulas ask `opts` for to tell a minion of its own from one with a master.
+MASTERLESS: dict[str, object] = {
+    "__cli": "salt-call",
+    "__role": "minion",
+    "file_client": "local",
+    "local": True,
+    "master": "",
+}
+
+
 class Session:
     """One run's parts, each built when it is first needed. Two sessions share nothing."""
 
@@ -46,7 +56,7 @@ class Session:
         self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
         self.grains: Grains = collect(settings, grains)
         self._override = dict(pillar or {})
-        self.opts: dict[str, object] = {**asdict(settings), **settings.extra}
+        self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, **settings.extra}
         del self.opts["extra"]
         self.pillar: dict[str, object] = {}
         self.renderers = self._renderers(self.tree, self.pillar)

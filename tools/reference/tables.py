@@ -19,7 +19,7 @@ from saltern.render.pipeline import RENDERERS
 from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS
 from saltern.targeting.match import MATCHERS
-from tools.reference import words
+from tools.reference import source, words
 from tools.reference.markdown import code, page, prose, shown, table
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
@@ -221,6 +221,7 @@ def outputs() -> str:
 
 
 PAGES = {
+    "source.md": source.source,
     "commands.md": commands,
     "options.md": options,
     "requisites.md": requisites,

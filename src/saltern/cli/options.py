@@ -180,13 +180,22 @@ def yaml_value(option: str, text: str) -> object:
 
 
 def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
-    """``a b k=v`` as a call's arguments; each value is read as YAML."""
+    """``a b k=v`` as a call's arguments; each value is read as YAML, or taken as it is if it is none."""
     args: list[object] = []
     kwargs: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if equals and name.isidentifier():
-            kwargs[name] = yaml_value(word, value) if value else ""
+            kwargs[name] = _typed(value)
         else:
-            args.append(yaml_value(word, word) if word else "")
+            args.append(_typed(word))
     return args, kwargs
+
+
+def _typed(text: str) -> object:
+    from saltern.render.yaml import YamlProblem, read
+
+    try:
+        return read(text) if text else ""
+    except YamlProblem:
+        return text

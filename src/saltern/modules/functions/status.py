@@ -37,6 +37,14 @@ def uptime(ctx: Context) -> dict[str, object]:
 
 
 @function
+def time(ctx: Context, format: str = "%A, %d. %B %Y %I:%M%p") -> str:
+    """The time of this machine, in a format of strftime."""
+    from datetime import datetime
+
+    return datetime.fromtimestamp(ctx.clock.now()).strftime(format)
+
+
+@function
 def meminfo(ctx: Context) -> dict[str, dict[str, str]]:
     """The kernel's count of memory."""
     with open("/proc/meminfo", encoding="ascii") as file:

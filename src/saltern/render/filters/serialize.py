@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import yaml
 
 ENDLESS = 10**9  # a line width nothing reaches
-SORT_KEYS = False  # of `yaml`: as written. Salt sorts the keys of plain mappings
+SORT_KEYS = True  # of `yaml`: as Salt does, so that a file written with it stays the same
 
 
 class _FoundUndefined(Exception):
