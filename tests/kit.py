@@ -11,10 +11,11 @@ from typing import TypeVar
 from saltern.cli.apply import exit_code
 from saltern.cli.main import code_for
 from saltern.config.settings import Settings
-from saltern.engine import Request, Session, apply, show_high, show_low, show_order, show_top
+from saltern.engine import Request, apply, show_high, show_low, show_order, show_top
 from saltern.language.diagnostics import Diagnostic, Diagnostics, SalternError
 from saltern.language.events import Answer, Event, Report
 from saltern.modules.registry import Registry
+from saltern.session import Session
 from saltern.system.clock import Clock, FakeClock
 
 Files = Mapping[str, str]

@@ -24,6 +24,9 @@ NORMAL: tuple[tuple[str, str], ...] = (
     (r"Total run time: +[\d.]+ m?s", "Total run time: TIME"),
     (r"(?m)(pid:)(\s+)\d+$", r"\1\2PID"),
     (r"\b[0-9a-f]{64}\b", "SHA256"),
+    (r"(start_time[\"']?: ?)[\"']?[\d:.]+[\"']?", r"\1TIME"),
+    (r"((?:duration|time|took)[\"']?: ?)[\d.e-]+", r"\1TIME"),
+    (r" time=\"[\d.e-]+\"", ' time="TIME"'),
 )
 
 

@@ -119,12 +119,13 @@ def line(answer: Answer) -> str:
     return " ".join(words)
 
 
-def _expect(case: Case, outcome: kit.Outcome, _: kit.Tree) -> list[str]:
+def _expect(case: Case, outcome: kit.Outcome, made: kit.Tree) -> list[str]:
     if outcome.report is None:
         return []
     numbers = [answer.number for answer in outcome.answers]
     found = [] if numbers == list(range(len(numbers))) else [f"numbers: {numbers}"]
-    return found + _texts("expect", case.lines("expect"), [" ".join(line(one).split()) for one in outcome.answers])
+    got = [" ".join(line(one).replace(made.scratch, "<scratch>").split()) for one in outcome.answers]
+    return found + _texts("expect", case.lines("expect"), got)
 
 
 def _errors(case: Case, outcome: kit.Outcome, _: kit.Tree) -> list[str]:

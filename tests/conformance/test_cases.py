@@ -14,6 +14,16 @@ CASES = Path(__file__).parent / "cases"
 BROKEN: dict[str, str] = {
     "several_unknown_targets": "the place of a target is that of the first one of its type",
     "key_not_text": "the place of a key that is no text is not found",
+    "retry_attempts_without_end": "crashes",
+    "retry_interval_below_zero": "crashes",
+    "cmd_opts_exclude_number": "crashes",
+    "argument_key_number": "crashes",
+    "timeout_that_is_no_number": "crashes",
+    "nul_in_a_command": "crashes",
+    "nul_in_a_path": "crashes",
+    "order_nan": "is taken for a number",
+    "names_with_requisites": "the requisites of one member of names are ignored",
+    "names_with_reverse_forms": "the requisites of one member of names are ignored",
 }
 
 

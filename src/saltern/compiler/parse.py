@@ -41,7 +41,7 @@ def parse(document: Loaded, found: Diagnostics) -> SlsFile:
         if id_ in _SECTIONS:
             _SECTIONS[id_](body, file, document, found)
         elif not isinstance(id_, str):
-            written = _WRITTEN.get(id_, str(id_)) if id_ is None or isinstance(id_, bool) else str(id_)
+            written = _written(id_)
             found.error(
                 "id-not-text",
                 f"the ID {written} is {kind_of(id_)}; an ID is text",
@@ -51,6 +51,11 @@ def parse(document: Loaded, found: Diagnostics) -> SlsFile:
         else:
             _declare(id_, body, file, document, found)
     return file
+
+
+def _written(key: object) -> str:
+    """How a key that is no text stands in the file."""
+    return _WRITTEN[key] if key is None or isinstance(key, bool) else str(key)
 
 
 def words_in(items: list[object]) -> frozenset[str]:
@@ -76,7 +81,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
             found.error(
                 "state-not-text",
                 f"below the ID {id_!r} stands the key {key!r}; a state is text such as 'pkg.installed'",
-                where=document.mark((id_, str(key))),
+                where=document.mark((id_, _written(key))),
             )
             continue
         if key.startswith("_"):

@@ -44,7 +44,7 @@ def _requisite(
     declared: Declaration, word: str, index: int, item: object, found: Diagnostics
 ) -> Requisite | None:
     if isinstance(item, str):
-        return Requisite(word, "", item)
+        return Requisite(word, "", item, index)
     if not isinstance(item, dict) or len(item) != 1:
         found.error(
             "requisite-shape",
@@ -73,4 +73,4 @@ def _requisite(
             fix=f"write '- {state.partition('.')[0]}: {value}'",
         )
         return None
-    return Requisite(word, "" if state == "id" else state, value)
+    return Requisite(word, "" if state == "id" else state, value, index)

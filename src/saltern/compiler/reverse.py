@@ -53,11 +53,11 @@ def _with(chunk: Chunk, more: list[Requisite]) -> Chunk:
 def _missing(owner: Chunk, wanted: Requisite, index: Index, found: Diagnostics) -> None:
     what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
     if is_pattern(wanted.value):
-        found.warn("requisite-matches-nothing", what, where=owner.mark(wanted.kind, wanted.value))
+        found.warn("requisite-matches-nothing", what, where=owner.mark(wanted.kind, wanted.at))
     else:
         found.error(
             "requisite-unknown",
             what,
-            where=owner.mark(wanted.kind, wanted.state or wanted.value),
+            where=owner.mark(wanted.kind, wanted.at),
             fix=index.suggestion(wanted),
         )

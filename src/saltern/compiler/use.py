@@ -33,7 +33,7 @@ def _taken(chunk: Chunk, index: Index, found: Diagnostics) -> Chunk:
             found.warn(
                 "use-unknown",
                 f"'use' of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares",
-                where=chunk.mark("use", wanted.state or wanted.value),
+                where=chunk.mark("use", wanted.at),
                 fix=index.suggestion(wanted),
             )
         for place in targets:

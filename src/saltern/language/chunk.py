@@ -9,11 +9,15 @@ from saltern.language.source import Mark
 
 
 class Requisite(Struct, frozen=True, gc=False):
-    """A reference as written: ``watch: [{file: nginx.conf}]``. ``state`` is empty for a bare ID."""
+    """A reference as written: ``watch: [{file: nginx.conf}]``. ``state`` is empty for a bare ID.
+
+    ``at`` is its place in the list, for messages; -1 if it was not written there.
+    """
 
     kind: str
     state: str
     value: str
+    at: int = -1
 
 
 class Chunk(Struct, kw_only=True, gc=False):

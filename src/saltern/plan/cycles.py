@@ -35,10 +35,10 @@ def _link(owner: Chunk, target: Chunk) -> tuple[str, Mark]:
     """How the owner came to wait for the target."""
     for one in owner.requisites:
         if one.value in (target.id, target.name) and one.state in ("", target.state):
-            return f"{owner.id} has {one.kind} on {target.id}", owner.mark(one.kind, one.state or one.value)
+            return f"{owner.id} has {one.kind} on {target.id}", owner.mark(one.kind, one.at)
     for one in target.requisites:
         if one.kind == "prereq" and one.value in (owner.id, owner.name):
-            return f"{target.id} has prereq on {owner.id}", target.mark("prereq")
+            return f"{target.id} has prereq on {owner.id}", target.mark("prereq", one.at)
     for one in owner.requisites:
         if one.state == "sls":
             return f"{owner.id} has {one.kind} on sls {one.value} (with {target.id} in it)", owner.mark(

@@ -109,7 +109,7 @@ class _Resolver:
 
     def unknown(self, chunk: Chunk, wanted: Requisite) -> None:
         what = f"{wanted.kind!r} of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares"
-        where = chunk.mark(wanted.kind, wanted.state or wanted.value)
+        where = chunk.mark(wanted.kind, wanted.at)
         if is_pattern(wanted.value):
             self.found.warn("requisite-matches-nothing", what, where=where)
         else:

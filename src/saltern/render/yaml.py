@@ -379,7 +379,7 @@ def _step(node: Node, step: str | int) -> tuple[Node, Any] | None:
     if not isinstance(node, yaml.SequenceNode):
         return None
     if isinstance(step, int):
-        return (node.value[step], node.value[step].start_mark) if step < len(node.value) else None
+        return (node.value[step], node.value[step].start_mark) if 0 <= step < len(node.value) else None
     for item in node.value:
         if isinstance(item, yaml.ScalarNode) and item.value == step:
             return item, item.start_mark

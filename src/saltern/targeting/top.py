@@ -173,7 +173,7 @@ def assigned(
     merged = STRATEGIES.get(strategy, _merge)(tops, envs, default_top)
     result: dict[str, list[str]] = {}
     for env, targets in merged.items():
-        for target in targets:
+        for target in targets if env in envs else ():
             if not _hits(target, subject, found):
                 continue
             for other, sls in target.items:

@@ -1,0 +1,147 @@
+"""``make bench``: measure saltern beside the yardsticks, and hold the ratios against the goals.
+
+Only ratios to something measured in the same run count, the least CPU time of several rounds; never
+seconds. ``python bench/run.py --quick`` is a short look; the full run takes a few minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+
+# workload: at most this many times the yardstick's CPU, and at most this many MB.
+GOALS: dict[str, tuple[float, float | None]] = {
+    "W1.version": (3.0, None),
+    "W1.nop": (0.7, 25),
+    "W2.flat1k": (1.5, None),
+    "W2.flat10k": (1.5, 65),
+    "W3.chain2k": (1.5, None),
+    "W3.dag5k": (1.5, None),
+    "W3.sls2k": (1.5, None),
+    "W4.flat1k": (0.7, None),
+    "W4.flat10k": (0.7, None),
+    "W4.chain2k": (0.7, None),
+    "W4.dag5k": (0.7, None),
+    "W4.jinja200": (0.4, None),
+    "W5.files500.test": (2.0, None),
+    "W5.files500.first": (2.0, None),
+    "W5.files500.second": (2.0, None),
+    "W5.links200.first": (1.5, None),
+    "W5.links200.second": (1.5, None),
+    "W5.cmds200": (1.3, None),
+}
+COLD_JINJA = 1.1
+EXPONENT = 1.1
+
+
+def environment(work: str) -> dict[str, str]:
+    scripts = os.path.dirname(sys.executable)
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return given | {
+        "SALTERN": os.path.join(scripts, "saltern"),
+        "BENCH_PYTHON": sys.executable,
+        "BENCH_WORK": work,
+        "SALTERN_CACHEDIR": os.path.join(work, "cache"),
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def harness(work: str, *words: str) -> str:
+    command = [sys.executable, os.path.join(HERE, "bench.py"), *words]
+    done = subprocess.run(command, env=environment(work), stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
+
+
+def measured(path: str) -> dict[str, dict[str, dict[str, float]]]:
+    """workload → tool → figures, from the harness's file."""
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    table: dict[str, dict[str, dict[str, float]]] = {}
+    for run in data.values():
+        for row in run.get("records", []) if isinstance(run, dict) else []:
+            table.setdefault(row["workload"], {})[row["tool"]] = row
+    return table
+
+
+def cpu(argv: list[str], env: dict[str, str]) -> float:
+    nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    child = os.posix_spawn(argv[0], argv, env, file_actions=nowhere)
+    _, status, used = os.wait4(child, 0)
+    if status:
+        raise SystemExit(f"failed: {' '.join(argv)}")
+    return used.ru_utime + used.ru_stime
+
+
+def cold_jinja(work: str, rounds: int) -> float:
+    """The Jinja tree with no compiled template on disk, as a ratio to the yardstick."""
+    import gen
+
+    states, pillar = os.path.join(work, "cold/srv"), os.path.join(work, "cold/pillar")
+    gen.sls_jinja(states, pillar, "tree", 200, 200)
+    env = environment(work)
+    limit: list[float] = []
+    ours: list[float] = []
+    for _ in range(rounds):
+        yardstick = [sys.executable, os.path.join(HERE, "limits.py"), "compile", states, "tree", pillar]
+        limit.append(cpu(yardstick, env))
+        with tempfile.TemporaryDirectory() as cache:
+            show = [env["SALTERN"], "show", "lowstate", "tree", "--file-root", states]
+            words = [*show, "--pillar-root", pillar, "--out", "json"]
+            ours.append(cpu(words, env | {"SALTERN_CACHEDIR": cache}))
+    return min(ours) / min(limit)
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description="Measure saltern, and hold the ratios against the goals.")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--quick", action="store_true", help="fewer rounds, no growth")
+    args = options.parse_args()
+    rounds = 2 if args.quick else args.rounds
+    subprocess.run([sys.executable, "-m", "compileall", "-q", os.path.join(ROOT, "src")], check=True)
+    work = tempfile.mkdtemp(prefix="saltern-bench-")
+    try:
+        result = os.path.join(work, "result.json")
+        tools = "python,limit,saltern"
+        harness(work, "run", "--tools", tools, "--rounds", str(rounds), "--out", result)
+        missed = judge(measured(result))
+        ratio = cold_jinja(work, rounds)
+        missed += line("W4.jinja200 cold", ratio, COLD_JINJA)
+        if not args.quick:
+            print(harness(work, "growth", "--tools", "limit,saltern"))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(f"{missed} goals missed" if missed else "every goal met")
+    return 1 if missed else 0
+
+
+def judge(table: dict[str, dict[str, dict[str, float]]]) -> int:
+    missed = 0
+    for workload, (most, memory) in GOALS.items():
+        tools = table.get(workload, {})
+        yardstick = tools.get("limit") or tools.get("python")
+        ours = tools.get("saltern")
+        if not yardstick or not ours:
+            print(f"{workload:<22} not measured")
+            missed += 1
+            continue
+        missed += line(workload, ours["cpu"] / yardstick["cpu"], most)
+        if memory is not None:
+            missed += line(f"{workload} MB", ours["rss_mb"], memory)
+    return missed
+
+
+def line(name: str, value: float, most: float) -> int:
+    print(f"{name:<22} {value:8.2f}  at most {most:g}  {'ok' if value <= most else 'MISSED'}")
+    return 0 if value <= most else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

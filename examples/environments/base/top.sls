@@ -1,0 +1,6 @@
+base:
+  '*':
+    - common
+dev:
+  'dev* or E@test[0-9]+':
+    - app
