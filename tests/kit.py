@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -12,8 +12,13 @@ from saltern.cli.apply import exit_code
 from saltern.cli.main import code_for
 from saltern.config.settings import Settings
 from saltern.engine import Request, apply, show_high, show_low, show_order, show_top
+from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostic, Diagnostics, SalternError
 from saltern.language.events import Answer, Event, Report
+from saltern.language.high import Declaration
+from saltern.language.keywords import ENGINE_WORDS
+from saltern.language.result import Result, ok
+from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.registry import Registry
 from saltern.session import Session
 from saltern.system.clock import Clock, FakeClock
@@ -191,3 +196,116 @@ def ids(report: Report) -> list[str]:
 def _shown(value: T, found: Diagnostics) -> T:
     found.check()
     return value
+
+
+# -- pieces, for tests of single stages -----------------------------------------------------------
+
+
+class Written:
+    """An origin that knows no lines."""
+
+    def __init__(self, file: str = "main.sls") -> None:
+        self.file = file
+
+    def mark(self, path: Path = ()) -> Mark:
+        return Mark(self.file)
+
+
+def chunk(
+    id_: str,
+    *,
+    state: str = "test",
+    fun: str = "nop",
+    name: str = "",
+    sls: str = "main",
+    order: float = 0,
+    requisites: Iterable[tuple[str, str, str]] = (),
+    included_from: tuple[str, ...] = (),
+    **args: object,
+) -> Chunk:
+    """One chunk as the compiler would make it; ``requisites`` are (kind, type, value)."""
+    declared = Declaration(
+        id=id_,
+        state=state,
+        key=f"{state}.{fun}",
+        items=[fun],
+        ref=SlsRef("base", sls),
+        origin=Written(f"{sls}.sls"),
+        included_from=included_from,
+    )
+    wanted = tuple(Requisite(kind, of, value) for kind, of, value in requisites)
+    words = (ENGINE_WORDS & args.keys()) | {one.kind for one in wanted}
+    return Chunk(
+        state=state,
+        fun=fun,
+        id=id_,
+        name=name or id_,
+        order=order,
+        args=args,
+        requisites=wanted,
+        words=frozenset(words),
+        declared=declared,
+    )
+
+
+class ScriptedCaller:
+    """Answers as it is told, and writes down what it is asked. ``codes`` are exit codes of commands."""
+
+    def __init__(
+        self,
+        results: Mapping[str, Result | Sequence[Result]] | None = None,
+        *,
+        codes: Mapping[str, int] | None = None,
+        functions: Mapping[str, Callable[..., object]] | None = None,
+        paths: Iterable[str] = (),
+        reacting: bool = True,
+    ) -> None:
+        self._results = {id_: list(one) if isinstance(one, Sequence) else one for id_, one in (results or {}).items()}
+        self._codes = codes or {}
+        self._functions = functions or {}
+        self._paths = set(paths)
+        self._reacting = reacting
+        self.asked: list[str] = []
+
+    def call(self, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
+        self.asked.append(f"{'try' if test else 'run'} {chunk.id}")
+        given = self._results.get(chunk.id, ok("done"))
+        if isinstance(given, list):
+            return given.pop(0) if len(given) > 1 else given[0]
+        assert isinstance(given, Result)
+        return given
+
+    def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
+        self.asked.append(f"react {chunk.id}")
+        return ok("reacted", changes={"reacted": True})
+
+    def reacts(self, state: str) -> bool:
+        return self._reacting
+
+    def guarded_by_itself(self, state: str) -> bool:
+        return state == "guarded"
+
+    def function(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        self.asked.append(f"call {name}")
+        if name not in self._functions:
+            raise LookupError(f"no function is called {name!r}")
+        return self._functions[name](*args, **kwargs)
+
+    def command(self, command: str, options: Mapping[str, object]) -> int:
+        self.asked.append(f"command {command}" + (f" {dict(options)}" if options else ""))
+        return self._codes.get(command, 0)
+
+    def takes(self, chunk: Chunk, word: str) -> bool:
+        return False
+
+    def exists(self, path: str) -> bool:
+        return path in self._paths
+
+    def aggregate(self, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+        return chunk
+
+    def aggregates(self, state: str) -> bool:
+        return False
+
+    def refresh(self, what: frozenset[str]) -> None:
+        self.asked.append(f"refresh {', '.join(sorted(what))}")

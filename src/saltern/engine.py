@@ -103,7 +103,7 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
 
 
 def show_high(session: Session, request: Request, found: Diagnostics) -> dict[str, object]:
-    """High data in the seed's shape, extend and exclude still apart. What does not compile is not shown."""
+    """High data in Salt's shape, extend and exclude still apart. What does not compile is not shown."""
     session.prepare()
     refs, loader = targets(session, request, found)
     rules = _compile_rules(session, request)
@@ -113,7 +113,7 @@ def show_high(session: Session, request: Request, found: Diagnostics) -> dict[st
 
 
 def show_low(session: Session, request: Request, found: Diagnostics) -> list[dict[str, object]]:
-    """Low data in the seed's shape, sorted. Unknown targets and cycles are errors here, too."""
+    """Low data in Salt's shape, sorted. Unknown targets and cycles are errors here, too."""
     plan = _planned(session, request, found)
     low = [chunk.low() for chunk in plan.chunks]
     for place, owners in plan.preparers.items():
@@ -206,7 +206,7 @@ class _CommandLine:
 def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Sequence[SlsRef], _Loader]:
     """The files asked for, or those of the top file."""
     session.tree.check()
-    env = request.saltenv or session.settings.saltenv or "base"
+    env = _env(session, request) or "base"
     if request.template:
         loader = _TemplateLoader(session, request.template, env)
         return [loader.ref], loader
@@ -216,8 +216,22 @@ def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Seq
     return [SlsRef(env, name) for env, names in assigned.items() for name in names], _Loader(session)
 
 
+def _env(session: Session, request: Request) -> str | None:
+    """The one environment asked for, if any; ``lock_saltenv`` forbids another than the configured one."""
+    usual = session.settings.saltenv
+    if session.settings.lock_saltenv and request.saltenv not in (None, usual):
+        raise OperationError(
+            Diagnostic(
+                code="saltenv-locked",
+                what=f"the saltenv {request.saltenv!r} is not allowed here: lock_saltenv is set",
+                fix=f"leave --saltenv out; the configured one is {usual or 'base'!r}",
+            )
+        )
+    return request.saltenv or usual
+
+
 def _assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
-    only = request.saltenv or session.settings.saltenv
+    only = _env(session, request)
     envs = [only] if only else session.environments()
     reader = session.tops(
         session.tree, session.renderers, only_env=only or session.settings.state_top_saltenv
@@ -256,6 +270,7 @@ def _run_rules(session: Session) -> RunRules:
         test=settings.test,
         failhard=settings.failhard,
         max_parallel=settings.state_max_parallel,
+        events=settings.state_events,
         allowed=_allowed(session) if settings.global_state_conditions else None,
         disabled=_disabled(session.grains.get("state_runs_disabled")),
     )

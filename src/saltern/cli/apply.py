@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -113,7 +114,10 @@ def main(argv: list[str]) -> int:
 
 def exit_code(report: Report, *, detailed: bool = False) -> int:
     from saltern.report.verdict import changed, failed
+    from saltern.runtime.loop import INTERRUPTED
 
+    if report.stopped == INTERRUPTED:
+        return exits.INTERRUPTED
     if failed(report):
         return exits.FAILED
     return exits.CHANGED if detailed and changed(report) else exits.OK
@@ -130,6 +134,7 @@ def _applied(args: SimpleNamespace, engine: Session) -> Report:
         id=args.only_id,
     )
     watchers, close = _watchers(args)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end in order, and report what was done
     try:
         report = apply(engine, request, _all(watchers))
     finally:

@@ -19,5 +19,5 @@ EXITS: dict[int, str] = {
     CHANGED: "with --detailed-exitcode: all is well, and something changed or would change",
     PILLAR: "the pillar does not compile; nothing was run",
     BUG: "saltern itself failed; the message says where the details are",
-    INTERRUPTED: "interrupted from the keyboard",
+    INTERRUPTED: "interrupted by a key or a signal; what was done is reported",
 }

@@ -99,7 +99,6 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         {
             "file_roots": _roots(args.file_root),
             "pillar_roots": _roots(args.pillar_root),
-            "saltenv": args.saltenv,
             "pillarenv": args.pillarenv,
             "id": args.minion_id,
             "grains_file": _existing(args.grains),
@@ -107,6 +106,8 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         },
         os.environ,
     )
+    if args.color is None and isinstance(settings.color, bool):
+        args.color = settings.color
     if warnings:
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show

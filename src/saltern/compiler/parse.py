@@ -124,7 +124,7 @@ def _state(id_: str, key: str, document: Loaded, found: Diagnostics) -> str:
 
 
 def _items(id_: str, key: str, items: object, document: Loaded, found: Diagnostics) -> list[object] | None:
-    """The arguments in the seed's shape: what was written, then the function."""
+    """The arguments in Salt's long form: what was written, then the function."""
     fun = key.partition(".")[2].partition(".")[0]
     if isinstance(items, list):
         return [*items, fun] if fun else items

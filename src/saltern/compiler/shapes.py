@@ -1,4 +1,4 @@
-"""High data in the seed's shape, for those who look at it."""
+"""High data as Salt shows it, for those who look at it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from saltern.language.high import High
 
 
 def high_data(high: High) -> dict[str, object]:
-    """High in the seed's shape."""
+    """IDs, each with its states as lists; extend and exclude under keys of their own."""
     data: dict[str, dict[str, object]] = {}
     for one in high.declarations:
         body = data.setdefault(one.id, {})

@@ -59,7 +59,7 @@ class Chunk(Struct, kw_only=True, gc=False):
         return self.declared.mark(*path)
 
     def low(self) -> dict[str, object]:
-        """The chunk in the seed's shape."""
+        """The chunk as Salt shows it."""
         low: dict[str, object] = {
             "name": self.name,
             "state": self.state,

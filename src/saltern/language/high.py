@@ -10,7 +10,7 @@ from saltern.language.source import Mark, Origin, Path, SlsRef
 class Declaration(Struct, kw_only=True, gc=False):
     """One state type under one ID.
 
-    ``items`` is the argument list in the seed's shape: single-key mappings and exactly
+    ``items`` is the argument list in Salt's long form: single-key mappings and exactly
     one word, the function. ``key`` is how the file spells it (``pkg.installed``).
     """
 

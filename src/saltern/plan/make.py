@@ -1,6 +1,6 @@
 """Chunks → Plan.
 
-The rule (the seed's): walk the low list from the top; before a chunk runs, what it requires and has
+The rule: walk the low list from the top; before a chunk runs, what it requires and has
 not run yet runs first, depth first, requisites in the order of their kinds, targets in the order of
 the list. A prereq's target is rehearsed before the owner and runs after it.
 """

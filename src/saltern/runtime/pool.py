@@ -37,6 +37,7 @@ class Pool:
 
     def start(self, place: int, work: Callable[[], Result]) -> None:
         import pickle
+        import signal
         import sys
 
         for stream in (sys.stdout, sys.stderr):
@@ -45,6 +46,7 @@ class Pool:
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.close(reader)
             code = 1
             try:
@@ -74,6 +76,18 @@ class Pool:
             if ended or not block:
                 break
         return ended
+
+    def kill(self) -> None:
+        import signal
+
+        for job in self._jobs.values():
+            try:
+                os.kill(job.pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+            os.close(job.pipe)
+            os.waitpid(job.pid, 0)
+        self._jobs.clear()
 
     def _read(self, timeout: float | None) -> Iterator[tuple[int, Result]]:
         from select import select

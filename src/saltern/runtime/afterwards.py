@@ -1,0 +1,70 @@
+"""What a chunk's words ask for once it has answered: silence, events, a second look at the machine."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from saltern.language.chunk import Chunk
+from saltern.language.events import Answer, Fired
+from saltern.language.result import Outcome, Result
+from saltern.plan.plan import Plan
+from saltern.runtime.answers import Answers
+
+RELOADING_STATES = frozenset({"pkg", "ports", "pip"})  # what they install may be a module
+
+
+def silenced(chunk: Chunk, result: Result) -> Result:
+    """``no_log``: nothing of it is told."""
+    if "no_log" not in chunk.words or not chunk.args["no_log"]:
+        return result
+    changes: dict[str, object] = {"hidden": "no_log"} if result.changes else {}
+    comment = "hidden: this state is marked no_log"
+    return replace(result, comment=comment, changes=changes, data={}, warnings=(), sub=())
+
+
+def events(answer: Answer, *, every: bool) -> list[Fired]:
+    """``fire_event`` of the state, and ``state_events`` of the configuration."""
+    chunk, result = answer.chunk, answer.result
+    label = chunk.args.get("fire_event") if "fire_event" in chunk.words else None
+    if not label and not every:
+        return []
+    data: dict[str, object] = {
+        "result": result.outcome.value,
+        "changes": result.changes,
+        "comment": result.comment,
+    }
+    fired = []
+    if label:
+        name = label if isinstance(label, str) else chunk.name
+        fired.append(Fired(f"salt/state_result/local/{chunk.id}/{name}", data))
+    if every:
+        fired.append(Fired(f"salt/job/local/prog/{chunk.id}/{answer.number}", data))
+    return fired
+
+
+def reloads(answer: Answer) -> frozenset[str]:
+    """What has to be looked at again: ``grains``, ``pillar``, ``modules``."""
+    chunk, args = answer.chunk, answer.chunk.args
+    changed = bool(answer.result.changes)
+    asked = bool(args.get("reload_modules")) or chunk.state in RELOADING_STATES
+    wanted = {
+        "grains": bool(args.get("reload_grains")),
+        "pillar": bool(args.get("reload_pillar")),
+        "modules": (changed and asked) or bool(args.get("force_reload_modules")),
+    }
+    return frozenset(what for what, yes in wanted.items() if yes)
+
+
+def forgiven(plan: Plan, answers: Answers) -> frozenset[str]:
+    """Failures that a handler with ``onfail_stop: False`` has dealt with."""
+    tags: set[str] = set()
+    for place, chunk in enumerate(plan.chunks):
+        if "onfail_stop" not in chunk.words or chunk.args["onfail_stop"] is not False:
+            continue
+        answer = answers.of[place]
+        if answer is None or not answer.result.ran or answer.result.outcome is Outcome.FAILED:
+            continue
+        for need in plan.needs.get(place, ()):
+            if need.kind.name.startswith("onfail"):
+                tags.update(plan.chunks[one].tag for one in answers.failed_behind(need.on))
+    return frozenset(tags)

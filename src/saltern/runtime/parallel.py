@@ -1,0 +1,108 @@
+"""``parallel: True``: chunks that run beside the others, and those who wait for them.
+
+The rule: a parallel chunk that needs one still running is postponed, so that the others go on; any
+other chunk waits for what it needs. The end of the run waits for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saltern.language.requisites import When
+from saltern.language.result import Result
+from saltern.plan.plan import Plan
+from saltern.runtime.answers import Answers
+from saltern.runtime.pool import Pool
+
+
+def is_parallel(plan: Plan, place: int) -> bool:
+    chunk = plan.chunks[place]
+    return "parallel" in chunk.words and bool(chunk.args["parallel"])
+
+
+class Parallel:
+    """``begin`` answers a chunk that may start now; ``end`` takes the result of one that has ended;
+    ``over`` says that the run is ending early."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        answers: Answers,
+        *,
+        most: int,
+        begin: Callable[[int], None],
+        end: Callable[[int, Result], None],
+        over: Callable[[], bool],
+    ) -> None:
+        self._plan = plan
+        self._answers = answers
+        self._pool = Pool(most)
+        self._begin = begin
+        self._end = end
+        self._over = over
+        self._postponed: list[int] = []
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._pool or self._postponed)
+
+    def start(self, place: int, work: Callable[[], Result]) -> None:
+        while self._pool.full:
+            self.reap(block=True)
+        self._pool.start(place, work)
+
+    def postpone(self, place: int) -> bool:
+        """Whether it has to wait, and will be started later."""
+        if not is_parallel(self._plan, place) or not self._unfinished(place):
+            return False
+        self._postponed.append(place)
+        return True
+
+    def reap(self, *, block: bool = False) -> None:
+        """Take the results of those that have ended, and start those who waited for them."""
+        for place, result in self._pool.finished(block=block):
+            self._end(place, result)
+        for place in list(self._postponed):
+            if not self._over() and place in self._postponed and not self._unfinished(place):
+                self._postponed.remove(place)
+                self._begin(place)
+
+    def settle(self, place: int, *, rehearsal: bool = False) -> None:
+        """Wait for everything this chunk needs; what was postponed of it is started now."""
+        stack = self._unfinished(place, rehearsal=rehearsal)
+        while stack and not self._over():
+            one = stack[-1]
+            if self._answers.of[one] is not None:
+                stack.pop()
+            elif one in self._pool:
+                self._end(one, self._pool.wait(one))
+            elif deeper := self._unfinished(one):
+                stack += deeper
+            else:
+                if one in self._postponed:
+                    self._postponed.remove(one)
+                self._begin(one)
+
+    def drain(self) -> None:
+        """The end of the walk: everything that was started or postponed."""
+        while self._pool or (self._postponed and not self._over()):
+            if self._pool:
+                self.reap(block=True)
+            else:
+                self.settle(self._postponed[0])
+                self.reap()
+
+    def abandon(self) -> None:
+        """The run is interrupted: end what still runs beside us."""
+        self._pool.kill()
+
+    def _unfinished(self, place: int, *, rehearsal: bool = False) -> list[int]:
+        """The chunks it waits for that have not answered, barriers opened."""
+        size = len(self._plan.chunks)
+        places: list[int] = []
+        for need in self._plan.needs.get(place, ()):
+            if need.kind.when is not When.REHEARSED:
+                places += self._plan.barriers[need.on - size] if need.on >= size else [need.on]
+        if not rehearsal:
+            places += self._plan.preparers.get(place, ())
+        return [one for one in places if self._answers.of[one] is None]
