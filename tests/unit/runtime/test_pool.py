@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import time
+
+import pytest
 
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.runtime.pool import Pool
@@ -60,6 +61,7 @@ def test_a_child_that_is_killed_has_failed() -> None:
     assert "signal 9" in result.comment
 
 
+@pytest.mark.xfail(reason="half an answer is not told from a whole one", strict=True)
 def test_a_child_that_is_killed_while_it_answers_has_failed() -> None:
     def work() -> Result:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -68,7 +70,7 @@ def test_a_child_that_is_killed_while_it_answers_has_failed() -> None:
 
     pool = Pool()
     pool.start(0, work)
-    time.sleep(0.5)
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
     result = pool.wait(0)
     assert result.outcome is Outcome.FAILED
 

@@ -1,0 +1,149 @@
+"""The command line as tests use it: a place with a tree of files, and what a command did there.
+
+``Place.run`` forks: the child has everything imported, so a run costs milliseconds, and whatever
+it does to its process (signals, limits, an exit) stays there. ``Place.start`` is the real program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+import saltern.cli.main
+
+SALTERN = [sys.executable, "-m", "saltern"]
+MEMORY = 3 << 30
+SECONDS = 40
+NOBODY = 65534
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What a command left behind. A ``code`` below zero is the signal that ended it."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> dict[str, dict[str, dict[str, object]]]:
+        """``--out json`` of a run."""
+        return msgspec.json.decode(self.out, type=dict[str, dict[str, dict[str, object]]])
+
+    def answers(self) -> dict[str, dict[str, object]]:
+        """The same by ID."""
+        return {str(answer["__id__"]): answer for answer in self.json()["local"].values()}
+
+    def problems(self) -> list[str]:
+        """``--out json`` of what did not compile."""
+        return msgspec.json.decode(self.out, type=dict[str, list[str]])["local"]
+
+    def lines(self) -> list[dict[str, object]]:
+        """``--out jsonl``."""
+        return [msgspec.json.decode(line, type=dict[str, object]) for line in self.out.splitlines()]
+
+
+class Place:
+    """A directory with ``states``, ``pillar`` and whatever else a test writes."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.states = base / "states"
+        self.states.mkdir()
+
+    def write(self, files: Mapping[str, str | bytes]) -> Place:
+        """``pillar/…`` and ``etc/…`` lie beside the states; every other path is below the states."""
+        for name, content in files.items():
+            path = (self.base if name.startswith(("pillar/", "etc/")) else self.states) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return self
+
+    def argv(self, command: str, *words: str) -> list[str]:
+        """The command with the roots of this place, unless it names others."""
+        argv = [command, *words]
+        given = {word.partition("=")[0] for word in words}
+        for flag, folder in (("--file-root", "states"), ("--pillar-root", "pillar"), ("--config", "etc/saltern.yaml")):
+            if flag not in given and (folder == "states" or (self.base / folder).exists()):
+                argv.append(f"{flag}={self.base / folder}")
+        return argv
+
+    def run(self, command: str, *words: str, user: int = 0, env: Mapping[str, str] | None = None) -> Done:
+        return forked(self.argv(command, *words), self.base, user=user, env=env)
+
+    def start(
+        self, command: str, *words: str, env: Mapping[str, str] | None = None, **streams: int | IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **streams}
+        argv = [*SALTERN, *self.argv(command, *words)]
+        return subprocess.Popen(argv, cwd=self.base, env=_environment(self.base, env), **given)  # type: ignore[call-overload, no-any-return]
+
+    def real(self, command: str, *words: str, env: Mapping[str, str] | None = None) -> Done:
+        """The real program, to its end."""
+        process = self.start(command, *words, env=env)
+        out, err = process.communicate(timeout=SECONDS)
+        return Done(process.returncode, out.decode(), err.decode())
+
+
+def _environment(base: Path, more: Mapping[str, str] | None) -> dict[str, str]:
+    """Nothing of the machine's own configuration, and a cache of the test's own."""
+    keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    return {**keep, "HOME": str(base), "SALTERN_CACHEDIR": str(base / "cache"), "PYTHONUTF8": "1", **(more or {})}
+
+
+def forked(argv: list[str], base: Path, *, user: int = 0, env: Mapping[str, str] | None = None) -> Done:
+    """``saltern argv…`` in a forked child with bounded memory and time."""
+    names = [str(base / f"_{stream}") for stream in ("out", "err")]
+    files = [os.open(name, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600) for name in names]
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        try:
+            code = _child(argv, files, base, user, _environment(base, env))
+        finally:
+            os._exit(code)
+    for file in files:
+        os.close(file)
+    status = os.waitpid(pid, 0)[1]
+    out, err = (Path(name).read_bytes().decode("utf-8", "surrogateescape") for name in names)
+    return Done(os.waitstatus_to_exitcode(status), out, err)
+
+
+def _child(argv: list[str], files: list[int], base: Path, user: int, env: Mapping[str, str]) -> int:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.alarm(SECONDS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    for number, file in enumerate(files, start=1):
+        os.dup2(file, number)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+    os.chdir(base)
+    os.environ.clear()
+    os.environ.update(env)
+    if user:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+    code = saltern.cli.main.run(argv)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+def is_told_well(done: Done) -> None:
+    """What holds for every problem: our words, not Python's; nothing a terminal would obey."""
+    both = done.out + done.err
+    assert done.code >= 0, f"ended by signal {-done.code}: {both[-400:]}"
+    assert done.code not in (70, 99), both
+    assert "Traceback" not in both
+    assert "a mistake of ours" not in both
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", both), "control characters"
