@@ -45,9 +45,13 @@ def lower(
         if " " in fun:
             _space(declared, fun, found)
             continue
-        requisites = read_requisites(declared, args, disabled, found) if declared.words else ()
+        requisites = (
+            read_requisites(declared, args, declared.words, disabled, found) if declared.words else ()
+        )
         if "names" in args:
-            for place, (chunk, order) in enumerate(_named(declared, fun, args, requisites, found), 1):
+            for place, (chunk, order) in enumerate(
+                _named(declared, fun, args, requisites, disabled, found), 1
+            ):
                 chunks.append(chunk)
                 orders.append(order)
                 places.append(place)
@@ -117,6 +121,7 @@ def _named(
     fun: str,
     args: dict[str, object],
     requisites: tuple[Requisite, ...],
+    disabled: frozenset[str],
     found: Diagnostics,
 ) -> Iterator[tuple[Chunk, object]]:
     """One chunk for each of ``names``; an entry with arguments of its own overrides the shared ones."""
@@ -136,6 +141,7 @@ def _named(
             continue
         seen.append(entry)
         own = dict(args)
+        waits = requisites
         name = entry
         if isinstance(entry, dict) and len(entry) == 1:
             ((name, more),) = entry.items()
@@ -145,6 +151,8 @@ def _named(
         words = declared.words
         if not ENGINE_WORDS.isdisjoint(own):
             words = frozenset(ENGINE_WORDS & own.keys())
+            if isinstance(entry, dict):
+                waits = read_requisites(declared, own, words, disabled, found)
         order = own.pop("order", declared.order)
         broken = "" if isinstance(name, str) else f"the name {name!r} is {kind_of(name)}; quote it"
         chunk = Chunk(
@@ -154,7 +162,7 @@ def _named(
             name=str(name),
             order=0,
             args=own,
-            requisites=requisites,
+            requisites=waits,
             words=words,
             broken=broken,
             declared=declared,

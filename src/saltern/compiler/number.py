@@ -58,11 +58,11 @@ def _beyond(chunks: Sequence[Chunk], orders: Sequence[object], files: Sequence[S
 def _numeric(order: object) -> int | float | None:
     """The number, quoted or not; None for anything else."""
     if isinstance(order, int | float) and not isinstance(order, bool):
-        return order
+        return order if order == order else None  # not-a-number has no place
     if isinstance(order, str):
         for kind in (int, float):
             try:
-                return kind(order)
+                return _numeric(kind(order))
             except ValueError:
                 continue
     return None

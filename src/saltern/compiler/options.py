@@ -27,11 +27,12 @@ def _flag(value: object) -> str:
 
 
 def _number(value: object) -> bool:
+    """A number that can be waited for or counted: finite, and not below zero."""
     try:
-        float(str(value))
+        number = float(str(value))
     except ValueError:
         return False
-    return not isinstance(value, bool)
+    return not isinstance(value, bool) and 0 <= number < 1e9
 
 
 def _retry(value: object) -> str:
@@ -47,7 +48,7 @@ def _retry(value: object) -> str:
             if not isinstance(inner, bool):
                 return f"has {kind_of(inner)} for 'until', which is true or false"
         elif not _number(inner):
-            return f"has {inner!r} for {key!r}, which is a number"
+            return f"has {inner!r} for {key!r}, which is a number from 0 on"
     return ""
 
 
@@ -63,10 +64,17 @@ def _octal(value: object) -> str:
     return "" if right and all(digit in "01234567" for digit in text) else f"is {value!r}"
 
 
+def _names(value: object) -> str:
+    items = value if isinstance(value, list) else [value]
+    bad = next((item for item in items if not isinstance(item, str)), None)
+    return "" if bad is None else f"has {kind_of(bad)} where the name of an argument belongs"
+
+
 CHECKS: dict[str, Callable[[object], str]] = {
     **dict.fromkeys(FLAGS, _flag),
     "retry": _retry,
     "check_cmd": _commands,
+    "cmd_opts_exclude": _names,
     "umask": _octal,
 }
 

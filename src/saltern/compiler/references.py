@@ -13,11 +13,16 @@ _PULLED = (*REQUISITES, *IN_FORMS)
 
 
 def read_requisites(
-    declared: Declaration, args: dict[str, object], disabled: frozenset[str], found: Diagnostics
+    declared: Declaration,
+    args: dict[str, object],
+    words: frozenset[str],
+    disabled: frozenset[str],
+    found: Diagnostics,
 ) -> tuple[Requisite, ...]:
+    """``words`` are the engine's words among ``args``; disabled requisites are taken out of both."""
     result: list[Requisite] = []
     for word in _PULLED:
-        if word not in declared.words:
+        if word not in words:
             continue
         if word in disabled or word.removesuffix("_in") in disabled:
             del args[word]

@@ -35,7 +35,9 @@ class Result(Struct, frozen=True, kw_only=True):
     ``changes`` has Salt's shape: what differs, usually ``{what: {"old":…, "new":…}}``.
     ``data`` is what the state knows of the thing whether or not it changed, so that a
     second run knows as much as the first. ``quiet`` says that a watch must not react
-    (Salt's ``skip_watch``). ``extra`` are further keys of the Salt-shaped return.
+    (Salt's ``skip_watch``). ``called`` is False if the function never was: it does not exist, its
+    arguments are wrong, a condition kept it from being called. ``extra`` are further keys of the
+    Salt-shaped return.
     """
 
     outcome: Outcome
@@ -46,6 +48,7 @@ class Result(Struct, frozen=True, kw_only=True):
     sub: tuple[SubResult, ...] = ()
     ran: bool = True
     quiet: bool = False
+    called: bool = True
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -59,6 +62,11 @@ def ok(comment: str = "", *, changes: dict[str, object] | None = None, **data: o
 
 def failed(comment: str, *, changes: dict[str, object] | None = None, **data: object) -> Result:
     return Result(outcome=Outcome.FAILED, comment=comment, changes=changes or {}, data=data)
+
+
+def not_called(comment: str) -> Result:
+    """Failed before the function was reached."""
+    return Result(outcome=Outcome.FAILED, comment=comment, called=False)
 
 
 def skipped(comment: str) -> Result:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Answer
-from saltern.language.result import Result, failed
+from saltern.language.result import Result, failed, not_called
 from saltern.modules.api import StateFunction
 from saltern.modules.context import Context, Run
 from saltern.modules.params import BadArgument, bind
@@ -29,13 +29,13 @@ class ModuleCaller:
     def call(self, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
         function = self._registry.state(chunk.state, chunk.fun)
         if function is None:
-            return failed(self._unknown(chunk, chunk.fun))
+            return not_called(self._unknown(chunk, chunk.fun))
         return self._called(function, chunk, args, test=test)
 
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
         function = self._registry.companion(chunk.state, "mod_watch")
         if not isinstance(function, StateFunction):
-            return failed(self._unknown(chunk, "mod_watch"))
+            return not_called(self._unknown(chunk, "mod_watch"))
         return self._called(function, chunk, {**args, "sfun": fun}, test=test)
 
     def _unknown(self, chunk: Chunk, fun: str) -> str:
@@ -47,7 +47,7 @@ class ModuleCaller:
             known = function.schema or schema(function)
             keywords = bind(known, args) if args or known.required else {}
         except BadArgument as problem:
-            return failed(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
+            return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
         context = Context(self._run, test=test, env=chunk.env, chunk=chunk)
         name = args.get("name", chunk.name) if args else chunk.name
         if chunk.words:
@@ -68,7 +68,7 @@ class ModuleCaller:
         try:
             mask = int(str(args["umask"]), 8)
         except ValueError:
-            return failed(f"umask {args['umask']!r} is not an octal number")
+            return not_called(f"umask {args['umask']!r} is not an octal number")
         before = os.umask(mask)
         try:
             return _guarded(function, context, name, keywords)
@@ -116,7 +116,10 @@ class ModuleCaller:
             return NOT_RUN
 
     def exists(self, path: str) -> bool:
-        return os.path.lexists(path)
+        try:
+            return os.path.lexists(path)
+        except ValueError:  # a NUL byte: no such path can be
+            return False
 
     def refresh(self, what: frozenset[str]) -> None:
         self._run.refresh(what)

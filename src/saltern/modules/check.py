@@ -31,9 +31,9 @@ def check(chunks: Iterable[Chunk], registry: Registry, found: Diagnostics, *, st
             continue
         if not known.open:
             for name in chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN:
-                if not name.startswith("__"):
-                    what = f"{chunk.function}: {unknown_argument(name, known.params)}"
-                    tell("argument-unknown", what, where=chunk.mark(name))
+                if not isinstance(name, str) or not name.startswith("__"):
+                    what = f"{chunk.function}: {unknown_argument(str(name), known.params)}"
+                    tell("argument-unknown", what, where=chunk.mark(str(name)))
         for name in known.required:
             if name not in chunk.args:
                 tell("argument-missing", f"{chunk.function} needs the argument {name!r}", where=chunk.mark())

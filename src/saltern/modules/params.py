@@ -81,6 +81,8 @@ def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:
                 bound[name] = value if convert is None else convert(value)
             except BadArgument as problem:
                 problems.append(f"argument {name!r}: {problem}")
+        elif not isinstance(name, str):
+            problems.append(f"the argument {name!r} is no text")
         elif name in ENGINE_WORDS or name in INTERNAL or name.startswith("__"):
             continue
         elif schema.open:

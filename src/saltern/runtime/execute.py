@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saltern.language.chunk import Chunk
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result, not_called
 from saltern.runtime.guards import BadCondition, checked, skip_reason
 from saltern.runtime.ports import Caller
 from saltern.runtime.retry import read, retried
@@ -18,7 +18,9 @@ from saltern.system.clock import Clock
 
 Allowed = Callable[[Chunk], bool]
 NOT_ALLOWED = Result(
-    outcome=Outcome.WOULD_CHANGE, comment="not called: none of the global_state_conditions for it is met"
+    outcome=Outcome.WOULD_CHANGE,
+    comment="not called: none of the global_state_conditions for it is met",
+    called=False,
 )
 
 
@@ -44,17 +46,20 @@ class Executor:
 
     def _once(self, chunk: Chunk, *, test: bool) -> Result:
         result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test))
-        if "check_cmd" not in chunk.words or test or result.quiet or self._caller.takes(chunk, "check_cmd"):
+        if "check_cmd" not in chunk.words or test or not result.called:
+            return result
+        if self._caller.takes(chunk, "check_cmd"):
             return result
         return checked(chunk, result, self._caller)
 
     def _around(self, chunk: Chunk, call: Callable[[dict[str, object]], Result]) -> Result:
+        """The conditions and the slots, then the call. Whatever goes wrong is this state's failure alone."""
         if chunk.broken:
-            return failed(chunk.broken)
+            return not_called(chunk.broken)
         try:
             reason = skip_reason(chunk, self._caller) if chunk.words else ""
             if reason:
-                return Result(outcome=Outcome.OK, comment=reason, quiet=True)
+                return Result(outcome=Outcome.OK, comment=reason, quiet=True, called=False)
             if self._allowed is not None and not self._allowed(chunk):
                 return NOT_ALLOWED
             args = chunk.args
@@ -63,5 +68,7 @@ class Executor:
             if has_slots(args):
                 args = resolve(args, self._caller)
         except (BadCondition, BadSlot) as problem:
-            return failed(str(problem))
+            return not_called(str(problem))
+        except Exception as problem:
+            return not_called(f"this state could not be called: {type(problem).__name__}: {problem}")
         return call(args)

@@ -57,7 +57,7 @@ def _all_true(chunk: Chunk, word: str, caller: Caller, *, odd: bool = True) -> b
     options = _options(chunk)
     for entry in _entries(chunk, word):
         if isinstance(entry, str):
-            true = _command_holds(entry, options, caller)
+            true = _command_holds(word, entry, options, caller)
         elif isinstance(entry, dict) and "fun" in entry:
             true = _function_holds(word, entry, caller)
         elif isinstance(entry, bool):
@@ -76,8 +76,11 @@ def _options(chunk: Chunk) -> dict[str, object]:
     return {name: chunk.args[name] for name in COMMAND_OPTIONS if name in chunk.args and name not in names}
 
 
-def _command_holds(command: str, options: Mapping[str, object], caller: Caller) -> bool:
-    return caller.command(command, options) == 0
+def _command_holds(word: str, command: str, options: Mapping[str, object], caller: Caller) -> bool:
+    try:
+        return caller.command(command, options) == 0
+    except (ValueError, OSError) as problem:
+        raise BadCondition(f"{word}: {command!r} cannot be run: {problem}") from None
 
 
 def _function_holds(word: str, entry: Mapping[str, object], caller: Caller) -> bool:
@@ -125,7 +128,10 @@ def checked(chunk: Chunk, result: Result, caller: Caller) -> Result:
     if not isinstance(commands, list) or not commands:
         return result
     for command in commands:
-        code = caller.command(str(command), {})
+        try:
+            code = caller.command(str(command), {})
+        except (ValueError, OSError) as problem:
+            return _replaced(result, Outcome.FAILED, f"check_cmd: {command!r} cannot be run: {problem}")
         if code:
             return _replaced(result, Outcome.FAILED, f"check_cmd failed with exit code {code}: {command}")
     return _replaced(result, Outcome.OK, "check_cmd determined the state succeeded")

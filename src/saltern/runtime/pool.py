@@ -109,15 +109,15 @@ class Pool:
         os.close(job.pipe)
         del self._jobs[job.place]
         status = os.waitpid(job.pid, 0)[1]
-        if not job.received:
-            how = (
-                f"signal {os.WTERMSIG(status)}"
-                if os.WIFSIGNALED(status)
-                else f"code {os.WEXITSTATUS(status)}"
-            )
-            return failed(f"the process of this state ended without an answer ({how})")
-        result: Result = pickle.loads(bytes(job.received))
-        return result
+        try:
+            result: object = pickle.loads(bytes(job.received)) if not status else None
+        except Exception:
+            result = None
+        if isinstance(result, Result):
+            return result
+        killed = os.WIFSIGNALED(status)
+        how = f"signal {os.WTERMSIG(status)}" if killed else f"code {os.WEXITSTATUS(status)}"
+        return failed(f"the process of this state ended without an answer ({how})")
 
 
 def _send(pipe: int, data: bytes) -> None:
