@@ -112,7 +112,9 @@ def request_for(files: Files, options: Mapping[str, object] | None = None) -> Re
     """What is asked for: as the options say, else ``main``, else the top file, else the first file."""
     given = dict(options or {})
     if "sls" not in given and "top.sls" not in files and not given.get("template"):
-        names = [path[:-4].replace("/", ".") for path in files if path.endswith(".sls") and path[:7] != "pillar/"]
+        names = [
+            path[:-4].replace("/", ".") for path in files if path.endswith(".sls") and path[:7] != "pillar/"
+        ]
         given["sls"] = ("main",) if "main" in names else tuple(names[:1])
     for name in ("sls", "exclude"):
         if name in given:
@@ -140,8 +142,12 @@ class Outcome:
 
 def attempt(made: Tree, request: Request, *, test: bool = False, detailed: bool = False) -> Outcome:
     outcome = Outcome()
+
+    def tell(event: Event) -> None:
+        outcome.events.append(event)
+
     try:
-        report = apply(made.session(test=test), request, outcome.events.append)
+        report = apply(made.session(test=test), request, tell)
     except SalternError as problem:
         outcome.problems = problem.diagnostics
         outcome.texts = [made.short(one) for one in problem.diagnostics]
@@ -156,28 +162,38 @@ def attempt(made: Tree, request: Request, *, test: bool = False, detailed: bool 
 # -- the short ways ------------------------------------------------------------------------------
 
 
-def run_sls(files: Files, *, test: bool = False, request: Mapping[str, object] | None = None, **options: object) -> Report:
+def run_sls(
+    files: Files, *, test: bool = False, request: Mapping[str, object] | None = None, **options: object
+) -> Report:
     """Run a tree and give the report; one that does not compile raises ``CompileError``."""
     with tree(files, **options) as made:
         return apply(made.session(test=test), request_for(files, request))
 
 
-def low(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> list[dict[str, object]]:
+def low(
+    files: Files, *, request: Mapping[str, object] | None = None, **options: object
+) -> list[dict[str, object]]:
     with tree(files, **options) as made:
         return _shown(show_low(made.session(), request_for(files, request), found := Diagnostics()), found)
 
 
-def high(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> dict[str, object]:
+def high(
+    files: Files, *, request: Mapping[str, object] | None = None, **options: object
+) -> dict[str, object]:
     with tree(files, **options) as made:
         return _shown(show_high(made.session(), request_for(files, request), found := Diagnostics()), found)
 
 
-def order(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> list[dict[str, object]]:
+def order(
+    files: Files, *, request: Mapping[str, object] | None = None, **options: object
+) -> list[dict[str, object]]:
     with tree(files, **options) as made:
         return _shown(show_order(made.session(), request_for(files, request), found := Diagnostics()), found)
 
 
-def top(files: Files, *, request: Mapping[str, object] | None = None, **options: object) -> dict[str, list[str]]:
+def top(
+    files: Files, *, request: Mapping[str, object] | None = None, **options: object
+) -> dict[str, list[str]]:
     with tree(files, **options) as made:
         return _shown(show_top(made.session(), request_for(files, request), found := Diagnostics()), found)
 
@@ -221,9 +237,14 @@ def chunk(
     order: float = 0,
     requisites: Iterable[tuple[str, str, str]] = (),
     included_from: tuple[str, ...] = (),
+    more: Mapping[str, object] | None = None,
     **args: object,
 ) -> Chunk:
-    """One chunk as the compiler would make it; ``requisites`` are (kind, type, value)."""
+    """One chunk as the compiler would make it; ``requisites`` are (kind, type, value).
+
+    ``more`` are arguments that are not known by name.
+    """
+    args |= more or {}
     declared = Declaration(
         id=id_,
         state=state,
@@ -260,7 +281,9 @@ class ScriptedCaller:
         paths: Iterable[str] = (),
         reacting: bool = True,
     ) -> None:
-        self._results = {id_: list(one) if isinstance(one, Sequence) else one for id_, one in (results or {}).items()}
+        self._results = {
+            id_: list(one) if isinstance(one, Sequence) else one for id_, one in (results or {}).items()
+        }
         self._codes = codes or {}
         self._functions = functions or {}
         self._paths = set(paths)

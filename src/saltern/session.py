@@ -147,7 +147,12 @@ class Session:
             "renderers": {},
             "ifelse": self._ifelse,
         }
-        options = {"sls": settings.jinja_sls_env, "file": settings.jinja_env}
+        older = {
+            name.removeprefix("jinja_"): settings.extra[name]
+            for name in ("jinja_trim_blocks", "jinja_lstrip_blocks")
+            if name in settings.extra
+        }
+        options = {"sls": {**older, **settings.jinja_sls_env}, "file": {**older, **settings.jinja_env}}
         door = JinjaDoor(
             lambda: self._jinja(tree, shared, options),
             {purpose: "line_statement_prefix" not in given for purpose, given in options.items()},

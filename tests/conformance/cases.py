@@ -2,8 +2,8 @@
 
 A case is a sentence, then sections. ``-- web.sls --`` is a state file, ``-- dev=web.sls --`` one of the
 environment dev; ``-- pillar/… --`` and ``-- scratch/… --`` are files of those directories (the pillar value
-``scratch`` is that directory). ``-- config --``, ``-- grains --``, ``-- pillar --`` and ``-- options --`` are YAML;
-the options are those of a request, and test, detailed, twice.
+``scratch`` is that directory). ``-- config --``, ``-- grains --``, ``-- pillar --`` and ``-- options --`` are
+YAML; the options are those of a request, and test, detailed, twice.
 
 What is expected: ``-- expect --`` one line for each answer, in order; ``-- errors --`` and ``-- warnings --``
 one line for each problem (place, code, a piece of the text; two spaces between them); ``-- comments --``
@@ -20,16 +20,28 @@ from collections.abc import Callable
 from pathlib import Path
 
 import yaml
+from tests import kit
 
 from saltern.engine import show_high, show_low, show_order, show_top
 from saltern.language.diagnostics import Diagnostics, SalternError
 from saltern.language.events import Answer, Fired
 from saltern.language.result import Outcome
-from tests import kit
 
 TITLE = re.compile(r"^-- (.+) --$")
 DATA = ("config", "grains", "pillar", "options")
-EXPECTED = ("expect", "errors", "warnings", "comments", "low", "high", "top", "order", "files", "events", "exit")
+EXPECTED = (
+    "expect",
+    "errors",
+    "warnings",
+    "comments",
+    "low",
+    "high",
+    "top",
+    "order",
+    "files",
+    "events",
+    "exit",
+)
 WORDS = {Outcome.OK: "ok", Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would"}
 
 # A piece of the comment of a state that did not run, and the word for it.
@@ -54,14 +66,20 @@ class Case:
         self.path = path
         self.about, self.sections = read(path.read_text(encoding="utf-8"))
         self.files = {name: text for name, text in self.sections.items() if name not in (*DATA, *EXPECTED)}
-        self.options = self.data("options") or {}
-        assert isinstance(self.options, dict)
+        self.options = self.mapping("options")
 
     def data(self, section: str) -> object:
         return yaml.safe_load(self.sections[section]) if section in self.sections else None
 
+    def mapping(self, section: str) -> dict[str, object]:
+        data = self.data(section) or {}
+        assert isinstance(data, dict), f"{section} is a mapping"
+        return data
+
     def lines(self, section: str) -> list[str]:
-        return [" ".join(line.split()) for line in self.sections.get(section, "").splitlines() if line.strip()]
+        return [
+            " ".join(line.split()) for line in self.sections.get(section, "").splitlines() if line.strip()
+        ]
 
 
 def read(text: str) -> tuple[str, dict[str, str]]:
@@ -75,7 +93,9 @@ def read(text: str) -> tuple[str, dict[str, str]]:
             into = sections[found[1]] = []
         else:
             into.append(line)
-    return " ".join(" ".join(about).split()), {name: "\n".join(lines) + "\n" for name, lines in sections.items()}
+    return " ".join(" ".join(about).split()), {
+        name: "\n".join(lines) + "\n" for name, lines in sections.items()
+    }
 
 
 def differences(case: Case) -> list[str]:
@@ -84,7 +104,9 @@ def differences(case: Case) -> list[str]:
     with kit.tree(case.files, **options) as made:
         found: list[str] = []
         if not case.sections.keys().isdisjoint(RUNS):
-            asked = {key: value for key, value in case.options.items() if key not in ("test", "detailed", "twice")}
+            asked = {
+                key: value for key, value in case.options.items() if key not in ("test", "detailed", "twice")
+            }
             request = kit.request_for(case.files, asked)
             modes = {key: bool(case.options.get(key)) for key in ("test", "detailed")}
             for _ in range(2 if case.options.get("twice") else 1):
@@ -161,7 +183,7 @@ def _comments(case: Case, outcome: kit.Outcome, _: kit.Tree) -> list[str]:
     for answer in outcome.answers:
         told[answer.chunk.id] = told.get(answer.chunk.id, "") + answer.result.comment + "\n"
     for row in case.lines("comments"):
-        id_, _, piece = row.partition(": ")
+        id_, _colon, piece = row.partition(": ")
         if piece not in " ".join(told.get(id_, "").split()):
             found.append(f"comments: {id_} says {told.get(id_)!r}, without {piece!r}")
     return found
@@ -182,7 +204,9 @@ def _files(case: Case, _: kit.Outcome, made: kit.Tree) -> list[str]:
 
 
 def _events(case: Case, outcome: kit.Outcome, _: kit.Tree) -> list[str]:
-    return _texts("events", case.lines("events"), [one.tag for one in outcome.events if isinstance(one, Fired)])
+    return _texts(
+        "events", case.lines("events"), [one.tag for one in outcome.events if isinstance(one, Fired)]
+    )
 
 
 Compare = Callable[[Case, kit.Outcome, kit.Tree], list[str]]
@@ -226,4 +250,9 @@ def _data(section: str, wanted: object, got: object) -> list[str]:
 def _texts(section: str, wanted: list[str], got: list[str]) -> list[str]:
     if wanted == got:
         return []
-    return [f"{section}: wanted", *(f"  {one}" for one in wanted), f"{section}: got", *(f"  {one}" for one in got)]
+    return [
+        f"{section}: wanted",
+        *(f"  {one}" for one in wanted),
+        f"{section}: got",
+        *(f"  {one}" for one in got),
+    ]

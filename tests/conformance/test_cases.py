@@ -5,23 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.conformance.cases import EXPECTED, Case, differences, read
 
 CASES = Path(__file__).parent / "cases"
 
 # Cases that show a mistake of the engine which is not mended yet.
 BROKEN: dict[str, str] = {
-    "06_check_cmd_needs_a_call": "check_cmd is asked for states that were never called",
     "key_not_text": "the place of a key that is no text is not found",
-    "retry_attempts_without_end": "crashes",
-    "retry_interval_below_zero": "crashes",
-    "cmd_opts_exclude_number": "crashes",
-    "argument_key_number": "crashes",
-    "timeout_that_is_no_number": "crashes",
-    "nul_in_a_command": "crashes",
-    "order_nan": "is taken for a number",
-    "names_with_requisites": "the requisites of one member of names are ignored",
 }
 
 

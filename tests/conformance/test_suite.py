@@ -57,16 +57,24 @@ def _run(report: Path) -> None:
     command = [sys.executable, str(SUITE / "compare.py"), "--recorded", "--fuzz", f"0-{SEEDS - 1}"]
     command += ["--saltern", f"{sys.executable} -m saltern", "--json", str(report), "--min", "0"]
     done = subprocess.run(
-        command, env={**environment, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True, check=False
+        command,
+        env={**environment, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+def _lines(diff: object) -> list[str]:
+    return [str(line) for line in diff] if isinstance(diff, list) else []
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", names())
 def test_saltern_answers_as_salt_does_or_departs_by_decision(name: str, rows: dict[str, Row]) -> None:
     row = rows[name]
-    diff = "\n".join(map(str, row.get("diff") or []))
+    diff = "\n".join(_lines(row.get("diff")))
     assert not row.get("skipped"), row["skipped"]
     assert not diff.startswith("engine:"), diff
     if name in DEPARTURES:

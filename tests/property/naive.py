@@ -69,7 +69,9 @@ def before(low: Sequence[Low], node: Node) -> list[Node]:
     if what == "run":
         owners = [n for n, one in enumerate(low) if any(at in targets(low, i) for i in _items(one, "prereq"))]
         # Low data lists them in the order of their definition.
-        listed = [list(item.items())[0] for item in _items(low[at], "prerequired") if isinstance(item, dict)]
+        listed = [
+            next(iter(item.items())) for item in _items(low[at], "prerequired") if isinstance(item, dict)
+        ]
         owners.sort(key=lambda n: listed.index((low[n]["state"], low[n]["__id__"])) if listed else n)
         first += [("run", owner) for owner in owners]
     return first
@@ -97,7 +99,9 @@ def on_cycles(low: Sequence[Low]) -> list[set[str]]:
     """For each state that waits for itself: the IDs it shares its cycles with."""
     nodes: list[Node] = [(what, at) for what in ("run", "try") for at in range(len(low))]
     reach = {node: _reached(low, node) for node in nodes}
-    groups = [{other for other in reach[node] if node in reach[other]} for node in nodes if node in reach[node]]
+    groups = [
+        {other for other in reach[node] if node in reach[other]} for node in nodes if node in reach[node]
+    ]
     return [{str(low[at]["__id__"]) for _, at in group} for group in groups]
 
 

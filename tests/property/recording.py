@@ -41,4 +41,6 @@ class Recording:
 
 
 def _changed(test: bool) -> Result:
-    return Result(outcome=Outcome.WOULD_CHANGE if test else Outcome.OK, changes={"what": {"old": 0, "new": 1}})
+    return Result(
+        outcome=Outcome.WOULD_CHANGE if test else Outcome.OK, changes={"what": {"old": 0, "new": 1}}
+    )

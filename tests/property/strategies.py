@@ -10,7 +10,17 @@ import json
 
 from hypothesis import strategies as st
 
-WAITING = ("require", "require_any", "watch", "watch_any", "onfail", "onfail_any", "onfail_all", "onchanges", "onchanges_any")
+WAITING = (
+    "require",
+    "require_any",
+    "watch",
+    "watch_any",
+    "onfail",
+    "onfail_any",
+    "onfail_all",
+    "onchanges",
+    "onchanges_any",
+)
 REVERSE = ("require_in", "watch_in", "onfail_in", "onchanges_in")
 TYPES = ("rec", "alt")
 FUNCTIONS = ("fine", "changes", "fails", "fails_late", "fine", "changes")

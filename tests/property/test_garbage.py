@@ -6,16 +6,41 @@ import json
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests import kit
 
 from saltern.language.keywords import ENGINE_WORDS
-from tests import kit
+from saltern.language.requisites import REQUISITE_WORDS
 
 usual = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-WORDS = ("a", "b", "*", "[", "true", "false", "", "test", "test.nop", "base", "1", "__slot__:salt:test.echo(a)", "__slot__:x")
-FUNCTIONS = ("test.nop", "test.succeed_with_changes", "test.fail_without_changes", "test.nopp", "cmd", "test", "x.y")
+WORDS = (
+    "a",
+    "b",
+    "*",
+    "[",
+    "true",
+    "false",
+    "",
+    "test",
+    "test.nop",
+    "base",
+    "1",
+    "__slot__:salt:test.echo(a)",
+    "__slot__:x",
+)
+FUNCTIONS = (
+    "test.nop",
+    "test.succeed_with_changes",
+    "test.fail_without_changes",
+    "test.nopp",
+    "cmd",
+    "test",
+    "x.y",
+)
 # Processes of their own are slow, and another user's commands are another matter.
-ARGUMENTS = sorted((ENGINE_WORDS | {"name", "names", "comment", "timeout", "cwd", "env", "fun"}) - {"parallel", "runas"})
+ARGUMENTS = sorted(
+    (ENGINE_WORDS | {"name", "names", "comment", "timeout", "cwd", "env", "fun"}) - {"parallel", "runas"}
+)
 
 scalars = st.one_of(
     st.none(), st.booleans(), st.integers(-2, 20000), st.sampled_from([0.5, -1.5]), st.sampled_from(WORDS)
@@ -40,14 +65,16 @@ bodies = st.one_of(
 sections = st.fixed_dictionaries(
     {},
     optional={
-        "include": st.one_of(st.lists(st.sampled_from(["other", "main", "o*", ".", "..x", "gone"]), max_size=2), values),
+        "include": st.one_of(
+            st.lists(st.sampled_from(["other", "main", "o*", ".", "..x", "gone"]), max_size=2), values
+        ),
         "extend": st.one_of(st.dictionaries(st.sampled_from("abc"), bodies, max_size=2), values),
         "exclude": st.one_of(st.lists(st.one_of(values, st.just({"id": "a"})), max_size=2), values),
     },
 )
-files = st.tuples(st.dictionaries(st.sampled_from(["a", "b", "c", "*", "x[0]"]), bodies, max_size=3), sections).map(
-    lambda both: {**both[1], **both[0]}
-)
+files = st.tuples(
+    st.dictionaries(st.sampled_from(["a", "b", "c", "*", "x[0]"]), bodies, max_size=3), sections
+).map(lambda both: {**both[1], **both[0]})
 
 
 def tried(text: str, other: str, *, test: bool = False) -> None:
@@ -72,6 +99,38 @@ def test_text_of_any_kind_is_answered(text: str) -> None:
 
 
 @usual
-@given(st.lists(st.sampled_from(["a", ":", " ", "\n", "- ", "{{", "}}", "{%", "%}", "'", "#!", "|", "&x", "*x", "\t"]), max_size=14))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a", ":", " ", "\n", "- ", "{{", "}}", "{%", "%}", "'", "#!", "|", "&x", "*x", "\t"]
+        ),
+        max_size=14,
+    )
+)
 def test_scraps_of_syntax_are_answered(scraps: list[str]) -> None:
     tried("".join(scraps), "")
+
+
+plain = sorted(set(ARGUMENTS) - REQUISITE_WORDS)
+odd = st.one_of(values, st.sampled_from([float("inf"), float("nan"), -5, "a\0b", 10**30]))
+mild = st.dictionaries(
+    st.sampled_from("abc"),
+    st.dictionaries(
+        st.sampled_from(FUNCTIONS[:3]),
+        st.lists(st.dictionaries(st.sampled_from(plain), odd, min_size=1, max_size=1), max_size=4),
+        min_size=1,
+        max_size=1,
+    ),
+    max_size=2,
+)
+
+
+def _yaml(data: object) -> str:
+    """JSON, but for what JSON has no word for."""
+    return json.dumps(data).replace("-Infinity", "-.inf").replace("Infinity", ".inf").replace("NaN", ".nan")
+
+
+@usual
+@given(mild, st.booleans())
+def test_arguments_of_any_value_are_answered(main: object, test: bool) -> None:
+    tried(_yaml(main), "", test=test)

@@ -41,7 +41,7 @@ def test_the_sequence_is_the_one_of_the_seed(files: dict[str, str]) -> None:
 def test_low_data_is_sorted_by_order_and_ties_by_the_words_of_the_state(files: dict[str, str]) -> None:
     low = compiled(files)
     keys = [(one["order"], f"{one['state']}{one['name']}{one['fun']}") for one in low]
-    assert keys == sorted(keys)  # type: ignore[type-var]
+    assert keys == sorted(keys)
 
 
 @usual
@@ -95,7 +95,9 @@ def test_a_cycle_is_told_when_there_is_one_and_names_only_its_own_states(files: 
     except Cycle:
         assert {problem.code for problem in outcome.problems} == {"requisite-cycle"}
         for problem in outcome.problems:
-            told = {name for match in STORY.findall(problem.what) for name in (match[0], match[2] or match[3])}
+            told = {
+                name for match in STORY.findall(problem.what) for name in (match[0], match[2] or match[3])
+            }
             assert told and any(told <= group for group in on_cycles(low)), problem.what
     else:
         assert outcome.report is not None, outcome.texts

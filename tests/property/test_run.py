@@ -1,4 +1,4 @@
-"""What holds of every run: it repeats itself, it keeps its word in test mode, and files do not disturb each other."""
+"""What holds of every run: it repeats itself, keeps its word in test mode, and no file disturbs another."""
 
 from __future__ import annotations
 
@@ -109,7 +109,18 @@ def test_one_id_alone_runs_with_all_it_waits_for(files: dict[str, str], data: st
 def test_the_hash_seed_changes_nothing(files: dict[str, str]) -> None:
     with kit.tree(files) as made:
         root = os.path.join(made.place, "states", "base")
-        command = [sys.executable, "-m", "saltern", "show", "lowstate", "main", "--file-root", root, "--out", "json"]
+        command = [
+            sys.executable,
+            "-m",
+            "saltern",
+            "show",
+            "lowstate",
+            "main",
+            "--file-root",
+            root,
+            "--out",
+            "json",
+        ]
         config = os.path.join(made.place, "config.yaml")
         with open(config, "w") as file:
             file.write("id: here\n")

@@ -46,7 +46,7 @@ def parse(document: Loaded, found: Diagnostics) -> SlsFile:
                 "id-not-text",
                 f"the ID {written} is {kind_of(id_)}; an ID is text",
                 where=document.mark((written,)),
-                fix=f"quote it: '{written}'",
+                fix="put it in quotes",
             )
         else:
             _declare(id_, body, file, document, found)

@@ -115,7 +115,7 @@ def _integer(value: object) -> object:
         raise BadArgument(f"needs a number, got {_kind(value)}")
     try:
         return int(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise BadArgument(f"needs a number, got {value!r}") from None
 
 

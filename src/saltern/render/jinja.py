@@ -46,6 +46,25 @@ def place_names(path: str) -> dict[str, str]:
     }
 
 
+# What `jinja_env`, `jinja_sls_env` and a template's own header may set.
+OPTIONS = frozenset(
+    {
+        "block_start_string",
+        "block_end_string",
+        "variable_start_string",
+        "variable_end_string",
+        "comment_start_string",
+        "comment_end_string",
+        "line_statement_prefix",
+        "line_comment_prefix",
+        "trim_blocks",
+        "lstrip_blocks",
+        "newline_sequence",
+        "keep_trailing_newline",
+    }
+)
+
+
 class TreeLoader(BaseLoader):
     """Templates from the roots of one saltenv."""
 
@@ -98,15 +117,15 @@ class Environment(SandboxedEnvironment):
     ) -> None:
         self.modules: dict[int, Any] = {}
         self.texts: dict[tuple[str, str, str], Template] = {}
+        known = {name.lower(): value for name, value in options.items() if name.lower() in OPTIONS}
         settings: dict[str, Any] = {
-            "keep_trailing_newline": True,
             "undefined": Undefined if lenient else StrictUndefined,
             "extensions": ["jinja2.ext.do", "jinja2.ext.loopcontrols", Serializer],
             "finalize": _printed,
             "auto_reload": False,
             "optimized": False,  # folding constants costs a sixth of compiling and wins nothing in an SLS
             "cache_size": -1,
-            **options,
+            **known,
         }
         super().__init__(loader=loader, bytecode_cache=cache, **settings)
         self.filters = LazyFilters(self.filters)
@@ -179,18 +198,22 @@ class JinjaRenderer:
         self._lenient = lenient
         self._options = options or {}
         self._seconds = seconds
-        self._environments: dict[tuple[str, str], Environment] = {}
+        self._environments: dict[tuple[str, str, str], Environment] = {}
 
     def render(
         self, text: str, values: Mapping[str, object], *, env: str, name: str, file: str, purpose: str = "sls"
     ) -> Pieces:
         """``purpose`` chooses the configured options: ``sls`` or ``file``. Raises ``CompileError``."""
-        environment = self._environment(env, purpose)
+        given, text = header(text)
+        environment = self._environment(env, purpose, given)
         with environment.visible(values), limited(self._seconds):
             try:
                 template = self._template(environment, text, name, file)
                 context = template.new_context({**place_names(name), **values})
-                return Pieces(template, context, most=MOST_TEXT)
+                pieces = Pieces(template, context, most=MOST_TEXT)
+                if text.endswith("\n") and not environment.keep_trailing_newline:
+                    pieces.end_line()  # Jinja drops the last one of every file; the outermost gets it back
+                return pieces
             except CompileError:
                 raise
             except TimeIsUp:
@@ -216,14 +239,15 @@ class JinjaRenderer:
             )
         return known
 
-    def _environment(self, env: str, purpose: str) -> Environment:
-        key = (env, purpose)
+    def _environment(self, env: str, purpose: str, given: Mapping[str, object]) -> Environment:
+        key = (env, purpose, repr(given) if given else "")
         if key not in self._environments:
+            options = {**self._options.get(purpose, {}), **given}
             made = self._environments[key] = Environment(
                 loader=TreeLoader(self._tree, env),
                 lenient=self._lenient,
-                cache=_bytecode(self._cachedir),
-                options=self._options.get(purpose, {}),
+                cache=_bytecode(self._cachedir, (self._lenient, sorted(options.items()))),
+                options=options,
             )
             made.globals.update(self._shared, saltenv=env)
         return self._environments[key]
@@ -241,11 +265,40 @@ def _compiled(environment: Environment, text: str, name: str, file: str) -> Code
     return bucket.code
 
 
-def _bytecode(cachedir: str) -> BytecodeCache | None:
-    """Compiled templates are code: kept only where nobody else can write."""
+HEADER = "#jinja2:"
+
+
+def header(text: str) -> tuple[dict[str, object], str]:
+    """``#jinja2: {"trim_blocks": true}`` as the first line: options for this template alone.
+
+    The line becomes a comment that prints nothing, so that all other lines keep their numbers.
+    """
+    start = text.lstrip("\n")  # a line for the renderers may have stood above it
+    if not start.startswith(HEADER):
+        return {}, text
+    import json
+
+    line, _, rest = start.partition("\n")
+    try:
+        options = json.loads(line[len(HEADER) :])
+    except ValueError:
+        return {}, text
+    if not isinstance(options, dict):
+        return {}, text
+    above = text[: len(text) - len(start)]
+    return {str(name).lower(): value for name, value in options.items()}, f"{above}{{#\n#}}{rest}"
+
+
+def _bytecode(cachedir: str, options: object) -> BytecodeCache | None:
+    """Compiled templates are code: kept only where nobody else can write, apart for each set of options."""
     if not cachedir:
         return None
-    folder = os.path.join(cachedir, f"jinja-{_FORMAT}-{sys.implementation.cache_tag}")
+    from zlib import crc32
+
+    made_by = (
+        f"{_FORMAT}-{jinja2.__version__}-{sys.implementation.cache_tag}-{crc32(repr(options).encode()):08x}"
+    )
+    folder = os.path.join(cachedir, f"jinja-{made_by}")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         place = os.stat(folder)
@@ -286,6 +339,9 @@ _TIME_FIX = "is there a loop that does not end? The limit is render_time_limit i
 _UNDEFINED_FIX = "define it, or give it a default: {{ x | default('…') }}"
 
 
+_IN_MAPPING = "'dict object' has no attribute"
+
+
 def _said(
     problem: BaseException, values: Mapping[str, object], shared: Mapping[str, object]
 ) -> tuple[str, str, str]:
@@ -295,6 +351,13 @@ def _said(
         if "Salt object' has no attribute" in text and hasattr(shared.get("salt"), "unknown"):
             name = text.split("'")[-2]
             return "template-function", f"no function is called {name!r}", str(shared["salt"].unknown(name))  # type: ignore[attr-defined]
+        if text.startswith(_IN_MAPPING):
+            key = text[len(_IN_MAPPING) :].strip()
+            return (
+                "template-undefined",
+                f"the mapping that is asked for {key} does not have it",
+                _UNDEFINED_FIX,
+            )
         word = text.split("'")[1] if text.count("'") >= 2 else ""
         hint = did_you_mean(word, [*values, *shared]) if text.endswith("is undefined") and word else ""
         return "template-undefined", text, hint or _UNDEFINED_FIX

@@ -51,7 +51,8 @@ class JinjaDoor:
         purpose: str = "sls",
         before: LineMap | None = None,
     ) -> Rendered:
-        if self._plain.get(purpose, True) and not any(marker in text for marker in MARKERS):
+        plain = self._plain.get(purpose, True) and not text.lstrip("\n").startswith("#jinja2:")
+        if plain and not any(marker in text for marker in MARKERS):
             return Rendered(text, before)
         if self._renderer is None:
             self._renderer = self._make()

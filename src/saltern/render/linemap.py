@@ -51,6 +51,10 @@ class Pieces:
             if size > most:
                 raise TooLarge(most)
 
+    def end_line(self) -> None:
+        self.texts.append("\n")
+        self._stops.append(self._stops[-1] if self._stops else 0)
+
     def text(self) -> str:
         return "".join(self.texts)
 

@@ -102,8 +102,7 @@ class Renderers:
 
     def sls(self, source: SlsSource, extra: Mapping[str, object] | None = None) -> Document:
         """A state file, by its own pipe or the configured one. Raises ``CompileError``."""
-        values = sls_names(source.ref.name, source.name)
-        values["rendered_sls"] = self.rendered
+        values = self._values(source)
         if extra:
             values.update(extra)
         job = Job(env=source.ref.env, sls=source.ref.name, name=source.name, file=source.path, values=values)
@@ -113,7 +112,7 @@ class Renderers:
 
     def shown(self, source: SlsSource) -> str:
         """The text that the last text renderer made: what ``show rendered`` prints."""
-        values = {**sls_names(source.ref.name, source.name), "rendered_sls": self.rendered}
+        values = self._values(source)
         job = Job(env=source.ref.env, sls=source.ref.name, name=source.name, file=source.path, values=values)
         stages, text = self._stages(source.text, job)
         made = Rendered(text)
@@ -121,6 +120,11 @@ class Renderers:
             if RENDERERS[stage.name].makes == "text":
                 made = self._text(stage, made, job)
         return made.text
+
+    def _values(self, source: SlsSource) -> dict[str, object]:
+        values = sls_names(source.ref.name, source.name)
+        values.update(rendered_sls=self.rendered, tplpath=source.path)
+        return values
 
     # -- for modules -------------------------------------------------------------------------
 

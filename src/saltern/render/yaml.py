@@ -56,7 +56,6 @@ class YamlProblem(Exception):
 
 _PREFIX = "tag:yaml.org,2002:"
 _IMPLICIT: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
-_MERGE = object()
 _known: dict[str, object] = {"": None}
 
 
@@ -67,7 +66,10 @@ def _plain(text: str) -> object:
     value: object = text
     for tag, pattern in _IMPLICIT.get(text[:1], ()):
         if pattern.match(text):
-            value = _IMPLICIT_VALUES.get(tag[len(_PREFIX) :], str)(text)
+            try:
+                value = _IMPLICIT_VALUES.get(tag[len(_PREFIX) :], str)(text)
+            except ValueError:  # a number of thousands of digits: nobody counts with it
+                value = text
             break
     if len(_known) < 100_000:
         _known[text] = value
@@ -104,7 +106,7 @@ _IMPLICIT_VALUES: dict[str, Callable[[str], object]] = {
     "int": _integer,
     "float": lambda text: _scalar("float", text),
     "null": lambda _: None,
-    "merge": lambda _: _MERGE,
+    "merge": str,
     "timestamp": str,
     "value": str,
 }
@@ -125,7 +127,9 @@ def read(text: str, limits: Limits = USUAL) -> object:
         raise _syntax_problem(problem, text) from None
     except yaml.reader.ReaderError as problem:
         line = text.count("\n", 0, problem.position) + 1
-        what = f"the character {problem.character!r} may not stand in YAML"
+        given: object = problem.character
+        shown = chr(given) if isinstance(given, int) else str(given)
+        what = f"the character {shown!r} may not stand in YAML"
         raise YamlProblem("yaml-character", what, line, 0, "remove it, or write it as an escape") from None
 
 
@@ -201,13 +205,18 @@ class _Builder:
             event = get()
             if event.__class__ is MappingEndEvent:
                 break
-            if event.__class__ is ScalarEvent and not event.implicit[0] and event.tag is None:
-                key: object = event.value
+            key: object
+            if event.__class__ is ScalarEvent and event.tag is None:
+                key = event.value
+                if event.implicit[0]:
+                    if key == "<<":
+                        merges.append(self.merged(get(), depth))
+                        continue
+                    key = node(event, depth)
+                elif event.anchor is not None:
+                    key = node(event, depth)
             else:
                 key = node(event, depth)
-            if key is _MERGE:
-                merges.append(self.merged(get(), depth))
-                continue
             try:
                 repeated = key in result
             except TypeError:

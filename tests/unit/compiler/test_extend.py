@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import Written
 
 from saltern.compiler.extend import extend
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.high import Declaration, Exclusion, Extension, High
 from saltern.language.source import SlsRef
-from tests.kit import Written
 
 MAIN, OTHER = SlsRef("base", "main"), SlsRef("base", "other")
 
 
 def declared(id_: str = "a", state: str = "test", items: list[object] | None = None) -> Declaration:
     return Declaration(
-        id=id_, state=state, key=f"{state}.nop", items=items or ["nop"], ref=OTHER, origin=Written(), order=10000
+        id=id_,
+        state=state,
+        key=f"{state}.nop",
+        items=items or ["nop"],
+        ref=OTHER,
+        origin=Written(),
+        order=10000,
     )
 
 
@@ -80,9 +86,12 @@ def test_a_new_type_below_a_known_id_is_a_new_state_without_number() -> None:
 
 
 def test_a_state_is_found_by_its_name_and_by_a_member_of_names() -> None:
-    for items in (["nop", {"name": "n"}], ["nop", {"names": ["m", "n"]}], ["nop", {"names": [{"n": []}]}]):
+    named: list[object] = [{"name": "n"}, {"names": ["m", "n"]}, {"names": [{"n": []}]}]
+    for item in named:
         found = Diagnostics()
-        high = High(declarations=[declared(items=items)], extensions=[extension("n", {"test": [{"x": 1}]})])
+        high = High(
+            declarations=[declared(items=["nop", item])], extensions=[extension("n", {"test": [{"x": 1}]})]
+        )
         assert {"x": 1} in extend(high, found).declarations[0].items
         assert not found
 
@@ -91,7 +100,10 @@ def test_a_state_is_found_by_its_name_and_by_a_member_of_names() -> None:
     ("declarations", "code"),
     [
         ([], "extend-unknown"),
-        ([declared("b", items=["nop", {"name": "a"}]), declared("c", items=["nop", {"name": "a"}])], "extend-ambiguous"),
+        (
+            [declared("b", items=["nop", {"name": "a"}]), declared("c", items=["nop", {"name": "a"}])],
+            "extend-ambiguous",
+        ),
         ([declared("b", "cmd", ["run", {"name": "a"}])], "extend-unknown"),
     ],
 )

@@ -57,7 +57,9 @@ def test_a_long_chain_of_includes_is_no_problem() -> None:
 
 
 def test_each_file_is_loaded_once() -> None:
-    loader = Texts({"a": {"include": ["c"]}, "b": {"include": ["c"]}, "c": {"include": ["a"], "s": "test.nop"}})
+    loader = Texts(
+        {"a": {"include": ["c"]}, "b": {"include": ["c"]}, "c": {"include": ["a"], "s": "test.nop"}}
+    )
     gather([SlsRef("base", "a"), SlsRef("base", "b")], loader, Diagnostics())
     assert sorted(loader.loaded) == ["a", "b", "c"]
 
@@ -78,7 +80,9 @@ def test_numbers_skip_states_with_an_order_of_their_own() -> None:
 
 def test_compiling_does_not_change_what_was_loaded() -> None:
     data = {
-        "a": {"test.nop": [{"require": [{"test": "b"}]}, {"order": "last"}, {"names": ["x", {"y": [{"c": 1}]}]}]},
+        "a": {
+            "test.nop": [{"require": [{"test": "b"}]}, {"order": "last"}, {"names": ["x", {"y": [{"c": 1}]}]}]
+        },
         "b": {"test.nop": [{"require_in": [{"test": "c"}]}, {"use": [{"test": "c"}]}]},
         "c": {"test.nop": [{"comment": [1, 2]}]},
         "extend": {"c": {"test": [{"comment": [3]}]}},

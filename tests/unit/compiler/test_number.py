@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import chunk
 
 from saltern.compiler.number import number
 from saltern.language.diagnostics import Diagnostics
-from tests.kit import chunk
 
 
 def numbered(orders: list[object], places: list[int] | None = None) -> tuple[list[float], Diagnostics]:

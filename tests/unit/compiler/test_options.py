@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import chunk
 
 from saltern.compiler.options import CHECKS, check_options
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.keywords import KEYWORDS
-from tests.kit import chunk
 
 
 def problems(**args: object) -> list[str]:
     found = Diagnostics()
-    check_options([chunk("a", **args)], found)
+    check_options([chunk("a", more=args)], found)
     return [one.what for one in found.errors]
 
 

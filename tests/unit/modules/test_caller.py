@@ -7,6 +7,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests import kit
+from tests.kit import chunk
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.result import Outcome, Result, ok
@@ -14,8 +16,6 @@ from saltern.modules.api import StateFunction, function, state
 from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Context
 from saltern.modules.registry import Registry
-from tests import kit
-from tests.kit import chunk
 
 
 @state
@@ -51,7 +51,7 @@ def salty(ctx: Context, name: str) -> Result:
 
 
 @state
-def mod_watch(ctx: Context, name: str, *, sfun: str = "", **_: object) -> Result:
+def mod_watch(ctx: Context, /, name: str, *, sfun: str = "", **_: object) -> Result:
     return ok(f"reacted to {sfun}")
 
 
@@ -77,7 +77,12 @@ def caller(tmp_path: Path) -> ModuleCaller:
 def test_a_state_gets_its_name_its_arguments_and_its_surroundings(caller: ModuleCaller) -> None:
     one = chunk("a", state="own", fun="seen", name="x", size="3")
     result = caller.call(one, one.args, test=True)
-    assert (result.comment, result.data["size"], result.data["test"], result.data["env"]) == ("x", 3, True, "base")
+    assert (result.comment, result.data["size"], result.data["test"], result.data["env"]) == (
+        "x",
+        3,
+        True,
+        "base",
+    )
 
 
 def test_the_words_that_change_the_surroundings(caller: ModuleCaller) -> None:

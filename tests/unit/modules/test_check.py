@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import chunk
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.modules.check import check
 from saltern.modules.registry import Registry
-from tests.kit import chunk
 
 
 def found(*chunks: Chunk, strict: bool = False) -> Diagnostics:

@@ -23,7 +23,7 @@ def import_(ctx: Context, name: str) -> Result:
 
 
 @function
-def told(ctx: Context, text: str) -> str:
+def told(ctx: Context, text: str) -> object:
     return text
 
 
@@ -33,7 +33,13 @@ def unmarked(ctx: Context, name: str) -> Result:
 
 def own() -> ModuleType:
     module = ModuleType("own")
-    for name, value in {"shown": shown, "import_": import_, "told": told, "unmarked": unmarked, "_hidden": shown}.items():
+    for name, value in {
+        "shown": shown,
+        "import_": import_,
+        "told": told,
+        "unmarked": unmarked,
+        "_hidden": shown,
+    }.items():
         setattr(module, name, value)
     return module
 

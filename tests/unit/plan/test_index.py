@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import chunk
 
 from saltern.language.chunk import Requisite
 from saltern.plan.index import Index, is_pattern
-from tests.kit import chunk
 
 CHUNKS = [
     chunk("web", name="/etc/web"),  # 0
@@ -72,4 +72,11 @@ def test_a_reference_to_nothing_suggests_something(state: str, value: str, told:
 
 
 def test_patterns_are_told_by_their_characters() -> None:
-    assert [is_pattern(text) for text in ("a*", "a?", "a[b]", "a]", "a", "")] == [True, True, True, False, False, False]
+    assert [is_pattern(text) for text in ("a*", "a?", "a[b]", "a]", "a", "")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

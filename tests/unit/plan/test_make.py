@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import chunk
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.plan.subset import subset
-from tests.kit import chunk
 
 
 def plan(*chunks: Chunk, files: tuple[str, ...] = ("main",)) -> Plan:
@@ -76,7 +76,10 @@ def test_listeners_are_in_the_order_of_their_declaration_and_do_not_order() -> N
         chunk("b", requisites=[("listen_in", "test", "a")]),
         chunk("c"),
     )
-    assert [(made.chunks[one.place].id, made.chunks[one.to].id) for one in made.listeners] == [("a", "c"), ("a", "b")]
+    assert [(made.chunks[one.place].id, made.chunks[one.to].id) for one in made.listeners] == [
+        ("a", "c"),
+        ("a", "b"),
+    ]
     assert sequence(made) == ["a", "b", "c"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import chunk
 
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer
@@ -13,7 +14,6 @@ from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers
 from saltern.runtime.decide import blocked as blocked_result
 from saltern.runtime.decide import decide
-from tests.kit import chunk
 
 RESULTS = {
     "ok": ok("fine"),
@@ -29,7 +29,14 @@ GO, SIGNAL, HOLD, FAIL = Vote.GO, Vote.SIGNAL, Vote.HOLD, Vote.FAIL
 
 TABLE: dict[str, dict[str, Vote]] = {
     "require": {"failed": FAIL, "failed_changed": FAIL, "blocked": FAIL, "": GO},
-    "watch": {"failed": FAIL, "failed_changed": FAIL, "blocked": FAIL, "changed": SIGNAL, "would": SIGNAL, "": GO},
+    "watch": {
+        "failed": FAIL,
+        "failed_changed": FAIL,
+        "blocked": FAIL,
+        "changed": SIGNAL,
+        "would": SIGNAL,
+        "": GO,
+    },
     "onchanges": {"changed": GO, "would": GO, "": HOLD},
     "onfail": {"failed": GO, "failed_changed": GO, "blocked": GO, "": HOLD},
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import ScriptedCaller, chunk
 
 from saltern.language.chunk import Chunk
 from saltern.language.result import Outcome, failed, ok
 from saltern.runtime.guards import BadCondition, checked, skip_reason
-from tests.kit import ScriptedCaller, chunk
 
 TRUE = {"fun": "test.true"}
 FALSE = {"fun": "test.false"}
@@ -92,7 +92,8 @@ def test_all_three_are_asked_and_each_gives_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "runs"), [("list:1", True), ("list:0", False), ("list:9", False), ("kwargs:x", True), ("a:b:c", False)]
+    ("path", "runs"),
+    [("list:1", True), ("list:0", False), ("list:9", False), ("kwargs:x", True), ("a:b:c", False)],
 )
 def test_get_return_looks_into_the_answer(path: str, runs: bool) -> None:
     entry = {"fun": "test.give", "args": ["a"], "x": 1, "get_return": path}
@@ -106,7 +107,9 @@ def test_asking_twice_asks_twice() -> None:
     assert world.asked == ["call test.false"] * 2
 
 
-@pytest.mark.parametrize(("fun", "told"), [("test.nothing", "no function"), ("test.burn", "test.burn failed")])
+@pytest.mark.parametrize(
+    ("fun", "told"), [("test.nothing", "no function"), ("test.burn", "test.burn failed")]
+)
 def test_a_function_that_is_missing_or_fails_is_a_bad_condition(fun: str, told: str) -> None:
     with pytest.raises(BadCondition, match=told):
         skip_reason(chunk("a", unless={"fun": fun}), caller())
@@ -122,7 +125,7 @@ def test_a_function_that_is_missing_or_fails_is_a_bad_condition(fun: str, told: 
 )
 def test_commands_run_with_the_options_of_their_state(left_out: dict[str, object], options: object) -> None:
     world = caller()
-    skip_reason(chunk("a", onlyif="true", cwd="/x", runas="me", comment="no option", **left_out), world)
+    skip_reason(chunk("a", onlyif="true", cwd="/x", runas="me", comment="no option", more=left_out), world)
     assert world.asked == ["command true" + (f" {options}" if options else "")]
 
 

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.kit import ScriptedCaller, chunk
+
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
-from saltern.language.events import Answer, ChunkFinished, ChunkStarted, Event, Report, RunFinished, RunStarted
+from saltern.language.events import (
+    Answer,
+    ChunkFinished,
+    ChunkStarted,
+    Event,
+    Report,
+    RunFinished,
+    RunStarted,
+)
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.plan.make import make_plan
 from saltern.runtime.answers import standing
 from saltern.runtime.loop import Rules, run
 from saltern.runtime.ports import Spawner
 from saltern.system.clock import FakeClock
-from tests.kit import ScriptedCaller, chunk
 
 CHANGED = ok("changed", changes={"x": 1})
 WOULD = Result(outcome=Outcome.WOULD_CHANGE, changes={"x": 1})
@@ -29,12 +38,17 @@ def go(
     files: Sequence[str] = ("main",),
 ) -> Report:
     plan = make_plan(chunks, files, Diagnostics())
+
+    def tell(event: Event) -> None:
+        if events is not None:
+            events.append(event)
+
     return run(
         plan,
         caller=caller or ScriptedCaller(),
         clock=FakeClock(),
         rules=rules or Rules(),
-        tell=events.append if events is not None else None,
+        tell=tell,
         spawn=spawn,
     )
 
@@ -50,7 +64,9 @@ def spawning(parent: str, *results: Result) -> Spawner:
         if answer.chunk.id != parent:
             return ()
         return [
-            Answer(chunk=chunk(f"sub{n}"), result=result, number=answer.number, parent=answer.chunk.tag, depth=1)
+            Answer(
+                chunk=chunk(f"sub{n}"), result=result, number=answer.number, parent=answer.chunk.tag, depth=1
+            )
             for n, result in enumerate(results)
         ]
 
@@ -162,7 +178,11 @@ def test_an_interrupted_run_keeps_its_answers_and_says_what_was_not_reached() ->
             return super().call(chunk, {}, test=test)
 
     report = go([chunk("a"), chunk("b"), chunk("c")], Interrupted())
-    assert outcomes(report) == {"a": (Outcome.OK, True), "b": (Outcome.FAILED, False), "c": (Outcome.FAILED, False)}
+    assert outcomes(report) == {
+        "a": (Outcome.OK, True),
+        "b": (Outcome.FAILED, False),
+        "c": (Outcome.FAILED, False),
+    }
     assert "interrupted" in report.stopped
     assert [answer.number for answer in report.answers] == [0, 1, 2]
 
@@ -171,7 +191,10 @@ def test_reload_words_ask_for_a_refresh_but_not_in_a_test() -> None:
     chunks = [chunk("a", reload_grains=True, reload_pillar=True), chunk("b", reload_modules=True)]
     caller = ScriptedCaller({"b": CHANGED})
     go(chunks, caller)
-    assert [one for one in caller.asked if one.startswith("refresh")] == ["refresh grains, pillar", "refresh modules"]
+    assert [one for one in caller.asked if one.startswith("refresh")] == [
+        "refresh grains, pillar",
+        "refresh modules",
+    ]
     caller = ScriptedCaller({"b": CHANGED})
     go(chunks, caller, rules=Rules(test=True))
     assert not [one for one in caller.asked if one.startswith("refresh")]

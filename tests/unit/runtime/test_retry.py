@@ -9,7 +9,6 @@ from saltern.runtime.retry import Retry, read, retried
 from saltern.system.clock import FakeClock
 
 
-
 @pytest.mark.parametrize(
     ("value", "rule"),
     [

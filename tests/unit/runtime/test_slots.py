@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from tests.kit import ScriptedCaller
 
 from saltern.runtime.slots import BadSlot, has_slots, parse, resolve
-from tests.kit import ScriptedCaller
 
 
 def echo(*args: object, **kwargs: object) -> object:
     return {"args": list(args), "kwargs": kwargs, "list": ["a", {"b": "c"}], "text": "said"}
 
 
-CALLER = ScriptedCaller(functions={"test.echo": echo, "test.say": lambda text="": text, "test.burn": lambda: 1 / 0})
+CALLER = ScriptedCaller(
+    functions={"test.echo": echo, "test.say": lambda text="": text, "test.burn": lambda: 1 / 0}
+)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,9 @@ def test_a_path_leads_into_the_result_and_what_is_missing_is_nothing(tail: str, 
     assert resolve({"x": f"__slot__:salt:test.echo(){tail}"}, CALLER) == {"x": value}
 
 
-@pytest.mark.parametrize(("call", "told"), [("test.nothing()", "no function"), ("test.burn()", "test.burn failed")])
+@pytest.mark.parametrize(
+    ("call", "told"), [("test.nothing()", "no function"), ("test.burn()", "test.burn failed")]
+)
 def test_a_function_that_is_missing_or_fails_is_a_bad_slot(call: str, told: str) -> None:
     with pytest.raises(BadSlot, match=told):
         resolve({"x": f"__slot__:salt:{call}"}, CALLER)
