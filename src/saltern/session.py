@@ -14,7 +14,7 @@ from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Run
 from saltern.modules.registry import Registry
 from saltern.modules.salt import Salt
-from saltern.render.jinja_door import JinjaDoor
+from saltern.render.jinja.door import JinjaDoor
 from saltern.render.pipeline import Renderers
 from saltern.render.yaml import Limits
 from saltern.sources.tree import Tree
@@ -23,7 +23,7 @@ from saltern.system.host import LocalHost
 
 if TYPE_CHECKING:
     from saltern.facts.tops import TopReader
-    from saltern.render.jinja import JinjaRenderer
+    from saltern.render.jinja.renderer import JinjaRenderer
     from saltern.targeting.match import Subject
 
 
@@ -169,7 +169,7 @@ class Session:
     def _jinja(
         self, tree: Tree, shared: Mapping[str, object], options: Mapping[str, Mapping[str, object]]
     ) -> JinjaRenderer:
-        from saltern.render.jinja import JinjaRenderer
+        from saltern.render.jinja.renderer import JinjaRenderer
 
         return JinjaRenderer(
             tree,

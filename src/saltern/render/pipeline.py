@@ -12,7 +12,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark, SlsRef
 from saltern.render.document import Document, Rendered, find_word
 from saltern.render.document import place as place_in
-from saltern.render.jinja_door import Jinja
+from saltern.render.jinja.door import Jinja
 from saltern.render.values import sls_names
 from saltern.render.yaml import USUAL, Limits, YamlProblem, locate, read
 from saltern.sources.tree import SlsSource

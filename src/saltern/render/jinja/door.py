@@ -13,7 +13,7 @@ from saltern.render.document import Rendered
 
 if TYPE_CHECKING:
     from saltern.render.document import LineMap
-    from saltern.render.jinja import JinjaRenderer
+    from saltern.render.jinja.renderer import JinjaRenderer
 
 MARKERS = ("{{", "{%", "{#")
 

@@ -1,0 +1,1 @@
+"""Users and groups: looking at them, and the tools that change them."""

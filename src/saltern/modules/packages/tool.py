@@ -1,0 +1,59 @@
+"""Runs the programs of a package manager, and says in its words why one failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from saltern.modules.packages.model import PackageError
+from saltern.system.clock import Clock
+from saltern.system.host import Host
+from saltern.system.process import NOT_FOUND, Ran
+
+# Its output is read by us, so in English; maintainer scripts still get a UTF-8 locale.
+ENV: dict[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+MOST_SAID = 12  # lines
+BUSY = ("could not get lock", "is locked by another process", "unable to lock", "resource temporarily")
+TRIES, PAUSE = 60, 5.0
+
+
+class Tool:
+    """``ask`` for an answer, ``order`` for an action that has to wait its turn."""
+
+    def __init__(self, host: Host, clock: Clock, env: Mapping[str, str] | None = None) -> None:
+        self.host = host
+        self.clock = clock
+        self.env = {**ENV, **(env or {})}
+
+    def run(self, argv: Sequence[str], *, stdin: str | None = None) -> Ran:
+        return self.host.run(list(argv), env=self.env, stdin=stdin)
+
+    def ask(self, *argv: str, fine: tuple[int, ...] = (0,), stdin: str | None = None) -> str:
+        """What it printed. Raises ``PackageError`` for an exit code that is not ``fine``."""
+        ran = self.run(argv, stdin=stdin)
+        if ran.code not in fine:
+            raise PackageError(why(argv, ran))
+        return ran.out
+
+    def order(self, *argv: str, fine: tuple[int, ...] = (0,)) -> str:
+        """As ``ask``; but if another one is at work, waits and tries again for some minutes."""
+        for _ in range(TRIES):
+            ran = self.run(argv)
+            if ran.code in fine or not _busy(ran):
+                break
+            self.clock.sleep(PAUSE)
+        if ran.code not in fine:
+            raise PackageError(why(argv, ran))
+        return ran.out
+
+
+def _busy(ran: Ran) -> bool:
+    said = (ran.err + ran.out[-2000:]).lower()
+    return ran.code != NOT_FOUND and any(word in said for word in BUSY)
+
+
+def why(argv: Sequence[str], ran: Ran) -> str:
+    """The errors it printed; if it names none, its last words."""
+    lines = [line.strip() for line in (ran.err or ran.out).splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("E:", "Error", "ERROR", "error"))]
+    said = "\n".join((errors or lines)[-MOST_SAID:]) or f"it ended with exit code {ran.code}"
+    return f"{argv[0]} failed: {said}"

@@ -1,0 +1,70 @@
+"""Compiled templates on disk.
+
+They are code: kept only in a directory that nobody else can write, apart for each version of Jinja and
+Python and for each set of options.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType
+
+import jinja2
+from jinja2.bccache import Bucket, BytecodeCache
+
+_FORMAT = 2  # raise it when compiled templates of before no longer fit
+
+
+def compiled(environment: jinja2.Environment, text: str, name: str, file: str) -> CodeType:
+    """The template's code, from disk if it was compiled before."""
+    cache = environment.bytecode_cache
+    if cache is None:
+        return environment.compile(text, name, file)
+    bucket = cache.get_bucket(environment, name, file, text)
+    if bucket.code is None:
+        bucket.code = environment.compile(text, name, file)
+        cache.set_bucket(bucket)
+    return bucket.code
+
+
+def bytecode(cachedir: str, options: object) -> BytecodeCache | None:
+    """The cache below ``cachedir``, or None if that is not ours alone."""
+    if not cachedir:
+        return None
+    from zlib import crc32
+
+    made_by = (
+        f"{_FORMAT}-{jinja2.__version__}-{sys.implementation.cache_tag}-{crc32(repr(options).encode()):08x}"
+    )
+    folder = os.path.join(cachedir, f"jinja-{made_by}")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        place = os.stat(folder)
+    except OSError:
+        return None
+    if place.st_uid != os.geteuid() or place.st_mode & 0o077:
+        return None
+    return DiskCache(folder)
+
+
+class DiskCache(BytecodeCache):
+    """Compiled templates, one file each. A full or read-only disk costs speed, not the run."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            with open(f"{self._folder}/{bucket.key}", "rb") as file:
+                bucket.load_bytecode(file)
+        except OSError:
+            pass
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Written in place: half a file does not load, and is compiled again."""
+        try:
+            with open(f"{self._folder}/{bucket.key}", "wb") as file:
+                bucket.write_bytecode(file)
+        except OSError:
+            pass

@@ -1,0 +1,167 @@
+"""Jinja as state files know it: sandboxed, strict, with Salt's filters, tags and ways of printing."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from posixpath import dirname, normpath
+from typing import Any
+
+import jinja2
+from jinja2 import BaseLoader, StrictUndefined, Template, TemplateNotFound, Undefined
+from jinja2.bccache import BytecodeCache
+from jinja2.runtime import Context as JinjaContext
+from jinja2.sandbox import SandboxedEnvironment
+
+from saltern.render.filters import LazyFilters, LazyTests
+from saltern.render.filters.serialize import salt_repr
+from saltern.render.jinja.linemap import LineCodeGenerator
+from saltern.render.tags import GLOBALS, Serializer
+from saltern.sources.tree import Tree
+
+MOST_REPEATED = 10_000_000
+_NOTHING = object()
+
+
+# What `jinja_env`, `jinja_sls_env` and a template's own header may set.
+OPTIONS = frozenset(
+    {
+        "block_start_string",
+        "block_end_string",
+        "variable_start_string",
+        "variable_end_string",
+        "comment_start_string",
+        "comment_end_string",
+        "line_statement_prefix",
+        "line_comment_prefix",
+        "trim_blocks",
+        "lstrip_blocks",
+        "newline_sequence",
+        "keep_trailing_newline",
+    }
+)
+
+
+def place_names(path: str) -> dict[str, str]:
+    """What a template knows of its own place in the tree."""
+    folder = dirname(path) or "."
+    return {
+        "tplfile": path,
+        "tpldir": folder,
+        "tpldot": "" if folder == "." else folder.replace("/", "."),
+    }
+
+
+class TreeLoader(BaseLoader):
+    """Templates from the roots of one saltenv."""
+
+    def __init__(self, tree: Tree, env: str) -> None:
+        self._tree = tree
+        self._env = env
+
+    def get_source(
+        self, _environment: jinja2.Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        found = self._tree.source(template.removeprefix("salt://"), self._env)
+        if found is None:
+            raise TemplateNotFound(template, f"no file {template!r} in the roots of saltenv {self._env!r}")
+        path, text = found
+        return text, path, lambda: True
+
+    def load(
+        self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
+    ) -> Template:
+        """A template imported without context still knows its own place, and all the rest."""
+        return super().load(environment, name, ChainMap(place_names(name), globals or {}))
+
+
+class RenderTemplate(Template):
+    """A template whose module is made anew for each render: one file must not see another's edits."""
+
+    def _get_default_module(self, ctx: JinjaContext | None = None) -> Any:
+        environment = self.environment
+        assert isinstance(environment, Environment)
+        known = environment.modules.get(id(self))
+        if known is None:
+            shared = (
+                {}
+                if ctx is None
+                else {key: ctx.parent[key] for key in ctx.globals_keys - self.globals.keys()}
+            )
+            known = environment.modules[id(self)] = self.make_module({**shared})
+        return known
+
+
+class Environment(SandboxedEnvironment):
+    """Jinja as state files know it."""
+
+    code_generator_class = LineCodeGenerator
+    template_class = RenderTemplate
+    intercepted_binops = frozenset({"*", "**"})
+
+    def __init__(
+        self, *, loader: BaseLoader, lenient: bool, cache: BytecodeCache | None, options: Mapping[str, object]
+    ) -> None:
+        self.modules: dict[int, Any] = {}
+        self.texts: dict[tuple[str, str, str], Template] = {}
+        known = {name.lower(): value for name, value in options.items() if name.lower() in OPTIONS}
+        settings: dict[str, Any] = {
+            "undefined": Undefined if lenient else StrictUndefined,
+            "extensions": ["jinja2.ext.do", "jinja2.ext.loopcontrols", Serializer],
+            "finalize": _printed,
+            "auto_reload": False,
+            "optimized": False,  # folding constants costs a sixth of compiling and wins nothing in an SLS
+            "cache_size": -1,
+            **known,
+        }
+        super().__init__(loader=loader, bytecode_cache=cache, **settings)
+        self.filters = LazyFilters(self.filters)
+        self.tests = LazyTests(self.tests)
+        self.globals.update(GLOBALS)
+
+    @contextmanager
+    def visible(self, values: Mapping[str, object]) -> Iterator[None]:
+        """For one render: templates imported without context see these names, too, and none is made twice.
+
+        What was there before comes back: a template may call for the render of another.
+        """
+        outer_modules, self.modules = self.modules, {}
+        before = {name: self.globals.get(name, _NOTHING) for name in values}
+        self.globals.update(values)
+        try:
+            yield
+        finally:
+            self.modules = outer_modules
+            self.globals.update(before)
+            for name, value in before.items():
+                if value is _NOTHING:
+                    del self.globals[name]
+
+    def join_path(self, template: str, parent: str) -> str:
+        if not template.startswith(("./", "../")):
+            return template
+        joined = normpath(f"{dirname(parent)}/{template}" if dirname(parent) else template)
+        if joined.startswith(".."):
+            raise TemplateNotFound(template, f"{template!r} leads out of the tree")
+        return joined
+
+    def call_binop(self, context: JinjaContext, operator: str, left: Any, right: Any) -> Any:
+        if (
+            operator == "**"
+            and isinstance(left, int)
+            and isinstance(right, int)
+            and right * left.bit_length() > 100_000
+        ):
+            raise OverflowError("this power is too large")
+        if operator == "*":
+            for one, other in ((left, right), (right, left)):
+                sized = isinstance(one, int) and isinstance(other, str | list | tuple | bytes)
+                if sized and one * len(other) > MOST_REPEATED:
+                    raise OverflowError("this repeats too much")
+        return super().call_binop(context, operator, left, right)
+
+
+def _printed(value: object) -> object:
+    """How a value prints: mappings so that YAML reads them back, all else as Jinja does."""
+    return salt_repr(value) if isinstance(value, dict | list | tuple) else value

@@ -1,0 +1,97 @@
+"""Renders text: one environment for each saltenv and purpose, kept for the run.
+
+A template can neither run for ever nor grow without bounds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from jinja2 import Template, TemplateSyntaxError
+
+from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.source import Mark
+from saltern.render.jinja.cache import bytecode, compiled
+from saltern.render.jinja.environment import Environment, TreeLoader, place_names
+from saltern.render.jinja.header import header
+from saltern.render.jinja.linemap import Pieces
+from saltern.render.jinja.problems import TIME, TIME_FIX, said, told, unknown_name_fix
+from saltern.render.watchdog import TimeIsUp, limited
+from saltern.sources.tree import Tree
+
+MOST_TEXT = 50_000_000
+
+
+class JinjaRenderer:
+    """Renders text. ``shared`` are the names every template sees: salt, grains, pillar, opts."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        shared: Mapping[str, object],
+        *,
+        cachedir: str,
+        lenient: bool = False,
+        options: Mapping[str, Mapping[str, object]] | None = None,
+        seconds: float = 30.0,
+    ) -> None:
+        self._tree = tree
+        self._shared = shared
+        self._cachedir = cachedir
+        self._lenient = lenient
+        self._options = options or {}
+        self._seconds = seconds
+        self._environments: dict[tuple[str, str, str], Environment] = {}
+
+    def render(
+        self, text: str, values: Mapping[str, object], *, env: str, name: str, file: str, purpose: str = "sls"
+    ) -> Pieces:
+        """``purpose`` chooses the configured options: ``sls`` or ``file``. Raises ``CompileError``."""
+        given, text = header(text)
+        environment = self._environment(env, purpose, given)
+        with environment.visible(values), limited(self._seconds):
+            try:
+                template = self._template(environment, text, name, file)
+                context = template.new_context({**place_names(name), **values})
+                pieces = Pieces(template, context, most=MOST_TEXT)
+                if text.endswith("\n") and not environment.keep_trailing_newline:
+                    pieces.end_line()  # Jinja drops the last one of every file; the outermost gets it back
+                return pieces
+            except CompileError:
+                raise
+            except TimeIsUp:
+                raise told(
+                    sys.exc_info()[2], file, "template-time", TIME.format(self._seconds), TIME_FIX
+                ) from None
+            except TemplateSyntaxError as problem:
+                where = Mark(problem.filename or file, problem.lineno)
+                fix = unknown_name_fix(str(problem.message), environment)
+                raise CompileError(
+                    Diagnostic(code="template-syntax", what=str(problem.message), where=where, fix=fix)
+                ) from None
+            except (Exception, RecursionError) as problem:
+                raise told(problem.__traceback__, file, *said(problem, values, self._shared)) from None
+
+    def _template(self, environment: Environment, text: str, name: str, file: str) -> Template:
+        key = (name, file, text)
+        known = environment.texts.get(key)
+        if known is None:
+            code = compiled(environment, text, name, file)
+            known = environment.texts[key] = environment.template_class.from_code(
+                environment, code, environment.make_globals(None), lambda: True
+            )
+        return known
+
+    def _environment(self, env: str, purpose: str, given: Mapping[str, object]) -> Environment:
+        key = (env, purpose, repr(given) if given else "")
+        if key not in self._environments:
+            options = {**self._options.get(purpose, {}), **given}
+            made = self._environments[key] = Environment(
+                loader=TreeLoader(self._tree, env),
+                lenient=self._lenient,
+                cache=bytecode(self._cachedir, (self._lenient, sorted(options.items()))),
+                options=options,
+            )
+            made.globals.update(self._shared, saltenv=env)
+        return self._environments[key]
