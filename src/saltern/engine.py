@@ -233,9 +233,8 @@ def _env(session: Session, request: Request) -> str | None:
 def _assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
     only = _env(session, request)
     envs = [only] if only else session.environments()
-    reader = session.tops(
-        session.tree, session.renderers, only_env=only or session.settings.state_top_saltenv
-    )
+    reads = only or session.settings.state_top_saltenv
+    reader = session.tops(session.tree, session.renderers, only_env=reads, strict=True)
     return reader.assigned(session.subject(), envs, found)
 
 

@@ -100,7 +100,9 @@ class Session:
             return [env for env in dict.fromkeys(self.settings.env_order) if env in known]
         return known
 
-    def tops(self, tree: Tree, renderers: Renderers, *, only_env: str | None = None) -> TopReader:
+    def tops(
+        self, tree: Tree, renderers: Renderers, *, only_env: str | None = None, strict: bool = False
+    ) -> TopReader:
         from saltern.facts.tops import TopReader
 
         return TopReader(
@@ -110,6 +112,7 @@ class Session:
             strategy=self.settings.top_file_merging_strategy,
             default_top=self.settings.default_top,
             only_env=only_env,
+            strict=strict,
         )
 
     def _compiled_pillar(self) -> dict[str, object]:

@@ -11,7 +11,7 @@ from tests import kit
 from saltern.language.keywords import ENGINE_WORDS
 from saltern.language.requisites import REQUISITE_WORDS
 
-usual = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+usual = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 WORDS = (
     "a",

@@ -15,7 +15,7 @@ from saltern.compiler.compile import Rules, compile_high, compile_low
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.language.result import Outcome
 
-usual = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+usual = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REQUEST = {"sls": ("main",)}
 
 

@@ -17,7 +17,7 @@ from tests.property.strategies import trees
 from saltern.language.diagnostics import CompileError
 from saltern.language.events import Report
 
-usual = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+usual = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REQUEST = {"sls": ("main",)}
 Summary = dict[str, tuple[object, bool, bool, str]]
 

@@ -23,20 +23,31 @@ class TopReader:
         strategy: str = "merge",
         default_top: str = "base",
         only_env: str | None = None,
+        strict: bool = False,
     ) -> None:
+        """``strict``: a section of an environment that does not exist is an error."""
         self._tree = tree
         self._renderers = renderers
         self._name = name
         self._strategy = strategy
         self._default_top = default_top
         self._only_env = only_env
+        self._strict = strict
 
     def assigned(self, subject: Subject, envs: Sequence[str], found: Diagnostics) -> dict[str, list[str]]:
         """env → SLS for this machine; a top file that cannot be read is an error, not an empty answer."""
         reads = [self._only_env] if self._only_env else list(envs)
         tops = {env: sections for env in reads if (sections := self._sections(env, found)) is not None}
         found.check()
-        result = assigned(tops, subject, envs, found, strategy=self._strategy, default_top=self._default_top)
+        result = assigned(
+            tops,
+            subject,
+            envs,
+            found,
+            strategy=self._strategy,
+            default_top=self._default_top,
+            known=self._tree if self._strict else None,
+        )
         found.check()
         return {env: names for env, names in result.items() if env in self._tree}
 

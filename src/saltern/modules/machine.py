@@ -65,12 +65,8 @@ def bring(
     if problem or left:
         done = {key: value for key, value in changes.items() if left.get(key) != value}
         comment = problem or f"acted, but still wrong: {', '.join(left)}"
-        return Result(
-            outcome=Outcome.FAILED, comment=comment, changes=done, data=facts(), warnings=warnings
-        )
-    return Result(
-        outcome=Outcome.OK, comment=words.done, changes=changes, data=facts(), warnings=warnings
-    )
+        return Result(outcome=Outcome.FAILED, comment=comment, changes=done, data=facts(), warnings=warnings)
+    return Result(outcome=Outcome.OK, comment=words.done, changes=changes, data=facts(), warnings=warnings)
 
 
 def tool(

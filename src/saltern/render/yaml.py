@@ -61,7 +61,7 @@ _known: dict[str, object] = {"": None}
 
 def _plain(text: str) -> object:
     """The value of an unquoted word; remembered, since states repeat the same few words."""
-    if text.startswith("0o") and text[2:].isdigit():
+    if text.startswith("0o") and text[2:] and not text[2:].strip("01234567"):
         text = text[1:].replace("o", "0")  # as 0644: the digits are what matters, for a mode
     value: object = text
     for tag, pattern in _IMPLICIT.get(text[:1], ()):
@@ -281,7 +281,8 @@ class _Builder:
 
     def tagged(self, event: Any) -> object:
         if event.tag is None or event.tag == "!":
-            return _plain(event.value) if event.tag is None and event.implicit[0] else event.value
+            unquoted = event.implicit[0] or (event.tag == "!" and not event.style)
+            return _plain(event.value) if unquoted else event.value
         name = event.tag.removeprefix(_PREFIX)
         if name not in _TAGGED_SCALARS or not event.tag.startswith(_PREFIX):
             raise _unknown_tag(event)

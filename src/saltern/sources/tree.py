@@ -47,7 +47,7 @@ class Tree:
     def roots(self, env: str) -> list[str]:
         return self._roots.get(env) or self._roots.get(ANY_ENV, [])
 
-    def __contains__(self, env: str) -> bool:
+    def __contains__(self, env: object) -> bool:
         return env in self._roots or ANY_ENV in self._roots
 
     def check(self) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -168,27 +168,44 @@ def assigned(
     *,
     strategy: str = "merge",
     default_top: str = "base",
+    known: Container[str] | None = None,
 ) -> dict[str, list[str]]:
-    """env → the SLS of this machine, in the order of the top file."""
+    """env → the SLS of this machine, in the order of the top file; ``known``: others are errors."""
     merged = STRATEGIES.get(strategy, _merge)(tops, envs, default_top)
     result: dict[str, list[str]] = {}
     for env, targets in merged.items():
-        for target in targets if env in envs else ():
-            if not _hits(target, subject, found):
-                continue
+        hit = [target for target in targets if _wanted(env, envs, known) and _hits(target, subject, found)]
+        if hit and known is not None and env not in known:
+            _unknown_env(env, hit[0], found)
+            continue
+        for target in hit:
+            result.setdefault(env, [])
             for other, sls in target.items:
-                wanted = result.setdefault(other or env, [])
-                if sls not in wanted:
-                    wanted.append(sls)
+                result.setdefault(other or env, []).append(sls)
     order = {env: place for place, env in enumerate(envs)}
     return {env: result[env] for env in sorted(result, key=lambda env: order.get(env, len(order)))}
 
 
+def _wanted(env: str, envs: Sequence[str], known: Container[str] | None) -> bool:
+    """A section that exists but was not asked for is left alone; one that does not exist is told."""
+    return env in envs or (known is not None and env not in known)
+
+
+def _unknown_env(env: str, target: Target, found: Diagnostics) -> None:
+    found.error(
+        "env-not-found",
+        f"no saltenv is called {env!r}",
+        where=target.where.mark((env,)),
+        fix="name it in file_roots, or with --file-root ENV=DIR",
+    )
+
+
 def _hits(target: Target, subject: Subject, found: Diagnostics) -> bool:
+    """A target that cannot be read matches nobody, as in Salt, and is told."""
     try:
         return matches(subject, target.expression, target.how)
     except BadTarget as problem:
         where = target.where.mark((target.section, target.expression))
         for one in problem.diagnostics:
-            found.error("top-target", one.what, where=where, fix=one.fix)
+            found.warn("top-target", f"this target matches nobody: {one.what}", where=where, fix=one.fix)
         return False

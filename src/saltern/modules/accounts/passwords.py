@@ -43,7 +43,7 @@ def matches(ctx: Context, password: str, hashed: str) -> bool:
 def _library() -> Any:
     import ctypes
 
-    for name in ("libcrypt.so.1", "libcrypt.so.2", "libc.so"):
+    for name in ("libcrypt.so.1", "libcrypt.so.2", None):  # None: the C library itself, as in musl
         try:
             library = ctypes.CDLL(name)
             library.crypt.restype = ctypes.c_char_p
@@ -72,4 +72,5 @@ def set_hash(ctx: Context, name: str, hashed: str) -> None:
     else:
         ran = ctx.host.run(["chpasswd", "-e"], stdin=f"{name}:{hashed}\n")
     if ran.code:
-        raise Refused(f"cannot set the password of {name!r}: {ran.err.replace(hashed, '…').strip()}")
+        told = ran.err.replace(hashed, REDACTED) if hashed else ran.err
+        raise Refused(f"cannot set the password of {name!r}: {told.strip()}")

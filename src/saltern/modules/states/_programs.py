@@ -101,9 +101,7 @@ def answer(
     if not changes:
         return Result(outcome=Outcome.OK, comment=right, data=dict(data), warnings=warnings)
     outcome, comment = (Outcome.WOULD_CHANGE, would) if ctx.test else (Outcome.OK, done)
-    return Result(
-        outcome=outcome, comment=comment, changes=dict(changes), data=dict(data), warnings=warnings
-    )
+    return Result(outcome=outcome, comment=comment, changes=dict(changes), data=dict(data), warnings=warnings)
 
 
 def unused(rest: Mapping[str, object], meaningless: frozenset[str]) -> tuple[str, ...]:

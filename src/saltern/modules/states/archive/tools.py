@@ -63,7 +63,9 @@ def _from_block(block: dict[str, str], name: str, size: str) -> Entry:
     member = block[name]
     attributes = block.get("Attributes", "")
     folder = block.get("Folder") == "+" or block.get("Type") == "Directory" or attributes.startswith("D")
-    target = block.get("Symbolic Link") or (block.get("Target", "") if "link" in block.get("Type", "") else "")
+    target = block.get("Symbolic Link") or (
+        block.get("Target", "") if "link" in block.get("Type", "") else ""
+    )
     digits = block.get(size, "").strip()
     return Entry(
         name=tidy(member),

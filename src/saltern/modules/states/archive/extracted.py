@@ -1,0 +1,334 @@
+"""``archive.extracted``: everything an archive holds is in this directory."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.commands import words
+from saltern.modules.context import Context
+from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.states.archive.entries import Entry, toplevel
+from saltern.modules.states.archive.formats import Packed, contents, form_of, unpack
+from saltern.modules.states.archive.material import digest_of, located, note_of
+from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.file.owners import asked
+from saltern.modules.states.file.sources import Fetch
+from saltern.system import files
+
+TRIMMED = 100
+MEANINGLESS = frozenset(
+    {"keep", "tar_options", "zip_options", "archive_user", "use_etag", "list_options", "signature"}
+    | {"signed_by_any", "signed_by_all", "keyring", "gnupghome", "sig_backend", "source_hash_sig"}
+)
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What the user asked for, the archive itself aside."""
+
+    into: str
+    user: str | None
+    group: str | None
+    force: bool
+    overwrite: bool
+    clean: bool
+    clean_parent: bool
+    enforce_toplevel: bool
+    enforce_ownership_on: str | None
+    trim: int
+    hash_update: bool
+
+
+@state
+def extracted(
+    ctx: Context,
+    name: str,
+    *,
+    source: str | list[str],
+    source_hash: str | None = None,
+    source_hash_name: str | None = None,
+    source_hash_update: bool = False,
+    skip_files_list_verify: bool = False,
+    skip_verify: bool = False,
+    verify_ssl: bool = True,
+    password: str | None = None,
+    options: object = None,
+    force: bool = False,
+    overwrite: bool = False,
+    clean: bool = False,
+    clean_parent: bool = False,
+    user: str | None = None,
+    group: str | None = None,
+    if_missing: str | None = None,
+    trim_output: object = False,
+    use_cmd_unzip: bool = False,
+    extract_perms: bool = True,
+    enforce_toplevel: bool = True,
+    enforce_ownership_on: str | None = None,
+    archive_format: str | None = None,
+    keep_source: bool = True,
+    **rest: object,
+) -> Result:
+    """Unpack an archive, unless everything it holds is there already.
+
+    An archive that would write outside of the directory (``..``, absolute names, links that lead
+    out), that holds devices, or that unpacks to more than ``archive_max_size`` bytes or
+    ``archive_max_entries`` entries (both in the configuration) is refused.
+
+    Args:
+        name: the directory to unpack into; it is made if it is missing.
+        source: ``salt://``, an absolute path, ``http(s)://``, ``ftp://``; of a list, the first that exists.
+        source_hash: ``sha256=…`` or bare digits, or the place of a file of checksums.
+        source_hash_name: the name to look for in a file of checksums.
+        source_hash_update: unpack again when the checksum is another than that of the last time.
+        skip_files_list_verify: with ``source_hash_update``, do not look whether files are missing.
+        skip_verify: take a source from the web without a hash.
+        verify_ssl: False accepts any certificate.
+        password: of an encrypted zip archive.
+        options: for ``tar`` or ``unzip``; ``--strip-components`` and ``--exclude`` are understood without
+            the program.
+        force: replace a file where the archive has a directory, and the other way round.
+        overwrite: unpack every time, over what is there.
+        clean: first remove what is at the top of the archive, with all that lies in it.
+        clean_parent: first remove everything in the directory.
+        user, group: the owner of all that is unpacked.
+        if_missing: do nothing if this path exists.
+        trim_output: name only the first 100 files, or that many, in the changes.
+        use_cmd_unzip: let the program ``unzip`` do it.
+        extract_perms: False leaves out the modes in a zip archive.
+        enforce_toplevel: False allows an archive with more than one directory, or files, at its top.
+        enforce_ownership_on: change the owner only of this path in the directory.
+        archive_format: ``tar``, ``zip``, ``rar`` or ``7z`` where the name of the source does not tell.
+        keep_source: keep what was downloaded in the cache.
+
+    Example:
+        .. code-block:: yaml
+
+            /opt:
+              archive.extracted:
+                - source: https://example.org/tool-1.2.tar.gz
+                - source_hash: sha256=0d1e…
+                - if_missing: /opt/tool-1.2
+    """
+
+    def work() -> Result:
+        into = absolute(name).rstrip("/") or "/"
+        first = source[0] if isinstance(source, list) and source else source
+        if if_missing and os.path.lexists(absolute(if_missing)):
+            data = {"path": into, "source": first, "if_missing": if_missing}
+            return Result(outcome=Outcome.OK, comment=f"Path {if_missing} exists", data=data)
+        job = Job(
+            into=into,
+            user=user,
+            group=group,
+            force=force,
+            overwrite=overwrite,
+            clean=clean,
+            clean_parent=clean_parent,
+            enforce_toplevel=enforce_toplevel,
+            enforce_ownership_on=enforce_ownership_on,
+            trim=_trim(trim_output),
+            hash_update=source_hash_update,
+        )
+        fetch = Fetch(
+            source_hash=source_hash or "",
+            source_hash_name=source_hash_name or "",
+            skip_verify=skip_verify,
+            keep_source=keep_source,
+            verify_ssl=verify_ssl,
+        )
+        with located(ctx, source, fetch) as (url, path):
+            packed = Packed(
+                path=path,
+                form=form_of(archive_format, url, path),
+                options=tuple(_options(options)),
+                password=password,
+                by_program=use_cmd_unzip,
+                perms=extract_perms,
+            )
+            return _extracted(ctx, job, packed, url, unused(rest, MEANINGLESS))
+
+    return guarded(work, path=name)
+
+
+def _trim(given: object) -> int:
+    if isinstance(given, bool) or given is None:
+        return TRIMMED if given else 0
+    if isinstance(given, int) or (isinstance(given, str) and given.isdecimal()):
+        return int(given)
+    raise Refusal(f"trim_output needs true, false or a number, got {given!r}")
+
+
+def _options(given: object) -> list[str]:
+    if given is None or given == "":
+        return []
+    return [str(one) for one in given] if isinstance(given, list) else words(str(given))
+
+
+def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple[str, ...]) -> Result:
+    lying, landing = contents(ctx, packed)
+    directories, others = toplevel(lying)
+    if job.enforce_toplevel and (len(directories) > 1 or others):
+        top = ", ".join([*directories, *others][:10])
+        raise Refusal(
+            f"{url} has more than one directory, or files, at its top ({top}), which would be strewn "
+            f"over {job.into}; say enforce_toplevel: False if that is meant"
+        )
+    data: dict[str, object] = {
+        "path": job.into,
+        "source": url,
+        "format": packed.form,
+        "entries": len(landing),
+        "size": sum(entry.size for entry in landing),
+        "toplevel": [*directories, *others],
+    }
+    digest = digest_of(packed.path) if job.hash_update else ""
+    todo = _needs(ctx, job, landing, digest)
+    changes = _changes(ctx, job, landing) if todo else _owner_changes(ctx, job, landing)
+    if changes and not ctx.test:
+        _act(ctx, job, packed, landing, unpacking=todo, digest=digest)
+    return answer(
+        ctx,
+        changes,
+        data,
+        right=f"All files in archive are already present in {job.into}",
+        would=f"{url} would be extracted to {job.into}" if todo else f"{job.into} would get other owners",
+        done=f"{url} extracted to {job.into}" if todo else f"Updated the owners in {job.into}",
+        warnings=warnings,
+    )
+
+
+# -- what there is to do -----------------------------------------------------------------------
+
+
+def _needs(ctx: Context, job: Job, landing: Sequence[Entry], digest: str) -> bool:
+    """Whether to unpack. Raises for a file where a directory must be, unless it may be replaced."""
+    kinds = [(entry, _present(job.into, entry)) for entry in landing]
+    wrong = [entry.name for entry, kind in kinds if kind == "wrong"]
+    if wrong and not (job.force or job.clean or job.clean_parent):
+        raise Refusal(
+            f"{os.path.join(job.into, wrong[0])} is there, but of another kind than in the archive; "
+            "say force: True to replace it"
+        )
+    missing = any(kind != "right" for _, kind in kinds)
+    return (
+        missing or job.overwrite or (bool(digest) and files.read(note_of(ctx, job.into)) != digest.encode())
+    )
+
+
+def _present(into: str, entry: Entry) -> str:
+    found = files.look(os.path.join(into, entry.name))
+    if found is None:
+        return "missing"
+    directory = stat.S_ISDIR(found.st_mode)
+    if entry.kind == "directory":
+        directory = directory or os.path.isdir(os.path.join(into, entry.name))
+    return "right" if directory == (entry.kind == "directory") else "wrong"
+
+
+def _changes(ctx: Context, job: Job, landing: Sequence[Entry]) -> dict[str, object]:
+    names = [entry.name for entry in landing]
+    changes: dict[str, object] = {"extracted_files": names[: job.trim] if job.trim else names}
+    if files.look(job.into, follow=True) is None:
+        changes["directories_created"] = [job.into]
+    if removed := _to_remove(job, landing):
+        changes["removed"] = removed
+    asked(ctx, job.user, job.group, None, [])
+    return changes
+
+
+def _to_remove(job: Job, landing: Sequence[Entry]) -> list[str]:
+    if job.clean_parent:
+        return sorted(_listed(job.into))
+    if not job.clean:
+        return []
+    directories, others = toplevel(landing)
+    here = set(_listed(job.into))
+    return [name for name in (*directories, *others) if name in here]
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise Refusal(f"{path} is not a directory") from None
+
+
+def _owned(job: Job, landing: Sequence[Entry]) -> list[str]:
+    """The paths whose owner is the user's business."""
+    if job.enforce_ownership_on:
+        only = os.path.normpath(os.path.join(job.into, job.enforce_ownership_on))
+        if only != job.into and not only.startswith(job.into.rstrip("/") + "/"):
+            raise Refusal(f"enforce_ownership_on must name a path in {job.into}")
+        return [only, *(path for path in _paths(job, landing) if path.startswith(f"{only}/"))]
+    return _paths(job, landing)
+
+
+def _paths(job: Job, landing: Sequence[Entry]) -> list[str]:
+    """Every entry and the directories between it and the top, which an archive need not name."""
+    names: dict[str, None] = {}
+    for entry in landing:
+        parts = entry.name.split("/")
+        for depth in range(1, len(parts) + 1):
+            names["/".join(parts[:depth])] = None
+    return [os.path.join(job.into, name) for name in names]
+
+
+def _owner_changes(ctx: Context, job: Job, landing: Sequence[Entry]) -> Mapping[str, object]:
+    if not (job.user or job.group):
+        return {}
+    wanted = asked(ctx, job.user, job.group, None, [])
+    for path in _owned(job, landing):
+        found = files.look(path)
+        if found is None:
+            continue
+        ids = (wanted.uid, found.st_uid), (wanted.gid, found.st_gid)
+        if any(want is not None and want != has for want, has in ids):
+            return {"updated ownership": True}
+    return {}
+
+
+# -- doing it ----------------------------------------------------------------------------------
+
+
+def _act(
+    ctx: Context, job: Job, packed: Packed, landing: Sequence[Entry], *, unpacking: bool, digest: str
+) -> None:
+    owner = asked(ctx, job.user, job.group, None, [])
+    if unpacking:
+        into = files.settle(job.into)
+        made = files.make_directories(into)
+        if made and (job.user or job.group):
+            files.set_attributes(into, owner)
+        _check_space(into, landing)
+        for name in _to_remove(job, landing):
+            files.remove(os.path.join(into, name))
+        for entry in landing:
+            if _present(into, entry) == "wrong":
+                files.remove(os.path.join(into, entry.name))
+        unpack(ctx, packed, into, landing)
+        if digest:
+            note = note_of(ctx, job.into)
+            files.make_directories(os.path.dirname(note), files.Attributes(mode=0o700))
+            files.write(note, digest.encode())
+    if job.user or job.group:
+        for path in _owned(job, landing):
+            if files.look(path) is not None:
+                files.set_attributes(path, owner, follow=False)
+
+
+def _check_space(into: str, landing: Sequence[Entry]) -> None:
+    room = os.statvfs(into)
+    free = room.f_bavail * room.f_frsize
+    size = sum(entry.size for entry in landing)
+    if size > free:
+        raise Refusal(f"the archive unpacks to {size} bytes, but {into} has room for {free} only")

@@ -1,0 +1,104 @@
+"""Which format an archive has, and how that is listed and unpacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.modules.context import Context
+from saltern.modules.states.archive import tars, tools, zips
+from saltern.modules.states.archive.entries import Entry, check, limits_of
+from saltern.modules.states.file.answers import Refusal
+
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    "tar": (
+        *(".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tbz2", ".tar.xz", ".txz"),
+        *(".tar.zst", ".tzst", ".tar.lzma", ".tlz", ".crate"),
+    ),
+    "zip": (".zip", ".jar", ".war", ".ear", ".whl", ".apk", ".vsix", ".xpi"),
+    "rar": (".rar",),
+    "7z": (".7z",),
+}
+
+
+class Packed(Struct, frozen=True, kw_only=True):
+    """An archive on disk and how its user wants it unpacked."""
+
+    path: str
+    form: str
+    options: tuple[str, ...] = ()
+    password: str | None = None
+    by_program: bool = False
+    perms: bool = True
+
+    @property
+    def selection(self) -> tars.Selection | None:
+        """What is left out and stripped; None if a program has to do it."""
+        if self.form == "tar" and not self.by_program:
+            return tars.selection(self.options)
+        return None if self.options or self.by_program else tars.ALL
+
+
+def form_of(given: str | None, source: str, path: str = "") -> str:
+    """By the user's word, by the name of the source, or by what is in it."""
+    if given:
+        form = given.lower().removeprefix(".")
+        if form not in SUFFIXES:
+            hint = did_you_mean(form, SUFFIXES) or f"these are known: {', '.join(SUFFIXES)}"
+            raise Refusal(f"no archive_format is called {given!r}; {hint}")
+        return form
+    name = source.partition("?")[0].lower()
+    for form, suffixes in SUFFIXES.items():
+        if name.endswith(suffixes):
+            return form
+    return _sniffed(path) or _unknown(source)
+
+
+def _sniffed(path: str) -> str:
+    if not path:
+        return ""
+    import tarfile
+    import zipfile
+
+    if zipfile.is_zipfile(path):
+        return "zip"
+    return "tar" if tarfile.is_tarfile(path) else ""
+
+
+def _unknown(source: str) -> str:
+    raise Refusal(
+        f"cannot tell what kind of archive {source} is; give archive_format ({', '.join(SUFFIXES)})"
+    )
+
+
+def contents(ctx: Context, packed: Packed) -> tuple[list[Entry], list[Entry]]:
+    """All entries as they lie in the archive, and those that will be unpacked. Raises for a hostile one."""
+    limits = limits_of(ctx)
+    if packed.password and packed.form != "zip":
+        raise Refusal(f"password is for zip archives; {packed.form} archives with one are not unpacked")
+    if packed.form == "zip":
+        found = zips.entries(packed.path, limits, packed.password)
+    elif packed.form == "tar":
+        found = tars.entries(ctx, packed.path, limits)
+    else:
+        found = tools.entries(ctx, packed.form, packed.path, limits)
+    check(found)
+    chosen = packed.selection
+    if packed.form != "tar" or chosen in (None, tars.ALL):
+        return found, found
+    landing = tars.entries(ctx, packed.path, limits, chosen or tars.ALL)
+    check(landing)
+    return found, landing
+
+
+def unpack(ctx: Context, packed: Packed, into: str, wanted: Sequence[Entry]) -> None:
+    limits = limits_of(ctx)
+    chosen = packed.selection
+    if chosen is not None and packed.form == "tar":
+        tars.extract(ctx, packed.path, into, wanted, limits, chosen)
+    elif chosen is not None and packed.form == "zip":
+        zips.extract(packed.path, into, wanted, password=packed.password, perms=packed.perms)
+    else:
+        tools.extract(ctx, packed.form, packed.path, into, options=packed.options, limits=limits)

@@ -1,0 +1,261 @@
+"""``user``: the accounts of this machine."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.accounts import records, user_tools
+from saltern.modules.accounts.user_wish import AGES, Password, Wish, differs, facts
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Refused, Words, bring
+
+DAY = 86400
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    uid: int | None = None,
+    gid: str | None = None,
+    usergroup: bool | None = None,
+    groups: list[str] | None = None,
+    optional_groups: list[str] | None = None,
+    remove_groups: bool = True,
+    home: str | None = None,
+    createhome: bool = True,
+    persist_home: bool = False,
+    password: str | None = None,
+    hash_password: bool = False,
+    enforce_password: bool = True,
+    empty_password: bool = False,
+    shell: str | None = None,
+    unique: bool = True,
+    system: bool = False,
+    fullname: str | None = None,
+    roomnumber: str | None = None,
+    workphone: str | None = None,
+    homephone: str | None = None,
+    other: str | None = None,
+    loginclass: str | None = None,
+    date: str | None = None,
+    mindays: int | None = None,
+    maxdays: int | None = None,
+    inactdays: int | None = None,
+    warndays: int | None = None,
+    expire: str | None = None,
+    win_homedrive: str | None = None,
+    win_profile: str | None = None,
+    win_logonscript: str | None = None,
+    win_description: str | None = None,
+    nologinit: bool = False,
+    allow_uid_change: bool = False,
+    allow_gid_change: bool = False,
+    password_lock: bool | None = None,
+    gid_from_name: bool = False,
+    local: bool = False,
+) -> Result:
+    """Make sure that a user exists and is as described; what is not given is left alone.
+
+    Args:
+        name: the login name.
+        uid: the user's number; the next free one if not given.
+        gid: the primary group, by number or by name.
+        usergroup: make a group of the same name for a new user; the system's habit if not given.
+        groups: the other groups the user is in. All of them must exist.
+        optional_groups: more groups; those that do not exist are passed over.
+        remove_groups: take the user out of groups that are not listed.
+        home: the home directory.
+        createhome: make the home directory if it is missing.
+        persist_home: when ``home`` changes, move what is in the old one.
+        password: the password hash, as in /etc/shadow; never shown.
+        hash_password: ``password`` is the plain password; a hash is made of it here.
+        enforce_password: false sets the password of a new user only.
+        empty_password: no password at all: the user logs in without one.
+        shell: the login shell.
+        unique: false allows a ``uid`` that another user has.
+        system: make a system user, with a number from that range.
+        fullname, roomnumber, workphone, homephone, other: the parts of the comment field.
+        loginclass: for BSD systems; of no effect here.
+        date: when the password was last changed: days since 1970, or ``2026-12-31``; 0 asks for a new one.
+        mindays, maxdays: days before the password may, and must, be changed; -1 for no limit.
+        inactdays: days after its end that the password still works; -1 for no limit.
+        warndays: days before its end that the user is warned.
+        expire: when the account ends: days since 1970, or ``2026-12-31``; -1 for never.
+        win_homedrive, win_profile, win_logonscript, win_description: for Windows; of no effect here.
+        nologinit: do not enter the user into the databases of last and failed logins.
+        allow_uid_change, allow_gid_change: permit another ``uid`` or ``gid`` for an existing user. Files
+            keep their old owner.
+        password_lock: lock or unlock the password.
+        gid_from_name: the primary group is the one called like the user.
+        local: look into /etc/passwd and /etc/group only, not into a directory service.
+
+    Example:
+        ```yaml
+        deploy:
+          user.present:
+            - shell: /bin/bash
+            - home: /srv/deploy
+            - groups: [www-data]
+        ```
+    """
+    user_tools.checked_name(name)
+    if empty_password and password is not None:
+        raise Refused("password and empty_password exclude each other")
+    texts = (fullname, roomnumber, workphone, homephone, other)
+    ages = (date, mindays, maxdays, inactdays, warndays, expire)
+    given: Changes = {"uid": uid, "gid": _gid(ctx, name if gid_from_name else gid, local=local)}
+    given |= {"home": home, "shell": shell, **dict(zip(records.GECOS, texts, strict=True))}
+    wish = Wish(
+        name=name,
+        fields={key: value for key, value in given.items() if value is not None},
+        ages={key: _days(key, value) for key, value in zip(AGES, ages, strict=True) if value is not None},
+        groups=_groups(ctx, groups, optional_groups, local=local),
+        remove_groups=remove_groups,
+        createhome=createhome,
+        persist_home=persist_home,
+        password=Password(
+            value="" if empty_password else password,
+            plain=hash_password and not empty_password,
+            enforce=enforce_password,
+            lock=password_lock,
+        ),
+        usergroup=usergroup,
+        system=system,
+        unique=unique,
+        nologinit=nologinit,
+        local=local,
+    )
+    user_tools.gecos(wish.fields)
+    exists = _permitted(ctx, wish, allow_uid_change=allow_uid_change, allow_gid_change=allow_gid_change)
+
+    def act(changes: Changes) -> None:
+        if exists:
+            user_tools.change(ctx, wish, changes)
+        else:
+            user_tools.add(ctx, wish)
+
+    unused = {
+        "loginclass": loginclass,
+        "win_homedrive": win_homedrive,
+        "win_profile": win_profile,
+        "win_logonscript": win_logonscript,
+        "win_description": win_description,
+    }
+    return bring(
+        ctx,
+        lambda: differs(ctx, wish),
+        act,
+        facts=lambda: facts(ctx, name, local=local),
+        words=_words(name, exists),
+        warnings=tuple(f"argument {key!r} has no effect on Linux" for key in unused if unused[key]),
+    )
+
+
+def _words(name: str, exists: bool) -> Words:
+    already = f"User {name} is present and up to date"
+    if exists:
+        return Words(already, f"User {name} would be updated", f"User {name} was updated")
+    return Words(already, f"User {name} would be created", f"User {name} was created")
+
+
+def _gid(ctx: Context, gid: str | None, *, local: bool) -> int | str | None:
+    """The number of a group. One that is not there yet may come of an earlier state, in test mode."""
+    if gid is None:
+        return None
+    if gid.lstrip("-").isdigit():
+        return int(gid)
+    found = records.group(ctx, gid, local=local)
+    if found is None and not ctx.test:
+        raise Refused(f"there is no group {gid!r} for gid; declare it with group.present before")
+    return found.gid if found else gid
+
+
+def _groups(
+    ctx: Context, groups: list[str] | None, optional: list[str] | None, *, local: bool
+) -> tuple[str, ...] | None:
+    if groups is None and optional is None:
+        return None
+    wanted = [part.strip() for one in groups or [] for part in one.split(",") if part.strip()]
+    missing = [one for one in wanted if records.group(ctx, one, local=local) is None]
+    if missing and not ctx.test:
+        raise Refused(f"there is no group {', '.join(missing)}; declare it with group.present before")
+    more = [one for one in optional or [] if records.group(ctx, one, local=local) is not None]
+    return tuple(dict.fromkeys([*wanted, *more]))
+
+
+def _days(key: str, value: object) -> int:
+    """Days since 1970, from a number or a date."""
+    try:
+        return int(str(value))
+    except ValueError:
+        pass
+    from datetime import date
+
+    try:
+        return (date.fromisoformat(str(value)) - date(1970, 1, 1)).days
+    except ValueError:
+        raise Refused(f"{key} needs days since 1970 or a date such as 2026-12-31, got {value!r}") from None
+
+
+def _permitted(ctx: Context, wish: Wish, *, allow_uid_change: bool, allow_gid_change: bool) -> bool:
+    """Whether the user exists; raises ``Refused`` where its numbers must not change."""
+    have = records.account(ctx, wish.name, local=wish.local)
+    if have is None:
+        return False
+    for key, now, allowed in (("uid", have.uid, allow_uid_change), ("gid", have.gid, allow_gid_change)):
+        if not allowed and wish.fields.get(key, now) != now:
+            raise Refused(
+                f"user {wish.name} has the {key} {now}, not {wish.fields[key]}; set allow_{key}_change to "
+                "change it (files keep the old one)"
+            )
+    return True
+
+
+@state
+def absent(
+    ctx: Context, name: str, *, purge: bool = False, force: bool = False, local: bool = False
+) -> Result:
+    """Remove a user.
+
+    Args:
+        name: the login name.
+        purge: remove the home directory and the mail as well.
+        force: remove the user even if it is logged in.
+        local: look into /etc/passwd only, not into a directory service.
+
+    Example:
+        ```yaml
+        olduser:
+          user.absent:
+            - purge: true
+        ```
+    """
+    user_tools.checked_name(name)
+
+    def differs() -> Changes:
+        have = records.account(ctx, name, local=local)
+        if have is None:
+            return {}
+        gone = {f"{name} group": "removed"} if _group_goes(ctx, have) else {}
+        return {**gone, name: "removed"}
+
+    return bring(
+        ctx,
+        differs,
+        lambda _: user_tools.remove(ctx, name, purge=purge, force=force),
+        facts=lambda: facts(ctx, name, local=local),
+        words=Words(
+            f"User {name} is not present", f"User {name} would be removed", f"User {name} was removed"
+        ),
+    )
+
+
+def _group_goes(ctx: Context, have: records.Account) -> bool:
+    """``userdel`` takes the user's own group with it, if nobody else has it."""
+    own = records.group(ctx, have.name, local=True)
+    if own is None or own.gid != have.gid or records.defaults(ctx)["USERGROUPS_ENAB"] != "yes":
+        return False
+    others = {row[0] for row in records.rows(ctx, "/etc/passwd", 7) if row[3] == str(own.gid)}
+    return not (others | set(own.members)) - {have.name}
