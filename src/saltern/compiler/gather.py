@@ -18,6 +18,7 @@ from saltern.language.source import Mark, SlsRef
 
 FIRST_ORDER = 10000
 PATTERN = frozenset("*?[")
+MOST_SUGGESTED = 20
 
 
 class _Open(Struct):
@@ -51,6 +52,7 @@ class _Gathering:
         self.seen: set[SlsRef] = set()
         self.ids: dict[str, Declaration] = {}
         self.next = FIRST_ORDER
+        self.suggested = 0
 
     def all(self, refs: Sequence[SlsRef]) -> High:
         for ref in refs:
@@ -131,8 +133,13 @@ class _Gathering:
             "sls-not-found",
             f"no SLS is called {ref.name!r} in saltenv {ref.env!r}",
             where=where,
-            fix=did_you_mean(ref.name, self.loader.names(ref.env)) or places,
+            fix=self.suggestion(ref) or places,
         )
+
+    def suggestion(self, ref: SlsRef) -> str:
+        """For the first few only: it looks at the whole tree."""
+        self.suggested += 1
+        return did_you_mean(ref.name, self.loader.names(ref.env)) if self.suggested <= MOST_SUGGESTED else ""
 
     def missing_env(self, ref: SlsRef, where: Mark | None) -> None:
         self.found.error(

@@ -145,9 +145,15 @@ def _named(
         name = entry
         if isinstance(entry, dict) and len(entry) == 1:
             ((name, more),) = entry.items()
-            for item in more if isinstance(more, list) else [more]:
-                if isinstance(item, dict):
-                    own.update(item)
+            items = more if isinstance(more, list) else [more]
+            for item in items:
+                own.update(item if isinstance(item, dict) else {})
+            if not all(isinstance(item, dict) for item in items):
+                _odd_name(declared, entry, found)
+                continue
+        if not isinstance(name, str | int | float):
+            _odd_name(declared, entry, found)
+            continue
         words = declared.words
         if not ENGINE_WORDS.isdisjoint(own):
             words = frozenset(ENGINE_WORDS & own.keys())
@@ -198,6 +204,15 @@ def _space(declared: Declaration, fun: str, found: Diagnostics) -> None:
         f"the function {fun!r} of {declared.id!r} has a space in it",
         where=declared.mark(),
         fix="is a ':' missing after the first word?",
+    )
+
+
+def _odd_name(declared: Declaration, entry: object, found: Diagnostics) -> None:
+    found.error(
+        "names-shape",
+        f"names of {declared.id!r} has {kind_of(entry)} where a name belongs: {entry!r}"[:200],
+        where=declared.mark("names"),
+        fix="write '- name', or '- name:' with a list of arguments below it",
     )
 
 

@@ -61,7 +61,7 @@ def _commands(value: object) -> str:
 def _octal(value: object) -> str:
     text = str(value)
     right = isinstance(value, int | str) and not isinstance(value, bool) and text.isdigit()
-    return "" if right and all(digit in "01234567" for digit in text) else f"is {value!r}"
+    return "" if right and len(text) <= 4 and not text.strip("01234567") else f"is {value!r}"
 
 
 def _names(value: object) -> str:

@@ -16,9 +16,6 @@ NO_WORDS: frozenset[str] = frozenset()
 _NAMES = {dict: "a mapping", list: "a list", type(None): "nothing", bool: "true or false", str: "text"}
 
 
-_WRITTEN: dict[object, str] = {None: "null", True: "true", False: "false"}
-
-
 def kind_of(value: object) -> str:
     """What a value is, in the user's words."""
     return _NAMES.get(type(value)) or ("a number" if isinstance(value, int | float) else type(value).__name__)
@@ -41,21 +38,15 @@ def parse(document: Loaded, found: Diagnostics) -> SlsFile:
         if id_ in _SECTIONS:
             _SECTIONS[id_](body, file, document, found)
         elif not isinstance(id_, str):
-            written = _written(id_)
             found.error(
                 "id-not-text",
-                f"the ID {written} is {kind_of(id_)}; an ID is text",
-                where=document.mark((written,)),
+                f"the ID {id_!r} is {kind_of(id_)}; an ID is text",
+                where=document.mark((id_,)),
                 fix="put it in quotes",
             )
         else:
             _declare(id_, body, file, document, found)
     return file
-
-
-def _written(key: object) -> str:
-    """How a key that is no text stands in the file."""
-    return _WRITTEN[key] if key is None or isinstance(key, bool) else str(key)
 
 
 def words_in(items: list[object]) -> frozenset[str]:
@@ -65,7 +56,7 @@ def words_in(items: list[object]) -> frozenset[str]:
 
 
 def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Diagnostics) -> None:
-    if isinstance(body, str) and "." in body:
+    if isinstance(body, str) and all(body.partition(".")):
         body = {body: []}
     if not isinstance(body, dict):
         found.error(
@@ -81,7 +72,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
             found.error(
                 "state-not-text",
                 f"below the ID {id_!r} stands the key {key!r}; a state is text such as 'pkg.installed'",
-                where=document.mark((id_, _written(key))),
+                where=document.mark((id_, key)),
             )
             continue
         if key.startswith("_"):

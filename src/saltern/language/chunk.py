@@ -55,7 +55,7 @@ class Chunk(Struct, kw_only=True, gc=False):
         """Salt's name for it in reports: four parts, ``_|-`` between them."""
         return f"{self.state}_|-{self.id}_|-{self.name}_|-{self.fun}"
 
-    def mark(self, *path: str | int) -> Mark:
+    def mark(self, *path: object) -> Mark:
         return self.declared.mark(*path)
 
     def low(self) -> dict[str, object]:

@@ -25,7 +25,7 @@ class Declaration(Struct, kw_only=True, gc=False):
     order: int | None = None
     base: Path = ()
 
-    def mark(self, *path: str | int) -> Mark:
+    def mark(self, *path: object) -> Mark:
         return self.origin.mark((*self.base, self.id, self.key, *path))
 
     @property
@@ -41,7 +41,7 @@ class Extension(Struct, frozen=True, kw_only=True):
     ref: SlsRef
     origin: Origin
 
-    def mark(self, *path: str | int) -> Mark:
+    def mark(self, *path: object) -> Mark:
         return self.origin.mark(("extend", self.id, *path))
 
 

@@ -30,7 +30,7 @@ class SlsRef(Struct, frozen=True):
         return f"{self.env}:{self.name}"
 
 
-Step = str | int
+Step = object  # a key, or a place in a list
 Path = tuple[Step, ...]
 
 

@@ -8,6 +8,8 @@ from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.source import Mark
 
+MOST_TOLD = 20
+
 
 def tell(
     chunks: Sequence[Chunk],
@@ -21,10 +23,14 @@ def tell(
     if len(places) > 1 and places[0] == places[-1]:
         places.pop()
     owners = [chunks[place] for place in places]
-    story = [_link(owner, owners[(at + 1) % len(owners)]) for at, owner in enumerate(owners)]
+    shown = owners[:MOST_TOLD]
+    story = [_link(owner, owners[(at + 1) % len(owners)]) for at, owner in enumerate(shown)]
+    rest = (
+        f"; and {len(owners) - len(shown)} more, back to {owners[0].id}" if len(owners) > len(shown) else ""
+    )
     found.error(
         "requisite-cycle",
-        "these states wait for each other: " + "; ".join(text for text, _ in story),
+        "these states wait for each other: " + "; ".join(text for text, _ in story) + rest,
         where=story[0][1],
         fix="remove one of these requisites",
         also=tuple((text, mark) for text, mark in story[1:]),

@@ -13,6 +13,7 @@ from saltern.language.diagnostics import did_you_mean
 
 PATTERN = frozenset("*?[")
 SLS = "sls"
+MOST_SUGGESTED = 20
 
 
 def is_pattern(text: str) -> bool:
@@ -35,6 +36,7 @@ class Index:
             if chunk.name != chunk.id:
                 _add(names, chunk.name, place)
         self._files: dict[str, list[int]] | None = None
+        self._asked = 0
 
     def find(self, wanted: Requisite) -> list[int]:
         """The chunks meant, in low order; empty if there are none."""
@@ -65,7 +67,10 @@ class Index:
         return self._files.get(sls, [])
 
     def suggestion(self, wanted: Requisite) -> str:
-        """What the user may have meant by a name that means nothing."""
+        """What the user may have meant by a name that means nothing; for the first few, since it is slow."""
+        self._asked += 1
+        if self._asked > MOST_SUGGESTED:
+            return ""
         if wanted.state == SLS:
             return did_you_mean(wanted.value, self.rendered) or "include that file"
         others = [state for state, names in self._typed.items() if wanted.value in names]

@@ -125,6 +125,10 @@ def read(text: str, limits: Limits = USUAL) -> object:
         return _Builder(parser.get_event, limits).document()
     except yaml.MarkedYAMLError as problem:
         raise _syntax_problem(problem, text) from None
+    except UnicodeEncodeError as problem:
+        line = text.count("\n", 0, problem.start) + 1
+        what = f"the character {text[problem.start]!r} may not stand in YAML"
+        raise YamlProblem("yaml-character", what, line, 0, "it is half of a character") from None
     except yaml.reader.ReaderError as problem:
         line = text.count("\n", 0, problem.position) + 1
         given: object = problem.character
@@ -363,11 +367,10 @@ def parse(text: str, name: str = "<text>", limits: Limits = USUAL) -> object:
 def locate(text: str, path: Path) -> tuple[int, int]:
     """The line and column (from 1) of the value that ``path`` leads to, or of the last step found.
 
-    Parses the text once more; only ever called to tell a problem.
+    Parses the text once more, and keeps it: who has one problem has many. Only ever called to tell one.
     """
-    try:
-        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, RecursionError):
+    node = _composed(text)
+    if node is False:
         return 0, 0
     if node is None:
         return 1, 1
@@ -380,15 +383,43 @@ def locate(text: str, path: Path) -> tuple[int, int]:
     return place.line + 1, place.column + 1
 
 
-def _step(node: Node, step: str | int) -> tuple[Node, Any] | None:
-    if isinstance(node, yaml.MappingNode):
+_last: list[tuple[str, Any]] = []  # the texts that were looked into most recently, and their nodes
+
+
+def _composed(text: str) -> Any:
+    """The nodes of a text; None if it is empty, False if it cannot be composed."""
+    for known, node in _last:
+        if known is text or known == text:
+            return node
+    try:
+        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, RecursionError, UnicodeError):
+        node = False
+    _last.insert(0, (text, node))
+    del _last[8:]
+    return node
+
+
+def _keys(node: Any) -> dict[str, tuple[Node, Any]]:
+    """The keys of a mapping as written; kept with it."""
+    known: dict[str, tuple[Node, Any]] | None = getattr(node, "by_key", None)
+    if known is None:
+        known = {}
         for key, value in node.value:
-            if getattr(key, "value", None) == str(step):
-                return value, key.start_mark
-        return None
+            known.setdefault(str(getattr(key, "value", "")), (value, key.start_mark))
+        node.by_key = known
+    return known
+
+
+def _step(node: Node, step: object) -> tuple[Node, Any] | None:
+    if isinstance(node, yaml.MappingNode):
+        keys = _keys(node)
+        if isinstance(step, str):
+            return keys.get(step)
+        return next((found for written, found in keys.items() if _plain(written) == step), None)
     if not isinstance(node, yaml.SequenceNode):
         return None
-    if isinstance(step, int):
+    if isinstance(step, int) and not isinstance(step, bool):
         return (node.value[step], node.value[step].start_mark) if 0 <= step < len(node.value) else None
     for item in node.value:
         if isinstance(item, yaml.ScalarNode) and item.value == step:

@@ -14,14 +14,22 @@ LONGEST = 160  # columns shown of a line; the caret stays in sight
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
+MOST_SHOWN = 100
+
+
 def show(problems: Iterable[Diagnostic], out: TextIO, colour: bool = False) -> None:
-    """All problems, each once, sorted by place, with their count at the end if there are several."""
+    """Problems, each once, sorted by place, with their count at the end if there are several.
+
+    Past ``MOST_SHOWN`` they are only counted: nobody reads a thousand, and ``--out json`` has them all.
+    """
     found = sorted(dict.fromkeys(problems), key=_place)
     if not found:
         return
     paint = painter(colour)
     files: dict[str, list[str]] = {}
-    text = [line for problem in found for line in _lines(problem, paint, files)]
+    text = [line for problem in found[:MOST_SHOWN] for line in _lines(problem, paint, files)]
+    if len(found) > MOST_SHOWN:
+        text.append(f"… and {len(found) - MOST_SHOWN} more; --out json lists them all")
     if len(found) > 1:
         text.append(paint(_count(found), "bold"))
     emit(out, "\n".join([*text, ""]))

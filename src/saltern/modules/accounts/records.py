@@ -54,7 +54,7 @@ def account(ctx: Context, name: str, *, local: bool = False) -> Account | None:
     """The user, or None. ``local`` asks /etc/passwd only, no directory service."""
     if local:
         row = next((row for row in rows(ctx, "/etc/passwd", 7) if row[0] == name), None)
-        return row and _account(row)
+        return _account(row) if row else None
     import pwd
 
     try:

@@ -1,9 +1,11 @@
-"""``group``: the groups this machine knows."""
+"""``group``: the groups this machine knows, and changing them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from saltern.modules.accounts import group_tools
+from saltern.modules.accounts.user_tools import checked_name
 from saltern.modules.api import function
 from saltern.modules.context import Context
 
@@ -39,3 +41,56 @@ def getent(ctx: Context, refresh: bool = False, root: str | None = None) -> list
     import grp
 
     return [_told(entry) for entry in grp.getgrall()]
+
+
+@function
+def add(
+    ctx: Context,
+    name: str,
+    gid: int | None = None,
+    system: bool = False,
+    root: str | None = None,
+    non_unique: bool = False,
+    local: bool = False,
+) -> bool:
+    """Make a group."""
+    group_tools.add(ctx, checked_name(str(name), "group"), gid=gid, system=system, non_unique=non_unique)
+    return True
+
+
+@function
+def delete(ctx: Context, name: str, root: str | None = None, local: bool = False) -> bool:
+    """Remove a group."""
+    group_tools.remove(ctx, checked_name(str(name), "group"))
+    return True
+
+
+@function
+def chgid(ctx: Context, name: str, gid: int, root: str | None = None, non_unique: bool = False) -> bool:
+    """Give a group another number."""
+    group_tools.set_gid(ctx, checked_name(str(name), "group"), gid, non_unique=non_unique)
+    return True
+
+
+@function
+def adduser(ctx: Context, name: str, username: str, root: str | None = None) -> bool:
+    """Put a user into a group."""
+    group_tools.add_user(ctx, checked_name(str(name), "group"), checked_name(str(username)))
+    return True
+
+
+@function
+def deluser(ctx: Context, name: str, username: str, root: str | None = None) -> bool:
+    """Take a user out of a group."""
+    if username in group_tools.members(ctx, name):
+        group_tools.remove_user(ctx, checked_name(str(name), "group"), checked_name(str(username)))
+    return True
+
+
+@function
+def members(ctx: Context, name: str, members_list: object, root: str | None = None) -> bool:
+    """Give a group exactly these members: a list, or names with commas between them."""
+    given = members_list.split(",") if isinstance(members_list, str) else members_list
+    names = [checked_name(str(one)) for one in given if one] if isinstance(given, list | tuple) else []
+    group_tools.set_members(ctx, checked_name(str(name), "group"), names)
+    return True

@@ -1,19 +1,21 @@
-"""``user``: who is known to this machine."""
+"""``user``: who is known to this machine, and changing that."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from saltern.modules.accounts import user_tools
+from saltern.modules.accounts.records import GECOS
+from saltern.modules.accounts.user_wish import Wish
 from saltern.modules.api import function
 from saltern.modules.context import Context
+from saltern.modules.machine import tool
 
 if TYPE_CHECKING:
     from pwd import struct_passwd
 
 # ruff: noqa: ARG001 - signatures are Salt's
-
-GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 
 
 @function
@@ -86,3 +88,116 @@ def primary_group(ctx: Context, name: str) -> str:
         return grp.getgrgid(pwd.getpwnam(name).pw_gid).gr_name
     except KeyError:
         return ""
+
+
+# -- changing ----------------------------------------------------------------------------------------
+
+
+@function
+def add(
+    ctx: Context,
+    name: str,
+    uid: int | None = None,
+    gid: object = None,
+    groups: object = None,
+    home: str | None = None,
+    shell: str | None = None,
+    unique: bool = True,
+    system: bool = False,
+    fullname: str = "",
+    roomnumber: str = "",
+    workphone: str = "",
+    homephone: str = "",
+    other: str = "",
+    createhome: bool = True,
+    loginclass: str | None = None,
+    nologinit: bool = False,
+    root: str | None = None,
+    usergroup: bool | None = None,
+    local: bool = False,
+) -> bool:
+    """Make a user."""
+    words = dict(zip(GECOS, (fullname, roomnumber, workphone, homephone, other), strict=True))
+    given: dict[str, object] = {"uid": uid, "gid": gid, "home": home, "shell": shell}
+    fields = {key: value for key, value in given.items() if value is not None} | dict(words)
+    wish = Wish(
+        name=user_tools.checked_name(str(name)),
+        fields=fields,
+        groups=_names(groups),
+        createhome=createhome,
+        usergroup=usergroup,
+        system=system,
+        unique=unique,
+        nologinit=nologinit,
+    )
+    user_tools.add(ctx, wish)
+    return True
+
+
+def _names(groups: object) -> tuple[str, ...]:
+    if not groups:
+        return ()
+    given = groups.split(",") if isinstance(groups, str) else groups
+    return tuple(map(str, given)) if isinstance(given, list | tuple) else ()
+
+
+@function
+def delete(
+    ctx: Context,
+    name: str,
+    remove: bool = False,
+    force: bool = False,
+    root: str | None = None,
+    local: bool = False,
+) -> bool:
+    """Remove a user; with ``remove`` the home directory, too."""
+    user_tools.remove(ctx, user_tools.checked_name(str(name)), purge=remove, force=force)
+    return True
+
+
+def _modified(ctx: Context, name: str, *argv: str) -> bool:
+    tool(ctx, "usermod", *argv, user_tools.checked_name(str(name)))
+    return True
+
+
+@function
+def chuid(ctx: Context, name: str, uid: int, root: str | None = None) -> bool:
+    """Give a user another number."""
+    return _modified(ctx, name, "-u", str(uid))
+
+
+@function
+def chgid(ctx: Context, name: str, gid: object, root: str | None = None) -> bool:
+    """Give a user another primary group."""
+    return _modified(ctx, name, "-g", str(gid))
+
+
+@function
+def chshell(ctx: Context, name: str, shell: str, root: str | None = None) -> bool:
+    """Give a user another login shell."""
+    return _modified(ctx, name, "-s", shell)
+
+
+@function
+def chhome(ctx: Context, name: str, home: str, persist: bool = False, root: str | None = None) -> bool:
+    """Give a user another home directory; ``persist`` moves what is in it."""
+    return _modified(ctx, name, "-d", home, *(["-m"] if persist else []))
+
+
+@function
+def chgroups(ctx: Context, name: str, groups: object, append: bool = False, root: str | None = None) -> bool:
+    """Put a user into these groups, and out of all others unless ``append``."""
+    return _modified(ctx, name, *(["-a"] if append else []), "-G", ",".join(_names(groups)))
+
+
+@function
+def chfullname(ctx: Context, name: str, fullname: str, root: str | None = None) -> bool:
+    """Give a user another full name."""
+    have = info(ctx, name)
+    return _modified(ctx, name, "-c", user_tools.gecos(have | {"fullname": fullname}))
+
+
+@function
+def rename(ctx: Context, name: str, new_name: str, root: str | None = None) -> bool:
+    """Give a user another login name."""
+    return _modified(ctx, name, "-l", user_tools.checked_name(str(new_name)))

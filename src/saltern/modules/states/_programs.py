@@ -1,4 +1,4 @@
-"""Programs that states drive: run without a shell, in one language, with secrets kept out of what they say."""
+"""Programs that states drive: run without a shell, in one language, secrets kept out of what they say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from saltern.language.diagnostics import SalternError
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result
 from saltern.modules.commands import LOCALE
 from saltern.modules.context import Context
 from saltern.modules.params import BadArgument
@@ -81,10 +81,11 @@ def guarded(work: Callable[[], Result], **known: object) -> Result:
     try:
         return work()
     except (Refusal, BadArgument, SalternError, ValueError) as problem:
-        return failed(str(problem), **known)
+        return Result(outcome=Outcome.FAILED, comment=str(problem), data=known)
     except OSError as problem:
         what = problem.strerror or str(problem)
-        return failed(f"{problem.filename}: {what}" if problem.filename else what, **known)
+        comment = f"{problem.filename}: {what}" if problem.filename else what
+        return Result(outcome=Outcome.FAILED, comment=comment, data=known)
 
 
 def answer(

@@ -98,7 +98,7 @@ class Environment(SandboxedEnvironment):
 
     code_generator_class = LineCodeGenerator
     template_class = RenderTemplate
-    intercepted_binops = frozenset({"*", "**"})
+    intercepted_binops = frozenset({"*", "**", "%"})
 
     def __init__(
         self, *, loader: BaseLoader, lenient: bool, cache: BytecodeCache | None, options: Mapping[str, object]
@@ -154,12 +154,18 @@ class Environment(SandboxedEnvironment):
             and right * left.bit_length() > 100_000
         ):
             raise OverflowError("this power is too large")
+        if operator == "%" and isinstance(left, str) and any(len(digits) > 6 for digits in _digits(left)):
+            raise OverflowError("this format is too wide")
         if operator == "*":
             for one, other in ((left, right), (right, left)):
                 sized = isinstance(one, int) and isinstance(other, str | list | tuple | bytes)
                 if sized and one * len(other) > MOST_REPEATED:
                     raise OverflowError("this repeats too much")
         return super().call_binop(context, operator, left, right)
+
+
+def _digits(text: str) -> list[str]:
+    return "".join(char if char.isdigit() else " " for char in text).split()
 
 
 def _printed(value: object) -> object:

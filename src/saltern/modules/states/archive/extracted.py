@@ -1,7 +1,5 @@
 """``archive.extracted``: everything an archive holds is in this directory."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 import os
@@ -44,11 +42,13 @@ class Job(Struct, frozen=True, kw_only=True):
     enforce_ownership_on: str | None
     trim: int
     hash_update: bool
+    skip_list: bool
 
 
 @state
 def extracted(
     ctx: Context,
+    /,
     name: str,
     *,
     source: str | list[str],
@@ -122,7 +122,7 @@ def extracted(
         into = absolute(name).rstrip("/") or "/"
         first = source[0] if isinstance(source, list) and source else source
         if if_missing and os.path.lexists(absolute(if_missing)):
-            data = {"path": into, "source": first, "if_missing": if_missing}
+            data: dict[str, object] = {"path": into, "source": first, "if_missing": if_missing}
             return Result(outcome=Outcome.OK, comment=f"Path {if_missing} exists", data=data)
         job = Job(
             into=into,
@@ -136,6 +136,7 @@ def extracted(
             enforce_ownership_on=enforce_ownership_on,
             trim=_trim(trim_output),
             hash_update=source_hash_update,
+            skip_list=source_hash_update and skip_files_list_verify,
         )
         fetch = Fetch(
             source_hash=source_hash or "",

@@ -35,10 +35,11 @@ class Selection(Struct, frozen=True):
 
         name = tidy(member)
         parts = name.split("/")
-        tails = ["/".join(parts[start:]) for start in range(len(parts))]
-        heads = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-        if any(fnmatchcase(one, pattern) for pattern in self.exclude for one in (*tails, *heads)):
-            return ""
+        if self.exclude:
+            ends = range(len(parts) + 1)
+            pieces = ["/".join(parts[start:end]) for end in ends for start in range(end)]
+            if any(fnmatchcase(piece, pattern) for pattern in self.exclude for piece in pieces):
+                return ""
         return "/".join(parts[self.strip :]) if self.strip and not name.startswith("/") else name
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
 LONGEST_TARGET = 4096
+ENCRYPTED = 0x1
 
 
 @contextmanager
@@ -47,10 +48,13 @@ def kind_of(info: ZipInfo) -> str:
 
 
 def entries(path: str, limits: Limits, password: str | None = None) -> list[Entry]:
+    """All that would be unpacked. Raises if it is encrypted and the password does not fit."""
     meter = Meter(limits)
     found = []
     with _opened(path, password) as archive:
         for info in archive.infolist():
+            if info.flag_bits & ENCRYPTED:
+                archive.open(info).close()
             meter.add(info.file_size)
             kind, name = kind_of(info), tidy(info.filename)
             target = _target(archive, info) if kind == "link" else ""

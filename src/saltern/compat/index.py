@@ -1,0 +1,106 @@
+"""Which files of a directory may answer to a name, found by reading them as text.
+
+A module is known by the name of its file, by its ``__virtualname__``, or by what its ``__virtual__``
+returns. To load several hundred files to find out takes seconds; to read them takes a few
+milliseconds, and for the directories of an installed Salt the answer is kept in the cache.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+Index = dict[str, list[str]]
+
+_NAMED = re.compile(r"""^__virtualname__\s*=\s*["'](\w+)["']""", re.MULTILINE)
+_ALIASES = re.compile(r"^__virtual_aliases__\s*=\s*[(\[]([^)\]]*)[)\]]", re.MULTILINE)
+_VIRTUAL = re.compile(r"^def __virtual__\(.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+_RETURNED = re.compile(r"""return\s+["'](\w+)["']""")
+_QUOTED = re.compile(r"""["'](\w+)["']""")
+
+
+def index(directory: str, cache: str = "") -> Index:
+    """Name → files, those called so first. ``cache`` is a directory to keep the answer in, if any."""
+    if not cache:
+        return _read(directory)
+    kept = os.path.join(cache, f"salt-modules-{_mark(directory)}.json")
+    found = _kept(kept)
+    if found is None:
+        found = _read(directory)
+        _keep(kept, found)
+    return found
+
+
+def _read(directory: str) -> Index:
+    found: Index = {}
+    virtual: Index = {}
+    for name, path in sorted(files(directory)):
+        found.setdefault(name, []).append(path)
+        for other in _virtual_names(path):
+            if other != name:
+                virtual.setdefault(other, []).append(path)
+    for name, paths in virtual.items():
+        found.setdefault(name, []).extend(paths)
+    return found
+
+
+def files(directory: str) -> list[tuple[str, str]]:
+    """The modules and packages of a directory, by the names of their files."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    result = []
+    for name in names:
+        path = os.path.join(directory, name)
+        if name.endswith(".py") and name != "__init__.py":
+            result.append((name[:-3], path))
+        elif os.path.isfile(inner := os.path.join(path, "__init__.py")):
+            result.append((name, inner))
+    return result
+
+
+def _virtual_names(path: str) -> set[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return set()
+    names = set(_NAMED.findall(text))
+    for listed in _ALIASES.findall(text):
+        names.update(_QUOTED.findall(listed))
+    for body in _VIRTUAL.findall(text):
+        names.update(_RETURNED.findall(body))
+    return names
+
+
+def _mark(directory: str) -> str:
+    """Changes when a file comes or goes, as it does when Salt is upgraded."""
+    from hashlib import sha256
+
+    seen = os.stat(directory)
+    return sha256(f"{directory} {seen.st_mtime_ns} {seen.st_ino}".encode()).hexdigest()[:20]
+
+
+def _kept(path: str) -> Index | None:
+    from msgspec import MsgspecError
+    from msgspec.json import decode
+
+    try:
+        with open(path, "rb") as file:
+            return decode(file.read(), type=Index)
+    except (OSError, MsgspecError):
+        return None
+
+
+def _keep(path: str, found: Index) -> None:
+    """If it can be kept; a run that may not write there reads again next time."""
+    from msgspec.json import encode
+
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(f"{path}.{os.getpid()}", "wb") as file:
+            file.write(encode(found))
+        os.replace(file.name, path)
+    except OSError:
+        pass

@@ -1,0 +1,171 @@
+"""All Salt-style modules of one run. Two libraries share nothing.
+
+``own`` are the user's (``_states`` and its kin in the roots, ``extension_modules``, ``module_dirs``);
+``installed`` are those of a Salt beside us, the last that are asked. Both are what a registry takes as
+``Provider``. ``bind`` comes once the run is built, as for ``Salt``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from saltern.compat.calling import Functions, Serializers, States, Utilities
+from saltern.compat.dunders import VALUES, Call, current
+from saltern.compat.loader import run as run_file
+from saltern.compat.places import KINDS, directories
+from saltern.compat.provider import Shelf
+from saltern.compat.results import to_salt
+from saltern.config.settings import Settings, cache_directory
+from saltern.language.events import ChunkFinished, Event
+from saltern.modules.context import Context
+
+if TYPE_CHECKING:
+    from saltern.modules.context import Run
+    from saltern.modules.registry import Registry
+
+
+class Library:
+    def __init__(self, settings: Settings, *, find_salt: Callable[[], str] | None = None) -> None:
+        """``find_salt`` gives the directory of an installed Salt, or nothing."""
+        self._settings = settings
+        self._find_salt = find_salt or installed_salt
+        self._run: Run | None = None
+        self._registry: Registry | None = None
+        self._idle: Call | None = None
+        self._imported: dict[str, ModuleType] = {}
+        self.own = Shelf(self, lambda kind: directories(settings, kind))
+        self.installed = Shelf(
+            self, self._salt_directories, provider="salt", cache=lambda: cache_directory(settings)
+        )
+        self.functions = Functions(self)
+        self.states = States(self)
+        self.utilities = Utilities(self)
+        self.serializers = Serializers(self)
+        self.running: dict[str, Any] = {}  # Salt's ``__running__``: what has answered so far
+
+    def bind(self, run: Run, registry: Registry) -> None:
+        self._run = run
+        self._registry = registry
+
+    @property
+    def registry(self) -> Registry:
+        assert self._registry is not None, "bind() comes first"
+        return self._registry
+
+    def told(self, event: Event) -> None:
+        """Hears what happens in the run, for ``__running__``."""
+        if isinstance(event, ChunkFinished):
+            answer = event.answer
+            more = {"__run_num__": answer.number, "__id__": answer.chunk.id, "__sls__": answer.chunk.sls}
+            self.running[answer.chunk.tag] = {**to_salt(answer.result, answer.chunk.name), **more}
+
+    def forget(self) -> None:
+        """Look again for what was not there: a state may have installed it."""
+        for shelf in (self.own, self.installed):
+            shelf.forget()
+        for view in (self.functions, self.states, self.utilities):
+            view.forget()
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def call(self) -> Call:
+        """The call that runs now; outside of any, one without a chunk."""
+        running = current.get()
+        if running is not None and running.library is self:
+            return running
+        if self._idle is None:
+            assert self._run is not None, "bind() comes first"
+            self._idle = Call(Context(self._run, test=bool(self._settings.test)), self)
+        return self._idle
+
+    @contextmanager
+    def calling(self, ctx: Context, module: ModuleType) -> Iterator[None]:
+        """While the engine calls into a module. What is called from there belongs to the same call."""
+        before = current.get()
+        nested = before is not None and before.library is self and before.ctx is ctx
+        token = None if nested else current.set(Call(ctx, self))
+        values = {name: lookup(self.call()) for name, lookup in VALUES.items()}
+        kept = {name: vars(module).get(name) for name in VALUES}
+        vars(module).update(values)
+        try:
+            yield
+        finally:
+            vars(module).update(kept)
+            if token is not None:
+                current.reset(token)
+
+    @contextmanager
+    def idle(self) -> Iterator[None]:
+        """While a module is loaded and asked: the views see this library, whoever else is running."""
+        token = current.set(self.call())
+        try:
+            yield
+        finally:
+            current.reset(token)
+
+    # -- what modules need of us -------------------------------------------------------------------
+
+    @cached_property
+    def salt_directory(self) -> str:
+        return self._find_salt()
+
+    def _salt_directories(self, kind: str) -> list[str]:
+        return [os.path.join(self.salt_directory, KINDS[kind])] if self.salt_directory else []
+
+    @cached_property
+    def utility_directories(self) -> list[str]:
+        return directories(self._settings, "utils")
+
+    def imported(self, path: str) -> ModuleType:
+        """A file that a module imports: loaded once in a run."""
+        if path not in self._imported:
+            self._imported[path] = run_file(self, path, "utils")
+        return self._imported[path]
+
+    def preferred(self, name: str) -> str:
+        chosen = self._settings.extra.get("providers")
+        return str(chosen.get(name, "")) if isinstance(chosen, dict) else ""
+
+    @cached_property
+    def _installed_defaults(self) -> dict[str, Any]:
+        from saltern.compat.options import installed_defaults
+
+        return installed_defaults()
+
+    def defaults(self) -> dict[str, Any]:
+        """The options a minion of Salt always has, if there is a Salt to tell."""
+        return self._installed_defaults if self.salt_directory else {}
+
+    def exception(self, name: str) -> type[Exception]:
+        """One of Salt's exceptions, as the modules of this library know it."""
+        from importlib import import_module
+
+        package = "salt.exceptions" if self.salt_directory else "saltern.compat.shim.exceptions"
+        found: type[Exception] = getattr(import_module(package), name)
+        return found
+
+    @cached_property
+    def exceptions(self) -> tuple[type[Exception], ...]:
+        """What a module raises to say in plain words that it cannot go on."""
+        from saltern.compat.calling import Missing
+
+        return (self.exception("SaltException"), Missing)
+
+
+def installed_salt() -> str:
+    """The directory of the package ``salt``, or nothing. Nothing of it is imported."""
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec("salt")
+    except (ImportError, ValueError):
+        return ""
+    if spec is None or not spec.origin:
+        return ""  # also a directory that is only called so, such as /srv/salt seen from /srv
+    place = os.path.dirname(spec.origin)
+    return place if os.path.isdir(os.path.join(place, "states")) else ""

@@ -1,0 +1,189 @@
+"""Runs one Salt-style file and reads what it offers.
+
+The names of ``dunders`` are in its globals before the first line runs, and again afterwards: some files
+set ``__opts__ = {}`` for the sake of tests. Nothing of it stays in ``sys.modules``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from saltern.compat.dunders import DUNDERS, View
+from saltern.compat.imports import builtins_for
+from saltern.compat.places import KINDS
+
+if TYPE_CHECKING:
+    from saltern.compat.library import Library
+
+LOADED = "salt.loaded"  # what Salt's own decorators expect the name of a loaded module to begin with
+Raw = Callable[..., Any]
+
+
+class Unavailable(Exception):
+    """The module is not for this machine, or cannot be loaded; the text says why."""
+
+    def __init__(self, why: str, *, broken: bool = False) -> None:
+        super().__init__(why)
+        self.broken = broken
+
+
+class Loaded(Struct, frozen=True):
+    """A file that ran. ``names`` are those it may be called by, the first is the usual one."""
+
+    module: ModuleType
+    path: str
+    names: tuple[str, ...]
+    functions: dict[str, Raw]
+    provider: str = ""
+
+
+def load(library: Library, path: str, kind: str, *, provider: str = "") -> Loaded:
+    """Raises ``Unavailable``. ``provider`` is set for what is not the user's own."""
+    stem = _stem(path)
+    module = run(library, path, kind, own=not provider)
+    _initialise(library, module, path)
+    names = _names(library, module, stem)
+    functions = dict(_functions(module))
+    return Loaded(module, path, names, _with_dependencies(functions, kind, stem), provider)
+
+
+def run(library: Library, path: str, kind: str, *, own: bool = True) -> ModuleType:
+    """The module of a file, without asking it anything. Raises ``Unavailable``."""
+    name = f"{LOADED}.{'ext' if own else 'int'}.{KINDS.get(kind, kind)}.{_stem(path)}"
+    module = ModuleType(name)
+    poured: dict[str, Any] = {name: View(library, lookup) for name, lookup in DUNDERS.items()}
+    module.__dict__.update(poured, __file__=path, __env__="base", __builtins__=builtins_for(library, path))
+    if os.path.basename(path) == "__init__.py":
+        module.__path__ = [os.path.dirname(path)]
+    _teach_logging()
+    try:
+        code = _code(name, path, own=own)
+        with _registered(name, module), library.idle():
+            exec(code, module.__dict__)
+    except SyntaxError as problem:
+        raise Unavailable(f"{path}:{problem.lineno}: not Python: {problem.msg}", broken=True) from None
+    except (Exception, SystemExit) as problem:
+        told = f"{path} cannot be loaded: {type(problem).__name__}: {problem}"
+        raise Unavailable(told, broken=not isinstance(problem, ImportError)) from None
+    module.__dict__.update(poured)
+    return module
+
+
+def _stem(path: str) -> str:
+    directory, name = os.path.split(path)
+    return os.path.basename(directory) if name == "__init__.py" else name.removesuffix(".py")
+
+
+def _code(name: str, path: str, *, own: bool) -> Any:
+    """Compiled; Salt's own files have a cache beside them, the user's tree is left as it is."""
+    from importlib.machinery import SourceFileLoader
+
+    if not own:
+        return SourceFileLoader(name, path).get_code(name)
+    with open(path, "rb") as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)
+
+
+@contextmanager
+def _registered(name: str, module: ModuleType) -> Iterator[None]:
+    """Under its name while it runs: dataclasses and the like look for it there."""
+    before = sys.modules.get(name)
+    sys.modules[name] = module
+    try:
+        yield
+    finally:
+        if before is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = before
+
+
+def _initialise(library: Library, module: ModuleType, path: str) -> None:
+    begin = vars(module).get("__init__")
+    if not isinstance(begin, FunctionType):
+        return
+    try:
+        with library.idle():
+            begin(library.call().opts)
+    except Exception as problem:
+        raise Unavailable(f"{path}: __init__ failed: {problem}", broken=True) from None
+
+
+def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
+    """By ``__virtual__`` and ``__virtualname__``. Raises ``Unavailable`` when it refuses."""
+    known = vars(module)
+    ask = known.get("__virtual__")
+    answer: object = True
+    why = ""
+    if callable(ask):
+        try:
+            with library.idle():
+                answer = ask()
+        except Exception as problem:
+            answer, why = False, f"__virtual__ failed: {type(problem).__name__}: {problem}"
+        if isinstance(answer, tuple):
+            answer, why = answer[0], str(answer[1]) if len(answer) > 1 else ""
+    if not answer:
+        raise Unavailable(f"{module.__file__}: {why or 'it says that it is not for this machine'}")
+    usual = known.get("__virtualname__", answer if isinstance(answer, str) else stem)
+    usual = usual if isinstance(usual, str) else stem
+    return tuple(dict.fromkeys((usual, *known.get("__virtual_aliases__", ()))))
+
+
+def _functions(module: ModuleType) -> Iterator[tuple[str, Raw]]:
+    """What may be called: functions of the file itself, under their aliases."""
+    known = vars(module)
+    aliases = known.get("__func_alias__", {})
+    for name in known.get("__load__", known.get("__all__", sorted(known))):
+        body = known.get(name)
+        if name.startswith("_") or not isinstance(body, FunctionType | partial):
+            continue
+        if isinstance(body, partial) or str(body.__module__).startswith(LOADED):
+            yield aliases.get(name, name), body
+
+
+def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[str, Raw]:
+    """Without those that are marked with ``depends`` on something that is not there."""
+    kept = {name: body for name, body in functions.items() if _satisfied(body)}
+    decorators = sys.modules.get("salt.utils.decorators")
+    if decorators is None:
+        return kept
+    by_full_name = {f"{stem}.{name}": body for name, body in kept.items()}
+    try:
+        decorators.Depends.enforce_dependencies(by_full_name, KINDS.get(kind, kind), stem)
+    except Exception:
+        return kept
+    return {name.partition(".")[2]: body for name, body in by_full_name.items()}
+
+
+def _satisfied(body: Raw) -> bool:
+    wanted = getattr(body, "__saltern_depends__", ())
+    known = getattr(body, "__globals__", {})
+    return all(known.get(name) for name in wanted)
+
+
+def _teach_logging() -> None:
+    """Salt's loggers know two more levels, and modules use them."""
+    import logging
+
+    if hasattr(logging.Logger, "trace"):
+        return
+    for name, level in (("trace", 5), ("garbage", 1), ("profile", 15)):
+        logging.addLevelName(level, name.upper())
+        setattr(logging.Logger, name, _logs_at(level))
+
+
+def _logs_at(level: int) -> Callable[..., None]:
+    def log(logger: Any, message: object, *args: object, **kwargs: Any) -> None:
+        if logger.isEnabledFor(level):
+            logger._log(level, message, args, **kwargs)
+
+    return log

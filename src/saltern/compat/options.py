@@ -1,0 +1,47 @@
+"""``__opts__``: the configuration as Salt-style modules know it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from saltern.config.settings import cache_directory
+
+if TYPE_CHECKING:
+    from saltern.compat.library import Library
+    from saltern.modules.context import Context
+
+
+def options(ctx: Context, library: Library) -> dict[str, Any]:
+    """The options of the run, with what every minion of Salt has; ``test`` is that of the call."""
+    settings = ctx.settings
+    cache = str(ctx.opts.get("cachedir") or cache_directory(settings))
+    return {
+        **library.defaults(),
+        **_given(ctx.opts),
+        "test": ctx.test,
+        "saltenv": settings.saltenv or ctx.env,
+        "cachedir": cache,
+        "extension_modules": settings.extension_modules or os.path.join(cache, "extmods"),
+        "file_roots": {env: list(roots) for env, roots in settings.file_roots.items()},
+        "pillar_roots": {env: list(roots) for env, roots in settings.pillar_roots.items()},
+        "grains": ctx.grains,
+        "pillar": ctx.pillar,
+        "id": settings.id,
+        "file_client": "local",
+        "conf_file": settings.files[0] if settings.files else "",
+    }
+
+
+def _given(opts: dict[str, object]) -> dict[str, Any]:
+    """An option left empty is one that is not set, as far as Salt is concerned."""
+    return {key: value for key, value in opts.items() if value != "" and key != "grains"}
+
+
+def installed_defaults() -> dict[str, Any]:
+    """What an installed Salt expects a minion to have configured; it reads some of it without asking."""
+    try:
+        from salt.config import DEFAULT_MINION_OPTS  # type: ignore[import-not-found,unused-ignore]
+    except Exception:
+        return {}
+    return {**DEFAULT_MINION_OPTS, "__role": "minion", "multiprocessing": False, "local": True}

@@ -1,0 +1,130 @@
+"""A shelf of modules: directories of one origin, asked by kind and name.
+
+``Provider`` is all that the registry needs to know of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from saltern.compat.adapt import present_as
+from saltern.compat.index import Index, files, index
+from saltern.compat.loader import Loaded, Unavailable, load
+
+if TYPE_CHECKING:
+    from saltern.compat.library import Library
+
+
+class Provider(Protocol):
+    """Where the registry may look beside what is built in."""
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        """The module, its marked functions as attributes; None if there is none to be used here."""
+        ...
+
+    def names(self, kind: str) -> list[str]: ...
+
+    def why(self, kind: str, name: str) -> str:
+        """Why a module that is there cannot be used; empty if there is none."""
+        ...
+
+
+class Shelf:
+    """``directories`` of a kind, strongest first; ``provider`` is told with every result, if set."""
+
+    def __init__(
+        self,
+        library: Library,
+        directories: Callable[[str], Sequence[str]],
+        *,
+        provider: str = "",
+        cache: Callable[[], str] = str,
+    ) -> None:
+        self._library = library
+        self._directories = directories
+        self._provider = provider
+        self._cache = cache
+        self._indexes: dict[str, Index] = {}
+        self._files: dict[tuple[str, str], Loaded | Unavailable] = {}
+        self._modules: dict[tuple[str, str], ModuleType | None] = {}
+        self._reasons: dict[tuple[str, str], list[str]] = {}
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        key = (kind, name)
+        if key not in self._modules:
+            self._modules[key] = None  # a module that asks for itself while it is loaded finds nothing
+            self._modules[key] = self._found(kind, name)
+        return self._modules[key]
+
+    def member(self, kind: str, name: str) -> Any:
+        """One function by its full name, or None."""
+        module, _, fun = name.partition(".")
+        found = self.module(kind, module)
+        return vars(found).get(fun) if found is not None and not fun.startswith("_") else None
+
+    def names(self, kind: str) -> list[str]:
+        return sorted(self._index(kind))
+
+    def why(self, kind: str, name: str) -> str:
+        return "; ".join(self._reasons.get((kind, name), ()))
+
+    def loaded(self, kind: str) -> list[Loaded]:
+        """Every module of a kind that can be used; what cannot is told by ``why``."""
+        paths = {path: name for name, found in self._index(kind).items() for path in found[:1]}
+        every = (self._load(kind, name, path) for path, name in sorted(paths.items()))
+        return [one for one in every if isinstance(one, Loaded)]
+
+    def forget(self) -> None:
+        """What was refused may be there by now; what is loaded stays."""
+        self._indexes.clear()
+        self._reasons.clear()
+        self._modules = {key: module for key, module in self._modules.items() if module is not None}
+        self._files = {key: one for key, one in self._files.items() if isinstance(one, Loaded)}
+
+    def _found(self, kind: str, name: str) -> ModuleType | None:
+        """The first file that accepts the name. One that is broken hides those behind it, and says so."""
+        for path in self._candidates(kind, name):
+            one = self._load(kind, name, path)
+            if isinstance(one, Unavailable):
+                if one.broken and not self._provider:
+                    return ModuleType(f"saltern.compat.broken.{name}")
+            elif name in one.names:
+                return present_as(self._library, one, kind)
+        return None
+
+    def _load(self, kind: str, name: str, path: str) -> Loaded | Unavailable:
+        key = (kind, path)
+        if key not in self._files:
+            try:
+                self._files[key] = load(self._library, path, kind, provider=self._provider)
+            except Unavailable as problem:
+                self._files[key] = problem
+        one = self._files[key]
+        if isinstance(one, Unavailable):
+            reasons = self._reasons.setdefault((kind, name), [])
+            reasons += [str(one)] if str(one) not in reasons else []
+        return one
+
+    def _candidates(self, kind: str, name: str) -> list[str]:
+        """Those the configuration prefers (``providers: {pkg: aptpkg}``) come first."""
+        found = self._index(kind).get(name, [])
+        preferred = self._library.preferred(name)
+        if kind != "functions" or not preferred:
+            return found
+        return sorted(found, key=lambda path: os.path.basename(path) != f"{preferred}.py")
+
+    def _index(self, kind: str) -> Index:
+        if kind not in self._indexes:
+            whole: Index = {}
+            taken: set[str] = set()
+            for directory in self._directories(kind):
+                seen = index(directory, self._cache())
+                hidden = {path for name, path in files(directory) if name in taken}
+                for name, paths in seen.items():
+                    whole.setdefault(name, []).extend(path for path in paths if path not in hidden)
+                taken.update(name for name, _ in files(directory))
+            self._indexes[kind] = {name: paths for name, paths in whole.items() if paths}
+        return self._indexes[kind]

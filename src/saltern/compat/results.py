@@ -1,0 +1,147 @@
+"""Salt's return dictionary ↔ ``Result``: what a foreign module says is read here and nowhere else.
+
+Salt ends the run, or invents a result, when a module returns too little. Here it is a failed result
+that says what is wrong with the return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from saltern.language.result import Outcome, Result, SubResult, failed
+
+NEEDED = ("name", "result", "changes", "comment")
+READ = frozenset({*NEEDED, "warnings", "skip_watch", "sub_state_run", "data"})
+
+
+class BadReturn(Exception):
+    """What is wrong with a return; the text is for the user."""
+
+
+def to_result(returned: object, function: str, *, provider: str = "") -> Result:
+    """``function`` is its name for messages; ``provider`` is told in ``extra``."""
+    extra: dict[str, object] = {"provider": provider} if provider else {}
+    try:
+        given = _checked(returned)
+        extra |= {str(key): plain(value) for key, value in given.items() if key not in READ}
+        sub, odd = _sub_results(given.get("sub_state_run"))
+        return Result(
+            outcome=_outcome(given["result"]),
+            comment=_comment(given["comment"]),
+            changes=_mapping(given["changes"]),
+            data=_mapping(given.get("data")) if isinstance(given.get("data"), Mapping) else {},
+            warnings=(*_texts(given.get("warnings")), *odd),
+            sub=sub,
+            quiet=bool(given.get("skip_watch")),
+            extra=extra,
+        )
+    except BadReturn as problem:
+        changes = returned.get("changes") if isinstance(returned, Mapping) else None
+        kept = _mapping(changes) if isinstance(changes, Mapping) else {}
+        told = f"{function} gave a malformed return: {problem}"
+        return Result(outcome=Outcome.FAILED, comment=told, changes=kept, extra=extra)
+
+
+def to_salt(result: Result, name: str) -> dict[str, object]:
+    """The dictionary a Salt-style caller expects of a state."""
+    given: dict[str, object] = {
+        "name": name,
+        "result": result.outcome.value,
+        "changes": dict(result.changes),
+        "comment": result.comment,
+    }
+    if result.warnings:
+        given["warnings"] = list(result.warnings)
+    if result.quiet:
+        given["skip_watch"] = True
+    if result.data:
+        given["data"] = dict(result.data)
+    return {**result.extra, **given}
+
+
+def raised(problem: Exception, *, provider: str = "") -> Result:
+    """A module that gives up with one of Salt's exceptions has said why in plain words."""
+    result = failed(str(problem) or type(problem).__name__)
+    if not provider:
+        return result
+    return Result(outcome=Outcome.FAILED, comment=result.comment, extra={"provider": provider})
+
+
+def plain(value: Any) -> Any:
+    """Without the views that modules are given: they mean nothing outside of the call, and in a fork."""
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return value
+
+
+def _checked(returned: object) -> Mapping[str, Any]:
+    if not isinstance(returned, Mapping):
+        raise BadReturn(f"it is {_kind(returned)}, not a dictionary with {', '.join(NEEDED)}")
+    missing = [key for key in NEEDED if key not in returned]
+    if missing:
+        raise BadReturn(f"it has no {', '.join(map(repr, missing))}")
+    if not isinstance(returned["changes"], Mapping):
+        raise BadReturn(f"'changes' is {_kind(returned['changes'])}, not a dictionary")
+    return returned
+
+
+def _outcome(value: object) -> Outcome:
+    return Outcome.WOULD_CHANGE if value is None else Outcome(bool(value))
+
+
+def _comment(value: object) -> str:
+    if isinstance(value, list | tuple):
+        if not all(isinstance(line, str) for line in value):
+            raise BadReturn("'comment' is a list with something in it that is no text")
+        return "\n".join(value)
+    return "" if value is None else str(value)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+
+
+def _mapping(value: Any) -> dict[str, object]:
+    return {key: plain(inner) for key, inner in value.items()}
+
+
+def _sub_results(value: object) -> tuple[tuple[SubResult, ...], tuple[str, ...]]:
+    """The steps a state reports under itself; what cannot be read as one is told as a warning."""
+    if value is None:
+        return (), ()
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return (), (f"sub_state_run is {_kind(value)}, not a list",)
+    steps: list[SubResult] = []
+    odd: list[str] = []
+    for place, entry in enumerate(value):
+        try:
+            steps.append(_sub_result(entry))
+        except BadReturn as problem:
+            odd.append(f"sub_state_run[{place}]: {problem}")
+    return tuple(steps), tuple(odd)
+
+
+def _sub_result(entry: object) -> SubResult:
+    if not isinstance(entry, Mapping) or "result" not in entry:
+        raise BadReturn("needs a dictionary with at least 'result'")
+    low = entry.get("low")
+    names = low if isinstance(low, Mapping) else {}
+    changes = entry.get("changes")
+    return SubResult(
+        name=str(entry.get("name") or names.get("name") or ""),
+        outcome=_outcome(entry["result"]),
+        id=str(names.get("__id__") or ""),
+        state=str(names.get("state") or ""),
+        fun=str(names.get("fun") or ""),
+        comment=_comment(entry.get("comment")),
+        changes=_mapping(changes) if isinstance(changes, Mapping) else {},
+    )
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
