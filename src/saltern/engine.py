@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -31,6 +32,9 @@ from saltern.runtime.ports import Recorder
 from saltern.session import Session
 from saltern.sources.tree import SlsSource
 
+if TYPE_CHECKING:
+    from saltern.targeting.top import Assigned
+
 NO_TOP = "no top file gives this machine any state: check top.sls in the file roots, or name an SLS"
 
 
@@ -50,6 +54,10 @@ class _Loader:
     def __init__(self, session: Session) -> None:
         self._tree = session.tree
         self._renderers = session.renderers
+        self.asked: dict[SlsRef, Assigned] = {}  # by the top file
+
+    def where(self, ref: SlsRef) -> Mark | None:
+        return self.asked[ref].mark() if ref in self.asked else None
 
     def load(self, ref: SlsRef) -> Loaded | None:
         source = self._tree.read(ref)
@@ -86,7 +94,7 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
     session.prepare()
     refs, loader = targets(session, request, found)
     if not refs and not request.sls:
-        return _no_states()
+        return _no_states([*session.warnings, *found.warnings])
     high = compile_high(refs, loader, _compile_rules(session, request), found)
     low = compile_low(high, _compile_rules(session, request), session.caller.reacts, found)
     check(low.chunks, session.registry, found, strict=session.settings.strict)
@@ -98,7 +106,7 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
     gc.freeze()  # what is compiled stays; the collector need not look at it again
     gc.enable()
     report = run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session), tell=tell)
-    report.warnings = found.warnings
+    report.warnings = [*session.warnings, *found.warnings]
     return report
 
 
@@ -145,7 +153,8 @@ def show_order(session: Session, request: Request, found: Diagnostics) -> list[d
 
 def show_top(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
     session.prepare()
-    return _assigned(session, request, found)
+    given = _assigned(session, request, found)
+    return {env: [one.sls for one in some] for env, some in given.items()}
 
 
 def show_rendered(session: Session, request: Request, found: Diagnostics) -> dict[str, str]:
@@ -208,12 +217,14 @@ def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Seq
     session.tree.check()
     env = _env(session, request) or "base"
     if request.template:
-        loader = _TemplateLoader(session, request.template, env)
-        return [loader.ref], loader
+        template = _TemplateLoader(session, request.template, env)
+        return [template.ref], template
     if request.sls:
         return [SlsRef(env, name) for name in request.sls], _Loader(session)
-    assigned = _assigned(session, request, found)
-    return [SlsRef(env, name) for env, names in assigned.items() for name in names], _Loader(session)
+    given = [one for some in _assigned(session, request, found).values() for one in some]
+    loader = _Loader(session)
+    loader.asked = {SlsRef(one.env, one.sls): one for one in given}
+    return [SlsRef(one.env, one.sls) for one in given], loader
 
 
 def _env(session: Session, request: Request) -> str | None:
@@ -230,12 +241,12 @@ def _env(session: Session, request: Request) -> str | None:
     return request.saltenv or usual
 
 
-def _assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
+def _assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[Assigned]]:
     only = _env(session, request)
     envs = [only] if only else session.environments()
     reads = only or session.settings.state_top_saltenv
-    reader = session.tops(session.tree, session.renderers, only_env=reads, strict=True)
-    return reader.assigned(session.subject(), envs, found)
+    reader = session.tops(session.tree, session.renderers, only_env=reads)
+    return reader.assigned(session.subject(), envs, found, only=only)
 
 
 def _compile_rules(session: Session, request: Request) -> CompileRules:
@@ -339,7 +350,7 @@ def _reason(plan: Plan, place: int) -> str:
     return "definition order"
 
 
-def _no_states() -> Report:
+def _no_states(warnings: list[Diagnostic]) -> Report:
     """Salt's own way of saying that no top file matched: one failed result."""
     declared = Declaration(
         id="states",
@@ -350,4 +361,5 @@ def _no_states() -> Report:
         origin=_CommandLine("top.sls"),
     )
     chunk = Chunk(state="no", fun="None", id="states", name="states", order=0, args={}, declared=declared)
-    return Report(answers=[Answer(chunk=chunk, result=failed(NO_TOP), number=0, timed=False)])
+    answer = Answer(chunk=chunk, result=failed(NO_TOP), number=0, timed=False)
+    return Report(answers=[answer], warnings=warnings)

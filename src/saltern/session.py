@@ -10,12 +10,13 @@ from msgspec.structs import asdict
 
 from saltern.config.settings import Settings, cache_directory
 from saltern.facts.grains import Grains, collect
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Run
 from saltern.modules.registry import Registry
 from saltern.modules.salt import Salt
 from saltern.render.jinja.door import JinjaDoor
-from saltern.render.pipeline import Renderers
+from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
 from saltern.render.yaml import Limits
 from saltern.sources.tree import Tree
 from saltern.system.clock import Clock, SystemClock
@@ -59,6 +60,7 @@ class Session:
         self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, **settings.extra}
         del self.opts["extra"]
         self.pillar: dict[str, object] = {}
+        self.warnings: list[Diagnostic] = []  # about the pillar
         self.renderers = self._renderers(self.tree, self.pillar)
         self.run = Run(
             settings=settings,
@@ -100,9 +102,7 @@ class Session:
             return [env for env in dict.fromkeys(self.settings.env_order) if env in known]
         return known
 
-    def tops(
-        self, tree: Tree, renderers: Renderers, *, only_env: str | None = None, strict: bool = False
-    ) -> TopReader:
+    def tops(self, tree: Tree, renderers: Renderers, *, only_env: str | None = None) -> TopReader:
         from saltern.facts.tops import TopReader
 
         return TopReader(
@@ -112,7 +112,6 @@ class Session:
             strategy=self.settings.top_file_merging_strategy,
             default_top=self.settings.default_top,
             only_env=only_env,
-            strict=strict,
         )
 
     def _compiled_pillar(self) -> dict[str, object]:
@@ -125,19 +124,30 @@ class Session:
 
             tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size)
             renderers = self._renderers(tree, self._override)
-            envs = [settings.pillarenv] if settings.pillarenv else tree.environments()
-            compiled = PillarCompiler(
+            envs = self._pillar_environments(tree)
+            compiler = PillarCompiler(
                 tree,
                 renderers,
                 self.tops(tree, renderers),
                 strategy=settings.pillar_source_merging_strategy,
                 merge_lists=settings.pillar_merge_lists,
-            ).compile(self.subject(), envs)
+            )
+            compiled = compiler.compile(self.subject(), envs)
+            self.warnings = compiler.warnings
         if not self._override:
             return compiled
         merged = merge(compiled, self._override, strategy="smart", merge_lists=settings.pillar_merge_lists)
         assert isinstance(merged, dict)
         return merged
+
+    def _pillar_environments(self, tree: Tree) -> list[str]:
+        """One if one is named, or if they are not to be merged; else all."""
+        settings = self.settings
+        if settings.pillarenv:
+            return [settings.pillarenv]
+        if settings.saltenv and settings.extra.get("pillarenv_from_saltenv"):
+            return [settings.saltenv]
+        return ["base"] if settings.pillar_source_merging_strategy == "none" else tree.environments()
 
     def _renderers(self, tree: Tree, pillar: dict[str, object]) -> Renderers:
         settings = self.settings
@@ -160,6 +170,7 @@ class Session:
             lambda: self._jinja(tree, shared, options),
             {purpose: "line_statement_prefix" not in given for purpose, given in options.items()},
         )
+        _check_pipe(settings)
         return Renderers(
             door,
             shared,
@@ -186,3 +197,17 @@ class Session:
     def _ifelse(self, *choices: object) -> object:
         """Jinja's ``ifelse(target, value, …, default)``."""
         return self.salt["match.ifelse"](*choices)
+
+
+def _check_pipe(settings: Settings) -> None:
+    """The configured renderer exists; said here, since every file would say it."""
+    stages = parse_pipe(settings.renderer)
+    unknown = [stage.name for stage in stages if stage.name not in RENDERERS]
+    if unknown or not stages:
+        raise OperationError(
+            Diagnostic(
+                code="unknown-renderer",
+                what=f"renderer: {settings.renderer!r} in the configuration names no renderer that exists",
+                fix=did_you_mean(unknown[0], RENDERERS) if unknown else "the usual one is 'jinja|yaml'",
+            )
+        )

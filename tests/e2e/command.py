@@ -12,6 +12,7 @@ import resource
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -19,6 +20,8 @@ from typing import IO
 import msgspec
 
 import saltern.cli.main
+import saltern.render
+import saltern.report
 
 SALTERN = [sys.executable, "-m", "saltern"]
 MEMORY = 3 << 30
@@ -92,6 +95,17 @@ class Place:
         return Done(process.returncode, out.decode(), err.decode())
 
 
+def _import_all() -> None:
+    """Another user may not be allowed to read the Python of this one."""
+    import difflib  # noqa: F401
+    import encodings.utf_8_sig  # noqa: F401
+    import pkgutil
+
+    for package in (saltern.report, saltern.render):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            __import__(module.name)
+
+
 def _environment(base: Path, more: Mapping[str, str] | None) -> dict[str, str]:
     """Nothing of the machine's own configuration, and a cache of the test's own."""
     keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
@@ -120,6 +134,7 @@ def _child(argv: list[str], files: list[int], base: Path, user: int, env: Mappin
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.alarm(SECONDS)
+    warnings.simplefilter("ignore")  # pytest makes errors of them; the program does not
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for number, file in enumerate(files, start=1):
         os.dup2(file, number)
@@ -130,6 +145,7 @@ def _child(argv: list[str], files: list[int], base: Path, user: int, env: Mappin
     os.environ.clear()
     os.environ.update(env)
     if user:
+        _import_all()
         os.setgroups([])
         os.setgid(user)
         os.setuid(user)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests import kit
 
 from saltern.config.settings import Settings
 from saltern.language.result import Outcome, Result
@@ -19,7 +20,6 @@ from saltern.sources.tree import Tree
 from saltern.system.clock import FakeClock
 from saltern.system.host import Host, LocalHost
 from saltern.system.process import Ran
-from tests import kit
 
 
 def needs_root(*programs: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -30,7 +30,8 @@ def needs_root(*programs: str) -> Callable[[Callable[..., None]], Callable[..., 
     why = "needs root" if os.geteuid() else f"needs {', '.join(missing)}" if missing else ""
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
-        return pytest.mark.machine(pytest.mark.skipif(bool(why), reason=why)(test))
+        marked: Callable[..., None] = pytest.mark.machine(pytest.mark.skipif(bool(why), reason=why)(test))
+        return marked
 
     return mark
 
@@ -48,7 +49,7 @@ class ScriptedHost(LocalHost):
         self.asked: list[str] = []
         self.fed: list[str] = []
 
-    def run(self, command: str | Sequence[str], **options: object) -> Ran:  # type: ignore[override]
+    def run(self, command: str | Sequence[str], **options: object) -> Ran:
         argv = command.split() if isinstance(command, str) else list(command)
         line = " ".join(argv)
         self.asked.append(line)
@@ -98,6 +99,9 @@ class Bench:
         return Context(self.run, test=test)
 
     def call(self, fun: str, name: str, *, test: bool = False, **args: object) -> Result:
+        return self._called(fun, name, args, test=test)
+
+    def _called(self, fun: str, name: str, args: dict[str, object], *, test: bool = False) -> Result:
         chunk = kit.chunk("it", state=self.state, fun=fun, name=name, more=args)
         return self.caller.call(chunk, chunk.args, test=test)
 
@@ -108,11 +112,11 @@ class Bench:
 
     def change(self, fun: str, name: str, **args: object) -> Result:
         """Test, run, run again: the test foretells the run, and the second run has nothing to do."""
-        foreseen = self.call(fun, name, test=True, **args)
+        foreseen = self._called(fun, name, args, test=True)
         assert foreseen.outcome is Outcome.WOULD_CHANGE, foreseen
         assert foreseen.changes
-        assert self.call(fun, name, test=True, **args) == foreseen, "a test must change nothing"
-        done = self.call(fun, name, **args)
+        assert self._called(fun, name, args, test=True) == foreseen, "a test must change nothing"
+        done = self._called(fun, name, args)
         assert done.outcome is Outcome.OK, done
         assert foreseen.changes == done.changes
         again = self.same(fun, name, **args)
@@ -122,14 +126,14 @@ class Bench:
     def same(self, fun: str, name: str, **args: object) -> Result:
         """Nothing to do, in test mode and in a run."""
         for test in (True, False):
-            result = self.call(fun, name, test=test, **args)
+            result = self._called(fun, name, args, test=test)
             assert (result.outcome, result.changes) == (Outcome.OK, {}), result
             assert result.data
         return result
 
     def refusal(self, fun: str, name: str, **args: object) -> str:
         """The comment of a call that fails and changes nothing."""
-        result = self.call(fun, name, **args)
+        result = self._called(fun, name, args)
         assert (result.outcome, result.changes) == (Outcome.FAILED, {}), result
         assert "Traceback" not in result.comment
         assert " failed: " not in result.comment, "an exception nobody thought of"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,8 @@ def _applied(args: SimpleNamespace, engine: Session) -> Report:
     watchers, close = _watchers(args)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end in order, and report what was done
     try:
-        report = apply(engine, request, _all(watchers))
+        with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
+            report = apply(engine, request, _all(watchers))
     finally:
         for watcher in close:
             watcher.close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli.arguments import Row
 from saltern.config.load import load
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
@@ -128,6 +128,15 @@ def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
         for name in names
         if (value := given[name] if given[name] is not None else getattr(settings, name)) is not None
     }
+    how = str(chosen.get("state_output", "full"))
+    if how.removesuffix("_color").removesuffix("_id") not in STATE_OUTPUTS:
+        raise OperationError(
+            Diagnostic(
+                code="option-choice",
+                what=f"no state_output is called {how!r}",
+                fix=did_you_mean(how, STATE_OUTPUTS) or f"there are {', '.join(STATE_OUTPUTS)}",
+            )
+        )
     return options_for(sys.stdout, colour=args.color, **chosen)
 
 

@@ -195,7 +195,9 @@ def _shim(module: str) -> ModuleType | None:
         return None
 
 
-def _dressed(call: Callable[..., Any], function: Function[..., Any] | StateFunction[Any]) -> Callable[..., Any]:
+def _dressed(
+    call: Callable[..., Any], function: Function[..., Any] | StateFunction[Any]
+) -> Callable[..., Any]:
     """Looks as the function it calls: modules ask for the documentation and the arguments."""
     from inspect import signature
 

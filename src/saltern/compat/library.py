@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.compat.calling import Functions, Serializers, States, Utilities
 from saltern.compat.dunders import VALUES, Call, current
+from saltern.compat.loader import Unavailable, registered
 from saltern.compat.loader import run as run_file
 from saltern.compat.places import KINDS, directories
 from saltern.compat.provider import Shelf
@@ -42,10 +43,10 @@ class Library:
         self.installed = Shelf(
             self, self._salt_directories, provider="salt", cache=lambda: cache_directory(settings)
         )
-        self.functions = Functions(self)
-        self.states = States(self)
-        self.utilities = Utilities(self)
-        self.serializers = Serializers(self)
+        self.functions: Functions = Functions(self)
+        self.states: States = States(self)
+        self.utilities: Utilities = Utilities(self)
+        self.serializers: Serializers = Serializers(self)
         self.running: dict[str, Any] = {}  # Salt's ``__running__``: what has answered so far
 
     def bind(self, run: Run, registry: Registry) -> None:
@@ -93,18 +94,20 @@ class Library:
         kept = {name: vars(module).get(name) for name in VALUES}
         vars(module).update(values)
         try:
-            yield
+            with registered(module):
+                yield
         finally:
             vars(module).update(kept)
             if token is not None:
                 current.reset(token)
 
     @contextmanager
-    def idle(self) -> Iterator[None]:
+    def idle(self, module: ModuleType) -> Iterator[None]:
         """While a module is loaded and asked: the views see this library, whoever else is running."""
         token = current.set(self.call())
         try:
-            yield
+            with registered(module):
+                yield
         finally:
             current.reset(token)
 
@@ -124,7 +127,11 @@ class Library:
     def imported(self, path: str) -> ModuleType:
         """A file that a module imports: loaded once in a run."""
         if path not in self._imported:
-            self._imported[path] = run_file(self, path, "utils")
+            try:
+                run_file(self, path, "utils", known=self._imported)
+            except Unavailable as problem:
+                self._imported.pop(path, None)
+                raise ImportError(str(problem), path=path) from None
         return self._imported[path]
 
     def preferred(self, name: str) -> str:

@@ -55,8 +55,13 @@ def load(library: Library, path: str, kind: str, *, provider: str = "") -> Loade
     return Loaded(module, path, names, _with_dependencies(functions, kind, stem), provider)
 
 
-def run(library: Library, path: str, kind: str, *, own: bool = True) -> ModuleType:
-    """The module of a file, without asking it anything. Raises ``Unavailable``."""
+def run(
+    library: Library, path: str, kind: str, *, own: bool = True, known: dict[str, ModuleType] | None = None
+) -> ModuleType:
+    """The module of a file, without asking it anything. Raises ``Unavailable``.
+
+    It is put into ``known`` before its first line runs, for modules that import each other.
+    """
     name = f"{LOADED}.{'ext' if own else 'int'}.{KINDS.get(kind, kind)}.{_stem(path)}"
     module = ModuleType(name)
     poured: dict[str, Any] = {name: View(library, lookup) for name, lookup in DUNDERS.items()}
@@ -64,9 +69,11 @@ def run(library: Library, path: str, kind: str, *, own: bool = True) -> ModuleTy
     if os.path.basename(path) == "__init__.py":
         module.__path__ = [os.path.dirname(path)]
     _teach_logging()
+    if known is not None:
+        known[path] = module
     try:
         code = _code(name, path, own=own)
-        with _registered(name, module), library.idle():
+        with library.idle(module):
             exec(code, module.__dict__)
     except SyntaxError as problem:
         raise Unavailable(f"{path}:{problem.lineno}: not Python: {problem.msg}", broken=True) from None
@@ -93,8 +100,9 @@ def _code(name: str, path: str, *, own: bool) -> Any:
 
 
 @contextmanager
-def _registered(name: str, module: ModuleType) -> Iterator[None]:
-    """Under its name while it runs: dataclasses and the like look for it there."""
+def registered(module: ModuleType) -> Iterator[None]:
+    """Under its name while its code runs: dataclasses and the like look for it there."""
+    name = module.__name__
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:
@@ -111,7 +119,7 @@ def _initialise(library: Library, module: ModuleType, path: str) -> None:
     if not isinstance(begin, FunctionType):
         return
     try:
-        with library.idle():
+        with library.idle(module):
             begin(library.call().opts)
     except Exception as problem:
         raise Unavailable(f"{path}: __init__ failed: {problem}", broken=True) from None
@@ -121,11 +129,11 @@ def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
     """By ``__virtual__`` and ``__virtualname__``. Raises ``Unavailable`` when it refuses."""
     known = vars(module)
     ask = known.get("__virtual__")
-    answer: object = True
+    answer: Any = True
     why = ""
     if callable(ask):
         try:
-            with library.idle():
+            with library.idle(module):
                 answer = ask()
         except Exception as problem:
             answer, why = False, f"__virtual__ failed: {type(problem).__name__}: {problem}"

@@ -88,6 +88,7 @@ def _plain_watch(chunk: Chunk, reacts: Reacts) -> Chunk:
         if watch in args:
             before = args.get(require, [])
             args[require] = [*before, *args.pop(watch)]  # type: ignore[misc]
-    turned = [replace(one, kind=WITHOUT_REACTION.get(one.kind, one.kind)) for one in chunk.requisites]
+    requires_first = sorted(chunk.requisites, key=lambda one: one.kind in WITHOUT_REACTION)
+    turned = [replace(one, kind=WITHOUT_REACTION.get(one.kind, one.kind)) for one in requires_first]
     words = frozenset(WITHOUT_REACTION.get(word, word) for word in chunk.words)
     return replace(chunk, args=args, words=words, requisites=tuple(turned))

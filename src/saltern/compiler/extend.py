@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from saltern.compiler.parse import kind_of, words_in
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.high import Declaration, Extension, High
-from saltern.language.requisites import REQUISITE_WORDS
+from saltern.language.requisites import IN_FORMS, REQUISITE_WORDS
 
 
 def extend(high: High, found: Diagnostics) -> High:
@@ -29,7 +29,11 @@ def extend(high: High, found: Diagnostics) -> High:
             continue
         done.append((extension.id, extension.bodies))
         for key, items in extension.bodies.items():
-            if not isinstance(key, str) or key.startswith("_"):
+            if not isinstance(key, str):
+                what = f"extend of {extension.id!r} has the key {key!r}; a state is text such as 'file'"
+                found.error("extend-shape", what, where=extension.mark(key))
+                continue
+            if key.startswith("_"):
                 continue
             shaped = _shaped(extension, key, items, found)
             if shaped is not None:
@@ -73,6 +77,11 @@ def _values(declared: Declaration, loosely: bool) -> list[object]:
 def _shaped(extension: Extension, key: str, items: object, found: Diagnostics) -> list[object] | None:
     fun = key.partition(".")[2].partition(".")[0]
     if isinstance(items, list):
+        for index, item in enumerate(items):
+            problem = _odd(item)
+            if problem:
+                what = f"extend of {extension.id!r}: {key!r} {problem}"
+                found.error("extend-shape", what, where=extension.mark(key, index))
         return [*items, fun] if fun else items
     found.error(
         "extend-shape",
@@ -81,6 +90,17 @@ def _shaped(extension: Extension, key: str, items: object, found: Diagnostics) -
         fix="begin each argument with '- '",
     )
     return None
+
+
+def _odd(item: object) -> str:
+    """What is wrong with an argument of an extension, where it stands."""
+    if not isinstance(item, dict | str) or not item:
+        return f"has {kind_of(item)} where an argument belongs"
+    for word, value in item.items() if isinstance(item, dict) else ():
+        mapping = isinstance(value, dict) and word in IN_FORMS
+        if word in REQUISITE_WORDS and not isinstance(value, list) and not mapping:
+            return f"has {kind_of(value)} for {word!r}, which is a list of targets"
+    return ""
 
 
 def _apply(

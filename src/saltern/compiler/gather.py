@@ -80,7 +80,7 @@ class _Gathering:
             return None
         self.seen.add(ref)
         if not self.loader.knows(ref.env):
-            self.missing_env(ref, _where(parent, include))
+            self.missing_env(ref, self.where(ref, parent, include))
             return None
         try:
             document = self.loader.load(ref)
@@ -88,7 +88,7 @@ class _Gathering:
             self.found.add(problem.diagnostics)
             return None
         if document is None:
-            self.missing(ref, _where(parent, include))
+            self.missing(ref, self.where(ref, parent, include))
             return None
         file = parse(document, self.found)
         self.high.files[ref] = file
@@ -149,8 +149,7 @@ class _Gathering:
             fix="name it in file_roots, or with --file-root ENV=DIR",
         )
 
-
-def _where(parent: SlsFile | None, include: Include | None) -> Mark | None:
-    if parent is None or include is None:
-        return None
-    return parent.origin.mark(("include", include.index))
+    def where(self, ref: SlsRef, parent: SlsFile | None, include: Include | None) -> Mark | None:
+        if parent is None or include is None:
+            return self.loader.where(ref)
+        return parent.origin.mark(("include", include.index))

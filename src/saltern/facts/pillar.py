@@ -6,16 +6,17 @@ ones over earlier ones, by the configured strategy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from saltern.facts.tops import TopReader
-from saltern.language.diagnostics import CompileError, Diagnostics, PillarError, did_you_mean
+from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, PillarError, did_you_mean
 from saltern.language.merge import merge
 from saltern.language.source import Mark, SlsRef
 from saltern.render.document import Document
 from saltern.render.pipeline import Renderers
 from saltern.sources.tree import Tree
 from saltern.targeting.match import Subject
+from saltern.targeting.top import Assigned
 
 
 class PillarCompiler:
@@ -31,7 +32,7 @@ class PillarCompiler:
         self._tree = tree
         self._renderers = renderers
         self._tops = tops
-        self._strategy = strategy
+        self._strategy = "smart" if strategy == "none" else strategy  # none: of one environment only
         self._merge_lists = merge_lists
         self._found = Diagnostics()
 
@@ -40,13 +41,27 @@ class PillarCompiler:
         self._found = Diagnostics()
         pillar: dict[str, object] = {}
         try:
-            for env, names in self._tops.assigned(subject, envs, self._found).items():
-                for name in names:
-                    pillar = self._over(pillar, self._file(SlsRef(env, name), None, ()))
+            only = envs[0] if len(envs) == 1 else None
+            for given in self._tops.assigned(subject, envs, self._found, only=only).values():
+                for one in given:
+                    pillar = self._over(pillar, self._given(one))
             self._found.check()
         except CompileError as problem:
             raise PillarError(*problem.diagnostics) from None
         return pillar
+
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        return self._found.warnings
+
+    def _given(self, one: Assigned) -> dict[str, object]:
+        """What one line of the top file brings; a pattern brings all it matches."""
+        result: dict[str, object] = {}
+        for ref in self._expanded(SlsRef(one.env, one.sls)):
+            if one.target.ignore_missing and self._tree.read(ref) is None:
+                continue
+            result = self._over(result, self._file(ref, one.mark, ()))
+        return result
 
     def _over(self, base: dict[str, object], more: Mapping[str, object]) -> dict[str, object]:
         if not base or not more:
@@ -58,7 +73,7 @@ class PillarCompiler:
     def _file(
         self,
         ref: SlsRef,
-        where: Mark | None,
+        where: Callable[[], Mark],
         above: tuple[SlsRef, ...],
         defaults: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
@@ -86,21 +101,32 @@ class PillarCompiler:
     def _included(
         self, item: object, index: int, document: Document, above: tuple[SlsRef, ...]
     ) -> dict[str, object]:
-        where = document.mark(("include", index))
         options: Mapping[str, object] = {}
         if isinstance(item, dict) and len(item) == 1:
             ((item, more),) = item.items()
             options = more if isinstance(more, dict) else {}
-        name = _absolute(str(item), document)
+        if not isinstance(item, str):
+            self._found.error(
+                "include-shape",
+                f"include has {item!r} where the name of an SLS belongs",
+                where=document.mark(("include", index)),
+            )
+            return {}
+        name = _absolute(item, document)
         result: dict[str, object] = {}
         for ref in self._expanded(SlsRef(document.ref.env, name)):
             defaults = options.get("defaults")
-            one = self._file(ref, where, above, defaults if isinstance(defaults, dict) else None)
+            one = self._file(
+                ref,
+                lambda: document.mark(("include", index)),
+                above,
+                defaults if isinstance(defaults, dict) else None,
+            )
             result = self._over(result, _nested(one, options.get("key")))
         return result
 
     def _load(
-        self, ref: SlsRef, where: Mark | None, defaults: Mapping[str, object] | None
+        self, ref: SlsRef, where: Callable[[], Mark], defaults: Mapping[str, object] | None
     ) -> Document | None:
         try:
             source = self._tree.read(ref)
@@ -112,7 +138,7 @@ class PillarCompiler:
         self._found.error(
             "sls-not-found",
             f"no pillar SLS is called {ref.name!r} in pillarenv {ref.env!r}",
-            where=where,
+            where=where(),
             fix=did_you_mean(ref.name, self._tree.sls_names(ref.env)) or "check the pillar top file",
         )
         return None

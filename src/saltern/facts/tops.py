@@ -10,7 +10,7 @@ from saltern.render.document import Document
 from saltern.render.pipeline import Renderers
 from saltern.sources.tree import SlsSource, Tree
 from saltern.targeting.match import Subject
-from saltern.targeting.top import Sections, assigned, includes, parse_top
+from saltern.targeting.top import Assigned, Sections, assigned, includes, parse_top
 
 
 class TopReader:
@@ -23,18 +23,17 @@ class TopReader:
         strategy: str = "merge",
         default_top: str = "base",
         only_env: str | None = None,
-        strict: bool = False,
     ) -> None:
-        """``strict``: a section of an environment that does not exist is an error."""
         self._tree = tree
         self._renderers = renderers
         self._name = name
         self._strategy = strategy
         self._default_top = default_top
         self._only_env = only_env
-        self._strict = strict
 
-    def assigned(self, subject: Subject, envs: Sequence[str], found: Diagnostics) -> dict[str, list[str]]:
+    def assigned(
+        self, subject: Subject, envs: Sequence[str], found: Diagnostics, *, only: str | None = None
+    ) -> dict[str, list[Assigned]]:
         """env → SLS for this machine; a top file that cannot be read is an error, not an empty answer."""
         reads = [self._only_env] if self._only_env else list(envs)
         tops = {env: sections for env in reads if (sections := self._sections(env, found)) is not None}
@@ -46,18 +45,22 @@ class TopReader:
             found,
             strategy=self._strategy,
             default_top=self._default_top,
-            known=self._tree if self._strict else None,
+            only=only,
+            known=self._tree,
         )
         found.check()
-        return {env: names for env, names in result.items() if env in self._tree}
+        return result
 
     def _sections(self, env: str, found: Diagnostics) -> Sections | None:
         document = self._document(self._name, env, found)
         if document is None:
             return None
         sections = parse_top(document, found)
-        for name in includes(document):
+        for name in includes(document, found):
             more = self._document(f"{name.replace('.', '/')}.sls", env, found)
+            if more is None:
+                where = document.mark(("include", name))
+                found.error("sls-not-found", f"no top file is called {name!r}", where=where)
             for section, targets in (parse_top(more, found) if more else {}).items():
                 known = {one.expression: one for one in sections.get(section, [])}
                 known.update({one.expression: one for one in targets})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
 from saltern.render.pipeline import missing
+from saltern.render.python import said
 
 if TYPE_CHECKING:
     from saltern.render.pipeline import Job
@@ -25,7 +26,7 @@ def mako(text: str, job: Job) -> str:
         where = Mark(job.file, problem.lineno, problem.pos)
         said = str(problem).partition(" at line:")[0].partition(" in file")[0]
         raise _bad("template-syntax", said, where) from None
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         rows = exceptions.RichTraceback(error=problem, traceback=problem.__traceback__).records
         line = next((row[5] for row in reversed(rows) if row[4] is not None and row[5]), 0)
         raise _failed(problem, job, int(line)) from None
@@ -34,18 +35,21 @@ def mako(text: str, job: Job) -> str:
 def genshi(text: str, job: Job) -> str:
     try:
         from genshi.template import MarkupTemplate, NewTextTemplate, TemplateError
+        from genshi.template.eval import UndefinedError
     except ImportError as problem:
         raise missing("genshi", problem, job) from None
     plain = "text" in job.argline.replace("-", " ").split() or not text.lstrip().startswith("<")
     try:
-        template = (NewTextTemplate if plain else MarkupTemplate)(text)
+        template = (NewTextTemplate if plain else MarkupTemplate)(text, filepath=job.file, filename=job.file)
         return str(template.generate(**job.values).render(method="text" if plain else "xml", encoding=None))
+    except UndefinedError as problem:
+        raise _bad("template-undefined", str(problem), Mark(job.file, _line(problem, job.file))) from None
     except TemplateError as problem:
         raise _bad(
             "template-syntax", str(problem).partition(" (")[0], Mark(job.file, max(problem.lineno, 0))
         ) from None
-    except Exception as problem:
-        raise _failed(problem, job, 0) from None
+    except (Exception, SystemExit) as problem:
+        raise _failed(problem, job, _line(problem, job.file)) from None
 
 
 def cheetah(text: str, job: Job) -> str:
@@ -61,14 +65,24 @@ def cheetah(text: str, job: Job) -> str:
         raise _bad(
             "template-syntax", said[0] if said else "not Cheetah", Mark(job.file, problem.lineno or 0)
         ) from None
-    except Exception as problem:
-        raise _failed(problem, job, 0) from None
+    except (Exception, SystemExit) as problem:
+        raise _failed(problem, job, _line(problem, job.file)) from None
 
 
-def _failed(problem: Exception, job: Job, line: int) -> CompileError:
+def _line(problem: BaseException, file: str) -> int:
+    """The line of the template, where the engine compiles it under its own name."""
+    line, trace = 0, problem.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _failed(problem: BaseException, job: Job, line: int) -> CompileError:
     undefined = isinstance(problem, NameError) or type(problem).__name__ in ("NotFound", "UndefinedError")
     code = "template-undefined" if undefined else "template-failed"
-    return _bad(code, str(problem) or type(problem).__name__, Mark(job.file, line))
+    return _bad(code, said(problem) or type(problem).__name__, Mark(job.file, line))
 
 
 def _bad(code: str, what: str, where: Mark) -> CompileError:

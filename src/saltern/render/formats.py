@@ -30,6 +30,8 @@ def json(text: str, job: Job) -> object:
         raise _bad(
             "json-syntax", f"not JSON: {problem.msg}", Mark(job.file, problem.lineno, problem.colno)
         ) from None
+    except ValueError as problem:
+        raise _bad("json-syntax", f"not JSON that can be read: {problem}", Mark(job.file)) from None
     except RecursionError:
         raise _bad("json-too-deep", "not JSON that can be read: nested too deep", Mark(job.file)) from None
 
@@ -40,7 +42,7 @@ def toml(text: str, job: Job) -> object:
 
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         at = re.search(r"line (\d+), column (\d+)", str(problem))
         where = Mark(job.file, int(at[1]), int(at[2])) if at else Mark(job.file)
         said = str(problem).partition(" (at ")[0]
@@ -62,7 +64,7 @@ def msgpack(text: str, job: Job) -> object:
         packed = text.lstrip("\n").encode("utf-8", "surrogateescape")
     try:
         return decode(packed)
-    except DecodeError as problem:
+    except (DecodeError, RecursionError) as problem:
         raise _bad("msgpack-syntax", f"not MessagePack: {problem}", Mark(job.file)) from None
 
 

@@ -210,7 +210,7 @@ class Renderers:
         first, newline, rest = text.partition("\n")
         if first.startswith(("#!delayed_", "#!end_delayed_")):
             return default or self._default, text
-        stages = parse_pipe(first[2:])
+        stages = parse_pipe(first[2:]) or default or self._default
         for stage in stages:
             self._check(stage, job, first)
         return stages, newline + rest

@@ -7,6 +7,7 @@ names without the underscores. It is code, not a template: it is trusted as much
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def py(text: str, job: Job) -> object:
     names.update({f"__{name}__": job.values.get(name, {}) for name in NAMES})
     names.update(__env__=job.env, __sls__=job.sls, saltenv=job.env)
     try:
-        with limited(SECONDS):
+        with limited(SECONDS), redirect_stdout(sys.stderr):  # stdout is for data
             exec(compile(text, job.file, "exec", dont_inherit=True), names)
             run = names.get("run")
             if not callable(run):
@@ -50,10 +51,18 @@ def py(text: str, job: Job) -> object:
         raise CompileError(Diagnostic(code="template-time", what=what, where=where)) from None
     except CompileError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         where = Mark(job.file, _line(problem.__traceback__, job.file))
-        what = f"{type(problem).__name__}: {problem}"
+        what = f"{type(problem).__name__}: {said(problem)}"
         raise CompileError(Diagnostic(code="py-failed", what=what, where=where)) from None
+
+
+def said(problem: BaseException) -> str:
+    """An exception's own words, if it can say them."""
+    try:
+        return str(problem)
+    except Exception:
+        return "(it cannot be printed)"
 
 
 def _line(trace: TracebackType | None, file: str) -> int:

@@ -8,13 +8,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from jinja2 import TemplateRuntimeError, Undefined, nodes, pass_context
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.runtime import Context
+
+from saltern.language.source import Mark
 
 _LOADS = ("load_yaml", "load_json", "load_text")
 _HIDDEN = "_saltern_"  # the underscore keeps a name out of what the template exports
@@ -84,7 +86,21 @@ class Serializer(Extension):
         text = str(module)
         if self.environment.keep_trailing_newline:
             text = text.removesuffix("\n")  # as Salt, which keeps that of the outermost template only
-        return _read(text, _IMPORTS[tag], f"{tag} {module.__name__!r} at line {line}", "what it renders to")
+        title = f"{tag} {module.__name__!r} at line {line}"
+        return _read(text, _IMPORTS[tag], title, "what it renders to", self._origin(module.__name__, text))
+
+    def _origin(self, name: str, rendered: str) -> Callable[[int, int], Mark | None]:
+        """The place in the imported file of a place in what it rendered to, if no template changed it."""
+
+        def mark(line: int, column: int) -> Mark | None:
+            loader = self.environment.loader
+            if loader is None:
+                return None
+            source, path, _ = loader.get_source(self.environment, name)
+            same = source.rstrip("\n") == rendered.rstrip("\n")
+            return Mark(path or name, line, column) if same else Mark(path or name)
+
+        return mark
 
     def clock(self) -> float:
         from time import perf_counter
@@ -98,12 +114,30 @@ class Serializer(Extension):
         logging.getLogger(__name__).info("template block %r took %.6f s", str(label), took)
 
 
-def _read(text: str, reader: str, title: str, of_what: str) -> Any:
+class Misread(TemplateRuntimeError):
+    """A file that a tag reads is wrong; ``where`` is its own place, where that is known."""
+
+    def __init__(self, message: str, where: Mark | None, fix: str) -> None:
+        super().__init__(message)
+        self.where = where
+        self.fix = fix
+
+
+def _read(
+    text: str,
+    reader: str,
+    title: str,
+    of_what: str,
+    origin: Callable[[int, int], Mark | None] | None = None,
+) -> Any:
     from saltern.render.filters import serialize
 
     try:
         return getattr(serialize, reader)(text)
     except serialize.WrongText as problem:
+        if origin is not None:
+            where = origin(problem.line, problem.column)
+            raise Misread(problem.what, where, problem.fix) from None
         raise TemplateRuntimeError(f"{title}: {problem.told(of_what)}") from None
 
 

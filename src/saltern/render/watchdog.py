@@ -30,7 +30,7 @@ def limited(seconds: float) -> Iterator[None]:
     except ValueError:  # not the main thread
         yield
         return
-    left = signal.setitimer(signal.ITIMER_VIRTUAL, seconds)[0]
+    left = signal.setitimer(signal.ITIMER_VIRTUAL, min(seconds, 1e6))[0]
     try:
         yield
     finally:

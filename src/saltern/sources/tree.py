@@ -7,6 +7,7 @@ followed, as a tree's owner means them; a loop of links is an error, not a hang.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import normpath
@@ -121,6 +122,8 @@ class Tree:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as problem:
+            if problem.errno == errno.ENAMETOOLONG:
+                return None
             raise _unreadable(path, problem.strerror or str(problem)) from None
         try:
             return self._read(fd, path)

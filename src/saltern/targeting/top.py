@@ -31,9 +31,31 @@ class Target(Struct, kw_only=True):
 
     expression: str
     how: str = "compound"
-    items: list[tuple[str, str]]  # (env or "", sls)
+    items: list[Item]
     where: TopDocument
     section: str
+    order: int = 0  # pillar only: targets are merged by ascending order
+    ignore_missing: bool = False  # pillar only: an SLS that does not exist is left out
+
+
+class Item(Struct, frozen=True):
+    """An SLS given to a target; ``env`` is empty for that of the section, ``at`` its place in the list."""
+
+    env: str
+    sls: str
+    at: int
+
+
+class Assigned(Struct, frozen=True):
+    """An SLS that this machine gets, and the line that says so."""
+
+    env: str
+    sls: str
+    target: Target
+    at: int
+
+    def mark(self) -> Mark:
+        return self.target.where.mark((self.target.section, self.target.expression, self.at))
 
 
 Sections = dict[str, list[Target]]  # env → its targets
@@ -67,11 +89,14 @@ def parse_top(document: TopDocument, found: Diagnostics) -> Sections:
     return sections
 
 
-def includes(document: TopDocument) -> list[str]:
+def includes(document: TopDocument, found: Diagnostics) -> list[str]:
     """Further top files that this one names."""
     data = document.data
-    names = data.get("include") if isinstance(data, dict) else None
-    return [str(name) for name in names] if isinstance(names, list) else []
+    names = data.get("include", []) if isinstance(data, dict) else []
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return names
+    found.error("include-shape", "include is not a list of names", where=document.mark(("include",)))
+    return []
 
 
 def _target(
@@ -91,7 +116,11 @@ def _target(
     target = Target(expression=str(expression), items=[], where=document, section=env)
     for index, item in enumerate(items):
         if isinstance(item, str):
-            target.items.append(("", item))
+            target.items.append(Item("", item, index))
+        elif isinstance(item, dict) and "ignore_missing" in item:
+            target.ignore_missing = bool(item["ignore_missing"])
+        elif isinstance(item, dict) and isinstance(item.get("order"), int):
+            target.order = item["order"]
         elif isinstance(item, dict) and "match" in item:
             target.how = str(item["match"])
             if target.how not in MATCHERS:
@@ -102,7 +131,9 @@ def _target(
                     fix=f"there are {', '.join(MATCHERS)}",
                 )
         elif isinstance(item, dict):
-            target.items += [(str(other), sls) for other, sls in item.items() if isinstance(sls, str)]
+            target.items += [
+                Item(str(other), sls, index) for other, sls in item.items() if isinstance(sls, str)
+            ]
         else:
             found.error(
                 "top-shape",
@@ -145,7 +176,8 @@ def _merge_all(tops: Mapping[str, Sections], envs: Sequence[str], _default: str)
 def _join(known: list[Target], more: Target) -> None:
     for place, one in enumerate(known):
         if one.expression == more.expression:
-            both = list(dict.fromkeys([*one.items, *more.items]))
+            seen = {(item.env, item.sls) for item in one.items}
+            both = [*one.items, *(item for item in more.items if (item.env, item.sls) not in seen)]
             known[place] = Target(
                 expression=one.expression, how=more.how, items=both, where=one.where, section=one.section
             )
@@ -168,27 +200,32 @@ def assigned(
     *,
     strategy: str = "merge",
     default_top: str = "base",
-    known: Container[str] | None = None,
-) -> dict[str, list[str]]:
-    """env → the SLS of this machine, in the order of the top file; ``known``: others are errors."""
+    only: str | None = None,
+    known: Container[str] = (),
+) -> dict[str, list[Assigned]]:
+    """env → what this machine gets, in the order of the top files.
+
+    ``only`` this environment's section counts, if it is given; a section of an environment that is not
+    ``known`` is an error.
+    """
+    if strategy not in STRATEGIES:
+        found.warn("top-strategy", f"top_file_merging_strategy: {strategy!r} is not known; 'merge' is used")
     merged = STRATEGIES.get(strategy, _merge)(tops, envs, default_top)
-    result: dict[str, list[str]] = {}
+    result: dict[str, list[Assigned]] = {}
     for env, targets in merged.items():
-        hit = [target for target in targets if _wanted(env, envs, known) and _hits(target, subject, found)]
-        if hit and known is not None and env not in known:
+        if only is not None and env != only:
+            continue
+        hit = [target for target in targets if _hits(target, subject, found)]
+        if hit and env not in known:
             _unknown_env(env, hit[0], found)
             continue
-        for target in hit:
+        for target in sorted(hit, key=lambda target: target.order):
             result.setdefault(env, [])
-            for other, sls in target.items:
-                result.setdefault(other or env, []).append(sls)
-    order = {env: place for place, env in enumerate(envs)}
-    return {env: result[env] for env in sorted(result, key=lambda env: order.get(env, len(order)))}
-
-
-def _wanted(env: str, envs: Sequence[str], known: Container[str] | None) -> bool:
-    """A section that exists but was not asked for is left alone; one that does not exist is told."""
-    return env in envs or (known is not None and env not in known)
+            for item in target.items:
+                if not item.env or item.env in envs:
+                    place = item.env or env
+                    result.setdefault(place, []).append(Assigned(place, item.sls, target, item.at))
+    return result
 
 
 def _unknown_env(env: str, target: Target, found: Diagnostics) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.modules.bench import Bench, needs_root
 
 from saltern.modules.functions import group as group_functions
 from saltern.modules.states import group
-from tests.modules.bench import Bench, needs_root
 
 NAME = "saltern-t-group"
 

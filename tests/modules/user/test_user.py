@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.modules.bench import Bench, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.accounts.passwords import crypted
@@ -16,7 +17,6 @@ from saltern.modules.accounts.records import shadow
 from saltern.modules.functions import shadow as shadow_functions
 from saltern.modules.functions import user as user_functions
 from saltern.modules.states import user
-from tests.modules.bench import Bench, needs_root
 
 NAME = "saltern-t-user"
 HASH = "$6$saltsalt$qFmFH.bQmmtXzyBY0s9v7Oicd2z4XSIecDzlB5KiA2/jctKu9YterLp8wwnSq.qc.eoxqOmSuNp2xS0ktL3nh/"
@@ -66,7 +66,7 @@ def test_every_attribute_of_a_user_can_be_changed_later(bench: Bench, tmp_path: 
         optional_groups=["no-such-group"],
         mindays=1,
         maxdays=90,
-        warndays=7,
+        warndays=5,
         inactdays=3,
         expire="2030-01-01",
         date=19000,
@@ -79,7 +79,7 @@ def test_every_attribute_of_a_user_can_be_changed_later(bench: Bench, tmp_path: 
         "groups": sorted(["games", NAME]),
         "mindays": 1,
         "maxdays": 90,
-        "warndays": 7,
+        "warndays": 5,
         "inactdays": 3,
         "expire": 21915,
         "date": 19000,

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from glob import glob
 
 from saltern.modules.api import function
 from saltern.modules.commands import words
@@ -29,6 +28,8 @@ def _texts(given: object) -> list[str]:
 
 def _found(sources: object, cwd: str | None) -> list[str]:
     """The names with wildcards resolved."""
+    from glob import glob
+
     found: list[str] = []
     for source in _texts(sources):
         matches = sorted(glob(source, root_dir=cwd))

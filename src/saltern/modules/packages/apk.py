@@ -83,6 +83,9 @@ class Apk:
     def refreshed_at(self) -> float:
         return 0.0
 
+    def fetched(self, item: Item) -> bool:
+        raise PackageError(f"apk cannot fetch {item.name} without installing it")
+
     def held(self) -> frozenset[str]:
         return frozenset()
 

@@ -23,7 +23,6 @@ from saltern.system.host import Host
 QUIET = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none", "NEEDRESTART_MODE": "l"}
 KEEP_CONFIG = ("--force-confdef", "--force-confold")
 LOCK_WAIT = ("-o", "DPkg::Lock::Timeout=300")
-LISTS = "/var/lib/apt/lists"
 VERBS: dict[str, tuple[str, ...]] = {
     "install": ("install",),
     "reinstall": ("install", "--reinstall"),
@@ -87,7 +86,7 @@ class Apt:
         release = ("-o", f"APT::Default-Release={fromrepo}") if fromrepo else ()
         text = self.tool.ask("apt-cache", "-q", *release, "policy", "--", *names)
         heads = list(POLICY.finditer(text))
-        ends = [*(head.start() for head in heads[1:]), len(text)]
+        ends = [*(head.start() for head in heads), len(text)][1:]
         return {
             head[1]: Offer(
                 "" if head[2] == "(none)" else head[2],
@@ -113,9 +112,19 @@ class Apt:
     def refresh(self) -> None:
         self.tool.order("apt-get", "-q", *LOCK_WAIT, "update")
 
+    def _place(self, key: str) -> str:
+        """A directory of apt, as its configuration has it."""
+        return self.tool.ask("apt-config", "shell", "X", f"{key}/d").strip()[3:-1].rstrip("/")
+
     def refreshed_at(self) -> float:
-        times = [os.stat(path).st_mtime for path in (LISTS, f"{LISTS}/partial") if os.path.isdir(path)]
+        lists = self._place("Dir::State::lists")
+        times = [os.stat(path).st_mtime for path in (lists, f"{lists}/partial") if os.path.isdir(path)]
         return max(times, default=0.0)
+
+    def fetched(self, item: Item) -> bool:
+        cache = self._place("Dir::Cache::archives")
+        start = f"{item.name.partition(':')[0]}_{item.version.replace(':', '%3a')}_"
+        return os.path.isdir(cache) and any(file.startswith(start) for file in os.listdir(cache))
 
     # -- holds -----------------------------------------------------------------------------------
 

@@ -98,7 +98,7 @@ class Dnf(Rpm):
 
     def group(self, name: str) -> Group | None:
         ran = self.tool.run([self.program, "-q", "group", "info", "--", name])
-        if ran.code or "Mandatory" not in ran.out and "Default" not in ran.out:
+        if ran.code or ("Mandatory" not in ran.out and "Default" not in ran.out):
             return None
         return group_parts(ran.out)
 

@@ -82,6 +82,10 @@ class Manager(Protocol):
 
     def carry_out(self, order: Order) -> None: ...
 
+    def fetched(self, item: Item) -> bool:
+        """Whether the package file is in the cache."""
+        ...
+
     def refresh(self) -> None:
         """Fetch the lists of packages again."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
@@ -30,6 +31,7 @@ SHOWN = re.compile(r"^(Repository|Name|Version)\s*: (.+)$", re.MULTILINE)
 IGNORED = re.compile(r"^\s*IgnorePkg\s*=\s*(.*)$", re.MULTILINE)
 PROVIDED = re.compile(r"^Provides\s*: (.+)$", re.MULTILINE)
 NONE_FOUND = 1
+CACHE = "/var/cache/pacman/pkg"
 
 
 class Pacman:
@@ -79,6 +81,10 @@ class Pacman:
 
     def refreshed_at(self) -> float:
         return 0.0
+
+    def fetched(self, item: Item) -> bool:
+        start = f"{item.name}-{item.version}-"
+        return os.path.isdir(CACHE) and any(file.startswith(start) for file in os.listdir(CACHE))
 
     def held(self) -> frozenset[str]:
         text = self.tool.host.read("/etc/pacman.conf") or ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from saltern.modules.packages.model import Item, Listing, collected
 from saltern.modules.packages.tool import Tool
-from saltern.modules.packages.versions import rpm_compare
+from saltern.modules.packages.versions import bare, rpm_compare
 from saltern.system.clock import Clock
 from saltern.system.host import Host
 
@@ -25,6 +26,7 @@ KNOWN = {
     "license": "%{LICENSE}",
     "vendor": "%{VENDOR}",
 }
+CACHES = ("/var/cache/dnf", "/var/cache/libdnf5", "/var/cache/yum", "/var/cache/zypp/packages")
 NO_KEYS = "gpg-pubkey"  # imported keys are listed as packages
 
 
@@ -52,6 +54,10 @@ class Rpm:
 
     def provided(self) -> frozenset[str]:
         return frozenset(self.tool.ask("rpm", "-qa", "--qf", r"[%{PROVIDENAME}\n]").split())
+
+    def fetched(self, item: Item) -> bool:
+        start = f"{item.name}-{bare(item.version)}."
+        return any(file.startswith(start) for top in CACHES for _, _, files in os.walk(top) for file in files)
 
     def compare(self, one: str, other: str) -> int:
         return rpm_compare(one, other)

@@ -11,6 +11,7 @@ from jinja2 import Template, TemplateNotFound
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark
 from saltern.render.jinja.linemap import TooLarge
+from saltern.render.tags import Misread
 
 TIME = "this template used {:g} s of CPU time and was stopped"
 TIME_FIX = "is there a loop that does not end? The limit is render_time_limit in the configuration"
@@ -24,6 +25,8 @@ def said(
     problem: BaseException, values: Mapping[str, object], shared: Mapping[str, object]
 ) -> tuple[str, str, str]:
     """Code, text and fix for what a template ran into."""
+    if isinstance(problem, Misread):
+        return "template-data", str(problem.message), problem.fix
     if isinstance(problem, jinja2.UndefinedError):
         text = str(problem.message)
         if "Salt object' has no attribute" in text and hasattr(shared.get("salt"), "unknown"):
@@ -59,9 +62,13 @@ def said(
     return "template-failed", text if told else f"{text} ({name})", ""
 
 
-def told(trace: TracebackType | None, file: str, code: str, what: str, fix: str) -> CompileError:
+def told(
+    trace: TracebackType | None, file: str, code: str, what: str, fix: str, at: Mark | None = None
+) -> CompileError:
     """The problem at the innermost template line; the lines that led there beside it."""
     places = _template_lines(trace)
+    if at is not None:
+        places.append(at)
     where = places[-1] if places else Mark(file)
     also = tuple(("called from", mark) for mark in reversed(places[:-1]) if mark != where)
     return CompileError(Diagnostic(code=code, what=what, where=where, fix=fix, also=also[:10]))

@@ -17,6 +17,7 @@ from saltern.render.jinja.environment import Environment, TreeLoader, place_name
 from saltern.render.jinja.header import header
 from saltern.render.jinja.linemap import Pieces
 from saltern.render.jinja.problems import TIME, TIME_FIX, said, told, unknown_name_fix
+from saltern.render.tags import Misread
 from saltern.render.watchdog import TimeIsUp, limited
 from saltern.sources.tree import Tree
 
@@ -71,7 +72,9 @@ class JinjaRenderer:
                     Diagnostic(code="template-syntax", what=str(problem.message), where=where, fix=fix)
                 ) from None
             except (Exception, RecursionError) as problem:
-                raise told(problem.__traceback__, file, *said(problem, values, self._shared)) from None
+                at = problem.where if isinstance(problem, Misread) else None
+                words = said(problem, values, self._shared)
+                raise told(problem.__traceback__, file, *words, at=at) from None
 
     def _template(self, environment: Environment, text: str, name: str, file: str) -> Template:
         key = (name, file, text)
@@ -87,11 +90,17 @@ class JinjaRenderer:
         key = (env, purpose, repr(given) if given else "")
         if key not in self._environments:
             options = {**self._options.get(purpose, {}), **given}
-            made = self._environments[key] = Environment(
-                loader=TreeLoader(self._tree, env),
-                lenient=self._lenient,
-                cache=bytecode(self._cachedir, (self._lenient, sorted(options.items()))),
-                options=options,
-            )
+            try:
+                made = Environment(
+                    loader=TreeLoader(self._tree, env),
+                    lenient=self._lenient,
+                    cache=bytecode(self._cachedir, (self._lenient, sorted(options.items()))),
+                    options=options,
+                )
+            except (AssertionError, TypeError, ValueError) as problem:
+                what = f"Jinja refuses these options: {options!r}: {problem}"
+                fix = "see jinja_env and jinja_sls_env in the configuration, or the header of the template"
+                raise CompileError(Diagnostic(code="jinja-options", what=what, fix=fix)) from None
+            self._environments[key] = made
             made.globals.update(self._shared, saltenv=env)
         return self._environments[key]

@@ -1,0 +1,42 @@
+"""``_grains``: every function of the user's files is asked, and what it gives are grains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from saltern.language.merge import deep
+
+if TYPE_CHECKING:
+    from saltern.compat.library import Library
+    from saltern.compat.loader import Loaded, Raw
+
+
+def custom_grains(library: Library) -> tuple[dict[str, object], list[str]]:
+    """The grains, and why some functions gave none: a grain that fails is not worth a run."""
+    found: dict[Any, Any] = {}
+    problems: list[str] = []
+    for loaded in library.own.loaded("grains"):
+        for name, raw in loaded.functions.items():
+            try:
+                given = _asked(library, loaded, raw, found)
+            except Exception as problem:
+                problems.append(f"{loaded.path}: {name} failed: {type(problem).__name__}: {problem}")
+                continue
+            if isinstance(given, dict):
+                found = deep(found, given, False)
+            else:
+                problems.append(f"{loaded.path}: {name} gave {type(given).__name__}, not a dictionary")
+    return found, problems
+
+
+def _asked(library: Library, loaded: Loaded, raw: Raw, so_far: dict[str, object]) -> object:
+    """Some want to see the grains found so far."""
+    from inspect import signature
+
+    wanted = signature(raw).parameters
+    known: dict[str, object] = (
+        {"grains": {**library.call().ctx.grains, **so_far}} if "grains" in wanted else {}
+    )
+    known |= {"proxy": {}} if "proxy" in wanted else {}
+    with library.calling(library.call().ctx, loaded.module):
+        return raw(**known)

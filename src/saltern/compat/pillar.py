@@ -1,0 +1,61 @@
+"""``_pillar`` and the option ``ext_pillar``: pillar from elsewhere, laid over that of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from saltern.compat.adapt import SaltFunction
+from saltern.language.diagnostics import Diagnostic, PillarError
+from saltern.language.merge import merge
+
+if TYPE_CHECKING:
+    from saltern.compat.library import Library
+
+
+def ext_pillar(
+    library: Library,
+    entries: Sequence[object],
+    pillar: dict[str, object],
+    *,
+    minion_id: str,
+    strategy: str = "smart",
+    merge_lists: bool = False,
+) -> dict[str, object]:
+    """``entries`` are the items of the option, ``{name: arguments}``. Raises ``PillarError``."""
+    for entry in entries:
+        if not isinstance(entry, Mapping) or len(entry) != 1:
+            raise _wrong("ext_pillar needs a list of '{name: arguments}'", f"got {entry!r:.80}")
+        ((name, given),) = entry.items()
+        more = _asked(library, str(name), given, minion_id, pillar)
+        merged = merge(pillar, more, strategy=strategy, merge_lists=merge_lists)
+        assert isinstance(merged, dict)
+        pillar = merged
+    return pillar
+
+
+def _asked(
+    library: Library, name: str, given: object, minion_id: str, pillar: dict[str, object]
+) -> Mapping[Any, Any]:
+    function = library.own.member("pillar", f"{name}.ext_pillar")
+    function = function or library.installed.member("pillar", f"{name}.ext_pillar")
+    if not isinstance(function, SaltFunction):
+        why = library.own.why("pillar", name) or library.installed.why("pillar", name)
+        raise _wrong(f"no ext_pillar is called {name!r}", why or "put it into _pillar in a file root")
+    args: tuple[Any, ...] = (minion_id, pillar)
+    keywords: dict[str, Any] = {}
+    if isinstance(given, Mapping):
+        keywords = {str(key): value for key, value in given.items()}
+    else:
+        args += tuple(given) if isinstance(given, list | tuple) else (given,)
+    try:
+        answer: object = function.body(library.call().ctx, *args, **keywords)
+    except Exception as problem:
+        raise _wrong(f"ext_pillar {name!r} failed: {type(problem).__name__}: {problem}") from None
+    if not isinstance(answer, Mapping):
+        raise _wrong(f"ext_pillar {name!r} gave {type(answer).__name__}, not a dictionary")
+    return answer
+
+
+def _wrong(what: str, fix: str = "") -> PillarError:
+    return PillarError(Diagnostic(code="ext-pillar", what=what, fix=fix))

@@ -1,0 +1,42 @@
+"""``_renderers``: the user's own, and those of an installed Salt that saltern does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from saltern.compat.adapt import SaltFunction
+
+if TYPE_CHECKING:
+    from saltern.compat.library import Library
+
+Renderer = Callable[..., object]
+
+
+def renderer(library: Library, name: str) -> Renderer | None:
+    """``render(text, env=…, sls=…, path=…, argline=…, values=…)`` gives text or data; None: no such one."""
+    found = library.own.member("renderers", f"{name}.render")
+    found = found or library.installed.member("renderers", f"{name}.render")
+    if not isinstance(found, SaltFunction):
+        return None
+    function: SaltFunction = found
+
+    def render(
+        text: object,
+        *,
+        env: str = "base",
+        sls: str = "",
+        path: str = "",
+        argline: str = "",
+        values: Mapping[str, object] | None = None,
+    ) -> object:
+        more: dict[str, Any] = {"tmplpath": path, "context": dict(values or {}), "renderers": {}}
+        if argline:
+            more["argline"] = argline
+        known = function.schema
+        if known is not None and not known.open:
+            more = {key: value for key, value in more.items() if key in known.params}
+        made = function.body(library.call().ctx, text, env, sls, **more)
+        return made.read() if hasattr(made, "read") else made
+
+    return render

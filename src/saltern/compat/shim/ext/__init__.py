@@ -1,0 +1,1 @@
+"""``salt.ext``: libraries Salt used to carry."""

@@ -1,0 +1,33 @@
+"""``salt.utils.decorators.path``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from saltern.compat.shim import exceptions
+from saltern.compat.shim.utils.path import which_bin as find
+
+Fun = Callable[..., Any]
+
+
+def which_bin(exes: Iterable[str]) -> Callable[[Fun], Fun]:
+    """Only where one of these programs is installed."""
+    wanted = list(exes)
+
+    def mark(function: Fun) -> Fun:
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            if find(wanted) is None:
+                told = f"none of {', '.join(wanted)} was found"
+                raise exceptions.CommandNotFoundError(told)  # type: ignore[attr-defined]
+            return function(*args, **kwargs)
+
+        return checked
+
+    return mark
+
+
+def which(exe: str) -> Callable[[Fun], Fun]:
+    return which_bin([exe])

@@ -1,0 +1,108 @@
+"""The program ``git``: how it is run, as whom, and with which keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+
+from saltern.modules.context import Context
+from saltern.modules.states._programs import ProgramFailed, complaint, masked, program
+from saltern.modules.states.file.answers import Refusal
+from saltern.system.process import Ran
+
+# Nothing of the arguments becomes part of these texts: git hands them to a shell, which reads the variables.
+CREDENTIALS = '!f() { printf "username=%s\\npassword=%s\\n" "$SALTERN_GIT_USER" "$SALTERN_GIT_SECRET"; }; f'
+SSH = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o IdentitiesOnly=yes"
+
+
+class Login(Struct, frozen=True, kw_only=True):
+    """Who talks to the remote: key files for ssh, a name and a password for https."""
+
+    identity: tuple[str, ...] = ()
+    https_user: str | None = None
+    https_pass: str | None = field(default=None)
+
+    def __repr__(self) -> str:
+        return "Login(…)"
+
+
+ANONYMOUS = Login()
+
+
+def login(identity: object, https_user: str | None, https_pass: str | None, user: str | None) -> Login:
+    """What was asked for. Raises for a key that is not there, or a password without a name."""
+    if https_pass and not https_user:
+        raise Refusal("https_pass needs https_user")
+    listed = identity if isinstance(identity, list) else [identity] if identity else []
+    keys = tuple(os.path.expanduser(str(key)) for key in listed)
+    for key in keys:
+        if "://" in key or not os.path.isabs(key):
+            raise Refusal(f"identity {key!r} must be the absolute path of a private key on this machine")
+        if not os.path.isfile(key):
+            raise Refusal(f"identity {key} does not exist")
+    return Login(identity=keys, https_user=https_user, https_pass=https_pass)
+
+
+class Git:
+    """Runs git in one directory, as one user."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        path: str | None = None,
+        *,
+        user: str | None = None,
+        login: Login = ANONYMOUS,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self.ctx = ctx
+        self.path = path
+        self.user = user
+        self._login = login
+        self._env = {**_environment(login), **(env or {})}
+
+    def ran(self, *words: str, stdin: str | None = None) -> Ran:
+        where = ["-C", self.path] if self.path else []
+        return program(self.ctx, ["git", *where, *words], user=self.user, env=self._env, stdin=stdin)
+
+    def out(self, *words: str, stdin: str | None = None, what: str = "") -> str:
+        """What it prints. Raises with git's own words when it fails."""
+        ran = self.ran(*words, stdin=stdin)
+        if ran.code:
+            told = what or f"git {words[0]} failed"
+            raise ProgramFailed(complaint(ran, "git", what=told, secrets=(self._login.https_pass,)))
+        return ran.out.rstrip()
+
+    def maybe(self, *words: str) -> str:
+        """What it prints, or nothing when it fails."""
+        ran = self.ran(*words)
+        return "" if ran.code else ran.out.rstrip()
+
+    def at(self, path: str, env: Mapping[str, str] | None = None) -> Git:
+        return Git(self.ctx, path, user=self.user, login=self._login, env={**self._env, **(env or {})})
+
+
+def _environment(login: Login) -> dict[str, str]:
+    env = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    if login.identity:
+        keys = {f"SALTERN_GIT_KEY_{number}": key for number, key in enumerate(login.identity)}
+        env |= keys
+        env["GIT_SSH_COMMAND"] = " ".join([SSH, *(f'-i "${name}"' for name in keys)])
+    else:
+        env["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes"
+    if login.https_user:
+        env |= {"SALTERN_GIT_USER": login.https_user, "SALTERN_GIT_SECRET": login.https_pass or ""}
+        env |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "credential.helper"}
+        env["GIT_CONFIG_VALUE_0"] = CREDENTIALS
+    return env
+
+
+def shown(url: str) -> str:
+    """An address without the password it may hold."""
+    return masked(url)
+
+
+def lines(text: str) -> Sequence[str]:
+    return [line for line in text.splitlines() if line]

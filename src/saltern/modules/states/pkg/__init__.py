@@ -1,0 +1,62 @@
+"""``pkg``: packages of the machine's package manager.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from saltern.language.result import Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+
+if TYPE_CHECKING:
+    from saltern.language.chunk import Chunk
+    from saltern.language.events import Answer
+
+LAZY: dict[str, str] = {
+    "downloaded": "downloading",
+    "group_installed": "groups",
+    "held": "holding",
+    "installed": "installing",
+    "latest": "installing",
+    "purged": "removing",
+    "removed": "removing",
+    "unheld": "holding",
+    "uptodate": "upgrading",
+}
+WATCHING = ("installed", "latest", "removed", "purged")
+
+
+@state
+def mod_watch(ctx: Context, /, name: str, *, sfun: str = "installed", **kwargs: object) -> Result:
+    """What a ``pkg`` state does when something it watches has changed: the same again.
+
+    Args:
+        name: the package.
+        sfun: the function that watches.
+    """
+    if sfun not in WATCHING:
+        return failed(f"pkg.{sfun} does not work with the watch requisite; {', '.join(WATCHING)} do")
+    from importlib import import_module
+
+    from saltern.modules.params import BadArgument, bind, schema_of
+
+    found = getattr(import_module(f"{__name__}.{LAZY[sfun]}"), sfun)
+    body: Callable[..., Result] = found.body
+    try:
+        return body(ctx, name, **bind(schema_of(body, skip=2), kwargs))
+    except BadArgument as problem:
+        return failed(str(problem))
+
+
+def mod_aggregate(
+    ctx: Context, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]
+) -> Chunk:
+    """The chunk with the packages of all others that can be done in the same transaction."""
+    from saltern.modules.states.pkg.aggregating import merged
+
+    del ctx
+    return merged(chunk, group, answered)

@@ -1,0 +1,53 @@
+"""How ``pkg`` states answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.context import Context
+from saltern.modules.packages.model import PackageError
+from saltern.modules.params import BadArgument
+
+# Salt hands these on to one package manager or another; here they mean nothing.
+UNUSED = frozenset(
+    {"pkg_verify", "skip_suggestions", "report_reboot_exit_codes", "resolve_capabilities", "watch_flags"}
+    | {"bypass_file", "bypass_file_contains", "force_yes", "use_vt", "output_loglevel", "aggregate"}
+    | {"disableexcludes", "setopt", "novendorchange", "no_recommends", "failhard", "saltenv"}
+)
+
+
+def guarded(work: Callable[[], Result]) -> Result:
+    """The answer of ``work``; what a package manager or an argument refuses becomes a failed one."""
+    try:
+        return work()
+    except (PackageError, BadArgument) as refusal:
+        return failed(str(refusal))
+
+
+def answer(
+    ctx: Context,
+    changes: dict[str, object],
+    comment: str,
+    data: dict[str, object],
+    warnings: tuple[str, ...] = (),
+) -> Result:
+    """Done, or in test mode: would be done."""
+    outcome = Outcome.WOULD_CHANGE if ctx.test and changes else Outcome.OK
+    return Result(outcome=outcome, comment=comment, changes=changes, data=data, warnings=warnings)
+
+
+def named(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def unused(rest: Mapping[str, object], known: Iterable[str]) -> tuple[str, ...]:
+    """Salt takes any argument here and forgets it; so do we, and say so."""
+    listed = tuple(known)
+    return tuple(
+        f"argument {name!r} has no effect here" + (f"; {hint}" if hint else "")
+        for name in rest
+        if name not in UNUSED and not name.startswith("__")
+        for hint in (did_you_mean(name, listed),)
+    )

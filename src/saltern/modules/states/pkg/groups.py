@@ -1,0 +1,64 @@
+"""``pkg.group_installed``."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.packages.choose import manager as manager_of
+from saltern.modules.packages.model import How, PackageError
+from saltern.modules.states.pkg.answers import guarded, unused
+from saltern.modules.states.pkg.bringing import Job, Terms, Wording, bring
+from saltern.modules.states.pkg.wanted import wanted
+
+WORDS = Wording(
+    nothing="Group is already installed: {}",
+    done="The following packages of the group were installed: {}",
+    would="The following packages of the group would be installed: {}",
+)
+
+
+@state
+def group_installed(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    skip: list[str] | None = None,
+    include: list[str] | None = None,
+    fromrepo: str | None = None,
+    refresh: bool | None = None,
+    skip_verify: bool = False,
+    **rest: object,
+) -> Result:
+    """Install the packages of a group (dnf, yum), a pattern (zypper), or a pacman group.
+
+    Args:
+        name: the group.
+        skip: packages of the group to leave out; not those it cannot be without.
+        include: optional packages of the group to install, too.
+        fromrepo: the repository to install from.
+        refresh, skip_verify: as for ``pkg.installed``.
+
+    Example:
+        ```yaml
+        Development Tools:
+          pkg.group_installed:
+            - skip: [cvs]
+        ```
+    """
+
+    def work() -> Result:
+        manager = manager_of(ctx)
+        group = manager.group(name)
+        if group is None:
+            raise PackageError(f"{manager.name} knows no group {name!r}")
+        if fixed := sorted({*(skip or ())} & {*group.mandatory}):
+            raise PackageError(f"the group {name!r} cannot be without {', '.join(fixed)}; do not skip it")
+        names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
+        wants = wanted(name, sorted(names))
+        terms = Terms(how=How(fromrepo=fromrepo or "", skip_verify=skip_verify), refresh=refresh)
+        notes = unused(rest, ("skip", "include"))
+        return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))
+
+    return guarded(work)

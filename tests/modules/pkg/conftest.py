@@ -1,0 +1,195 @@
+"""A world of packages of its own: a repository in a directory, and apt and dpkg working in another.
+
+``APT_CONFIG``, ``DPKG_ROOT`` and ``DPKG_ADMINDIR`` send the real programs there, so nothing of this
+machine is touched, and neither root nor a network is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from saltern.config.settings import Settings
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import Function, StateFunction
+from saltern.modules.context import Context, Run
+from saltern.sources.tree import Tree
+from saltern.system.clock import FakeClock
+from saltern.system.host import Host, LocalHost
+
+NEEDED = ("apt-get", "dpkg", "dpkg-deb", "apt-mark")
+CONFIG = """
+Dir "{root}";
+Dir::Etc "{root}/etc/apt";
+Dir::State::status "{root}/var/lib/dpkg/status";
+Dir::Bin::dpkg "{root}/dpkg";
+APT::Architecture "{arch}";
+APT::Architectures {{ "{arch}"; }};
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+"""
+# Neither a user nor a chroot of its own; and what dpkg wants on its PATH is not always there.
+DPKG = """#!/bin/sh
+exec dpkg --root={root} --force-not-root --force-script-chrootless --force-bad-path --log={root}/log "$@"
+"""
+
+
+class NoFunctions:
+    def __getitem__(self, name: str) -> Callable[..., object]:
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return False
+
+
+class NoTemplates:
+    def text(self, text: str, **_: object) -> str:
+        return text
+
+    def data(self, text: str, **_: object) -> object:
+        return text
+
+
+def make_run(base: Path, host: Host, grains: dict[str, object]) -> Run:
+    return Run(
+        settings=Settings(id="here", cachedir=str(base / "cache")),
+        grains=grains,
+        pillar={},
+        opts={},
+        files=Tree({"base": [str(base / "states")]}),
+        templates=NoTemplates(),
+        functions=NoFunctions(),
+        host=host,
+        clock=FakeClock(),
+    )
+
+
+class World:
+    """``publish`` puts packages into the repository; ``call``, ``change`` … run states in it."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.root = base / "root"
+        self.repo = base / "repo"
+        self.packages = ""
+        for place in ("etc/apt/sources.list.d", "etc/apt/preferences.d", "etc/apt/trusted.gpg.d"):
+            (self.root / place).mkdir(parents=True)
+        for place in ("var/lib/dpkg/updates", "var/lib/dpkg/info", "var/lib/apt/lists/partial"):
+            (self.root / place).mkdir(parents=True)
+        (self.root / "var/cache/apt/archives/partial").mkdir(parents=True)
+        (self.root / "var/log/apt").mkdir(parents=True)
+        (self.root / "var/lib/dpkg/status").touch()
+        self.repo.mkdir()
+        (base / "states").mkdir()
+        arch = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True).stdout.strip()
+        (base / "apt.conf").write_text(CONFIG.format(root=self.root, arch=arch))
+        (self.root / "dpkg").write_text(DPKG.format(root=self.root))
+        (self.root / "dpkg").chmod(0o755)
+        (self.root / "etc/apt/sources.list").write_text(f"deb [trusted=yes] copy:{self.repo} ./\n")
+        self.run = self.fresh_run()
+
+    def fresh_run(self) -> Run:
+        return make_run(self.base, LocalHost(), {"os_family": "Debian", "os": "Debian"})
+
+    # -- packages --------------------------------------------------------------------------------
+
+    def build(self, name: str, version: str = "1.0", *, listed: bool = False, **fields: str) -> str:
+        """A package file; with ``conffile`` it has a configuration file."""
+        place = self.base / "build" / f"{name}-{version}"
+        (place / "DEBIAN").mkdir(parents=True)
+        (place / "usr/share" / name).mkdir(parents=True)
+        (place / "usr/share" / name / "version").write_text(version)
+        if fields.pop("conffile", ""):
+            (place / "etc").mkdir()
+            (place / "etc" / f"{name}.conf").write_text("x\n")
+            (place / "DEBIAN/conffiles").write_text(f"/etc/{name}.conf\n")
+        control = f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: nobody <n@example.org>\n"
+        control += "".join(f"{key.capitalize()}: {value}\n" for key, value in fields.items())
+        control += "Description: for tests\n"
+        (place / "DEBIAN/control").write_text(control)
+        target = self.repo if listed else self.base / "files"
+        target.mkdir(exist_ok=True)
+        path = target / f"{name}_{version.replace(':', '%3a')}_all.deb"
+        subprocess.run(["dpkg-deb", "--root-owner-group", "-b", place, path], check=True, capture_output=True)
+        if listed:
+            data = path.read_bytes()
+            self.packages += (
+                f"{control}Filename: ./{path.name}\nSize: {len(data)}\n"
+                f"SHA256: {hashlib.sha256(data).hexdigest()}\n\n"
+            )
+        return str(path)
+
+    def publish(self, name: str, version: str = "1.0", **fields: str) -> None:
+        self.build(name, version, listed=True, **fields)
+        (self.repo / "Packages").write_text(self.packages)
+
+    def versions(self) -> dict[str, str]:
+        form = "${Package} ${Version} ${db:Status-Status}\\n"
+        text = subprocess.run(["dpkg-query", "-W", "-f", form], capture_output=True, text=True).stdout
+        rows = [line.split() for line in text.splitlines()]
+        return {row[0]: row[1] for row in rows if row[2] == "installed"}
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def context(self, *, test: bool = False) -> Context:
+        return Context(self.fresh_run(), test=test)
+
+    def call(self, function: StateFunction[...], name: str, **args: object) -> Result:
+        return function(self.context(), name, **args)
+
+    def ask(self, function: Function[..., object], *args: object, **more: object) -> object:
+        return function(self.context(), *args, **more)
+
+    def foresee(self, function: StateFunction[...], name: str, **args: object) -> Result:
+        return function(self.context(test=True), name, **args)
+
+    def change(self, function: StateFunction[...], name: str, *, once: bool = True, **args: object) -> Result:
+        """Test, run, run again: the test foretells the run and touches nothing, nor does the second run."""
+        before = self.versions()
+        foreseen = self.foresee(function, name, **args)
+        assert self.versions() == before
+        done = self.call(function, name, **args)
+        assert done.outcome is Outcome.OK, done.comment
+        assert done.changes
+        assert foreseen.outcome is Outcome.WOULD_CHANGE, foreseen.comment
+        assert foreseen.changes == done.changes
+        if once:
+            again = self.same(function, name, **args)
+            assert again.data.keys() == done.data.keys()
+        return done
+
+    def same(self, function: StateFunction[...], name: str, **args: object) -> Result:
+        """Nothing to do, in test mode and in a run."""
+        for test in (True, False):
+            result = function(self.context(test=test), name, **args)
+            assert (result.outcome, result.changes) == (Outcome.OK, {}), result
+            assert result.data
+        return result
+
+    def refusal(self, function: StateFunction[...], name: str, **args: object) -> str:
+        """The comment of a run that fails and changes nothing, in test mode as well."""
+        before = self.versions()
+        for test in (True, False):
+            result = function(self.context(test=test), name, **args)
+            assert result.outcome is Outcome.FAILED, result
+            assert self.versions() == before
+            assert "Traceback" not in result.comment
+        return result.comment
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    if missing := [program for program in NEEDED if shutil.which(program) is None]:
+        pytest.skip(f"needs {', '.join(missing)}")
+    made = World(tmp_path)
+    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "apt.conf"))
+    monkeypatch.setenv("DPKG_ADMINDIR", str(made.root / "var/lib/dpkg"))
+    monkeypatch.setenv("DPKG_ROOT", str(made.root))
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    return made
