@@ -178,6 +178,7 @@ class Session:
             blacklist=settings.renderer_blacklist,
             whitelist=settings.renderer_whitelist,
             limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
+            seconds=settings.render_time_limit,
         )
 
     def _jinja(

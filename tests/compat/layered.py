@@ -44,6 +44,8 @@ class LayeredRegistry(Registry):
             found = ask(kind, name)
             if found is not None:
                 yield found
+                if getattr(found, "BROKEN", False):
+                    return
 
     def module(self, kind: str, name: str) -> ModuleType | None:
         return next(self._layers(kind, name), None)
@@ -52,8 +54,10 @@ class LayeredRegistry(Registry):
         return sorted({*super().names(kind), *(name for one in self._before for name in one.names(kind))})
 
     def members(self, kind: str, name: str) -> list[str]:
+        """Without those of the last providers: to list what there is should not load a whole library."""
         marked = StateFunction if kind == "states" else Function
-        return sorted({fun for one in self._layers(kind, name) for fun in member_names(one, marked)})
+        layers = [*(one.module(kind, name) for one in self._before), super().module(kind, name)]
+        return sorted({fun for one in layers for fun in member_names(one, marked)})
 
     def unknown_state(self, state: str, fun: str) -> str:
         return self._why("states", state) or super().unknown_state(state, fun)

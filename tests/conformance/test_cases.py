@@ -11,7 +11,6 @@ CASES = Path(__file__).parent / "cases"
 
 # Cases that show a mistake of the engine which is not mended yet.
 BROKEN: dict[str, str] = {
-    "require_before_watch_without_reaction": "the run does not keep to the order of the low data",
 }
 
 

@@ -73,7 +73,11 @@ class Place:
         """The command with the roots of this place, unless it names others."""
         argv = [command, *words]
         given = {word.partition("=")[0] for word in words}
-        for flag, folder in (("--file-root", "states"), ("--pillar-root", "pillar"), ("--config", "etc/saltern.yaml")):
+        for flag, folder in (
+            ("--file-root", "states"),
+            ("--pillar-root", "pillar"),
+            ("--config", "etc/saltern.yaml"),
+        ):
             if flag not in given and (folder == "states" or (self.base / folder).exists()):
                 argv.append(f"{flag}={self.base / folder}")
         return argv
@@ -109,7 +113,13 @@ def _import_all() -> None:
 def _environment(base: Path, more: Mapping[str, str] | None) -> dict[str, str]:
     """Nothing of the machine's own configuration, and a cache of the test's own."""
     keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    return {**keep, "HOME": str(base), "SALTERN_CACHEDIR": str(base / "cache"), "PYTHONUTF8": "1", **(more or {})}
+    return {
+        **keep,
+        "HOME": str(base),
+        "SALTERN_CACHEDIR": str(base / "cache"),
+        "PYTHONUTF8": "1",
+        **(more or {}),
+    }
 
 
 def forked(argv: list[str], base: Path, *, user: int = 0, env: Mapping[str, str] | None = None) -> Done:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.e2e.command import Place, is_told_well
 
 STATE = "x:\n  test.nop: []\n"
 DEEP = "[" * 3000 + "]" * 3000
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{name}: &{name} [{','.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{name}: &{name} [{','.join([f'*{before}'] * 10)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
 
@@ -88,8 +88,14 @@ SHAPES = [
     ("exclude: {a: 1}\n" + STATE, "1:1", "exclude-not-list"),
 ]
 REQUISITES = [
-    *((argument(f"require: {value}"), "5:7", "requisite-not-list") for value in ("5", "null", "y", "{test: y}", "true")),
-    *((argument(f"require: {value}"), "5:17", "requisite-shape") for value in ("[5]", "[null]", "[[]]", "[[test: y]]", "[{}]")),
+    *(
+        (argument(f"require: {value}"), "5:7", "requisite-not-list")
+        for value in ("5", "null", "y", "{test: y}", "true")
+    ),
+    *(
+        (argument(f"require: {value}"), "5:17", "requisite-shape")
+        for value in ("[5]", "[null]", "[[]]", "[[test: y]]", "[{}]")
+    ),
     (argument("require: [{test: y, id: y}]"), "5:17", "requisite-shape"),
     *(
         (argument(f"require: [{{{value}}}]"), "5:17", "requisite-value")
@@ -164,7 +170,11 @@ TEMPLATES = [
     ("a\n{{ 1/0 }}", "2", "template-failed"),
     ("a\n\n{{ raise('boom') }}", "3", "template-failed"),
     ("{% call nosuch() %}x{% endcall %}", "1", "template-undefined"),
-    ("{% macro m() %}{{ caller() }}{% endmacro %}\n{% call m() %}\n{{ 1/0 }}\n{% endcall %}", "3", "template-failed"),
+    (
+        "{% macro m() %}{{ caller() }}{% endmacro %}\n{% call m() %}\n{{ 1/0 }}\n{% endcall %}",
+        "3",
+        "template-failed",
+    ),
     ("{{ ''.__class__.__mro__ }}", "1", "template-forbidden"),
     ("{{ salt.__init__.__globals__ }}", "1", "template-forbidden"),
     ("{{ '{0.__class__}'.format(1) }}", "1", "template-forbidden"),
@@ -290,7 +300,9 @@ def test_odd_but_right_files_run_in_every_format(place: Place, text: str) -> Non
     assert len(place.run("apply", "main", "--out", "json").json()["local"]) >= 1
 
 
-@pytest.mark.parametrize("text", ["", "# hi", "{% if False %}x{% endif %}", "#!py\ndef run():\n    return None\n", "x: {}"])
+@pytest.mark.parametrize(
+    "text", ["", "# hi", "{% if False %}x{% endif %}", "#!py\ndef run():\n    return None\n", "x: {}"]
+)
 def test_a_file_without_states_is_fine_and_says_so(place: Place, text: str) -> None:
     done = place.write({"main.sls": text}).run("apply", "main")
     assert done.code == 0
@@ -315,8 +327,17 @@ def test_a_guard_that_cannot_be_asked_fails_its_state_and_no_other(place: Place,
 
 @pytest.mark.parametrize(
     "guard",
-    ["onlyif: {fun: 5}", "onlyif: {fun: nosuch.fun}", "onlyif: [{fun: test.ping, x: 5}]", "unless: 7", "creates: {}",
-     "onlyif: [[]]", "onlyif: [null]", "creates: [5]", "unless: [{}]"],
+    [
+        "onlyif: {fun: 5}",
+        "onlyif: {fun: nosuch.fun}",
+        "onlyif: [{fun: test.ping, x: 5}]",
+        "unless: 7",
+        "creates: {}",
+        "onlyif: [[]]",
+        "onlyif: [null]",
+        "creates: [5]",
+        "unless: [{}]",
+    ],
 )
 def test_a_guard_of_the_wrong_shape_stops_nothing_else(place: Place, guard: str) -> None:
     place.write({"main.sls": f"a: {{test.nop: [{guard}]}}\nb: test.nop\n"})
@@ -340,10 +361,14 @@ def test_an_odd_saltenv_of_a_state_is_no_crash(place: Place, saltenv: str) -> No
 
 MANY = {
     "ids": "".join(f"s{number}: 5\n" for number in range(10_000)),
-    "unknown requisites": "".join(f"s{n}:\n  test.nop:\n    - require: [{{test: n{n}}}]\n" for n in range(10_000)),
+    "unknown requisites": "".join(
+        f"s{n}:\n  test.nop:\n    - require: [{{test: n{n}}}]\n" for n in range(10_000)
+    ),
     "unknown functions": "".join(f"s{n}:\n  test.nopp: []\n" for n in range(10_000)),
     "missing files": "include:\n" + "".join(f"  - nosuch{n}\n" for n in range(10_000)),
-    "a long cycle": "".join(f"s{n}:\n  test.nop:\n    - require: [{{test: s{(n + 1) % 3000}}}]\n" for n in range(3000)),
+    "a long cycle": "".join(
+        f"s{n}:\n  test.nop:\n    - require: [{{test: s{(n + 1) % 3000}}}]\n" for n in range(3000)
+    ),
 }
 
 

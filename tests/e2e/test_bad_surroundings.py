@@ -7,7 +7,6 @@ import resource
 from pathlib import Path
 
 import pytest
-
 from tests.e2e.command import NOBODY, Place, is_told_well
 from tests.e2e.test_bad_states import BOMB, DEEP, STATE
 
@@ -72,7 +71,9 @@ def test_a_wrong_configuration_or_grains_file_is_exit_code_1(
     assert done.code == 0 or "etc/file" in done.err
 
 
-@pytest.mark.parametrize("content", [text for text, _ in WRONG.values() if isinstance(text, str) and "\0" not in text])
+@pytest.mark.parametrize(
+    "content", [text for text, _ in WRONG.values() if isinstance(text, str) and "\0" not in text]
+)
 def test_a_wrong_pillar_on_the_command_line_is_exit_code_1(place: Place, content: str) -> None:
     done = place.write({"main.sls": STATE}).run("apply", "main", "--pillar", content)
     is_told_well(done)
@@ -155,7 +156,7 @@ OPTIONS = [
     "nodegroups: {a: N@b, b: N@a}",
     "global_state_conditions: {'*': ['( x']}",
     "state_top: ../../etc/passwd",
-    "cachedir: \"a\\0b\"",
+    'cachedir: "a\\0b"',
     "module_dirs: [/nosuch]",
     "jinja_sls_env: {line_statement_prefix: 5}",
     "renderer: ''",
@@ -193,7 +194,13 @@ def test_a_mistake_is_told_where_it_stands_with_the_way_that_led_there(place: Pl
 
 
 def test_a_mistake_in_an_include_of_an_include_is_told_in_its_own_file(place: Place) -> None:
-    place.write({"main.sls": "include: [a]\n", "a/init.sls": "include: [.b]\n", "a/b.sls": "ok: test.nop\nx:\n  test.nop: 5\n"})
+    place.write(
+        {
+            "main.sls": "include: [a]\n",
+            "a/init.sls": "include: [.b]\n",
+            "a/b.sls": "ok: test.nop\nx:\n  test.nop: 5\n",
+        }
+    )
     done = place.run("apply", "main")
     is_told_well(done)
     assert f"{place.states}/a/b.sls:3:3: " in done.err
@@ -201,7 +208,9 @@ def test_a_mistake_in_an_include_of_an_include_is_told_in_its_own_file(place: Pl
 
 
 def test_what_yaml_refuses_after_a_template_is_told_at_the_line_of_the_template(place: Place) -> None:
-    text = "{% for name in ['a', 'b', 'c'] %}\n{{ name }}:\n  test.nop: []\n{% endfor %}\n\nx:\n   - a\n  - b\n"
+    text = (
+        "{% for name in ['a', 'b', 'c'] %}\n{{ name }}:\n  test.nop: []\n{% endfor %}\n\nx:\n   - a\n  - b\n"
+    )
     done = place.write({"main.sls": text}).run("apply", "main")
     is_told_well(done)
     assert "main.sls:8" in done.err
@@ -310,7 +319,10 @@ def test_a_file_of_100_megabytes_is_refused_before_it_is_read(place: Place) -> N
     assert (done.code, "[file-too-large]" in done.err) == (3, True)
 
 
-@pytest.mark.parametrize("name", ["a\0b", "../../etc/passwd", "/etc/passwd", "", ".", "..", "*", "[", "x" * 5000, "a\nb", "\x1b[31m", "é"])
+@pytest.mark.parametrize(
+    "name",
+    ["a\0b", "../../etc/passwd", "/etc/passwd", "", ".", "..", "*", "[", "x" * 5000, "a\nb", "\x1b[31m", "é"],
+)
 def test_an_odd_name_of_an_sls_is_never_a_crash(place: Place, name: str) -> None:
     place.write({"main.sls": STATE})
     for command in ("apply", "show"):

@@ -7,7 +7,6 @@ import re
 import msgspec
 import pytest
 import yaml
-
 from tests.e2e.command import Place, is_told_well
 
 TREE = {
@@ -38,7 +37,13 @@ def test_json_is_shaped_as_salt_shapes_it(tree: Place) -> None:
     assert first.keys() == {
         "name", "result", "changes", "comment", "__run_num__", "__sls__", "__id__", "start_time", "duration"
     }  # fmt: skip
-    assert (first["name"], first["result"], first["__run_num__"], first["__sls__"], first["__id__"]) == ("one", True, 0, "web", "one")
+    assert (first["name"], first["result"], first["__run_num__"], first["__sls__"], first["__id__"]) == (
+        "one",
+        True,
+        0,
+        "web",
+        "one",
+    )
     assert first["changes"] == {"testing": {"old": "Unchanged", "new": "Something pretended to change"}}
     assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{6}", str(first["start_time"]))
 
@@ -64,7 +69,9 @@ def test_what_does_not_compile_is_a_list_of_messages_in_json(tree: Place) -> Non
 
 @pytest.mark.parametrize("out", ["highstate", "json", "jsonl", "yaml", "junit", "quiet", "nested", "pprint"])
 @pytest.mark.parametrize(("name", "code"), [("clean", 0), ("fails", 2), ("broken", 3)])
-def test_every_format_has_the_same_exit_codes_and_keeps_stderr_apart(tree: Place, out: str, name: str, code: int) -> None:
+def test_every_format_has_the_same_exit_codes_and_keeps_stderr_apart(
+    tree: Place, out: str, name: str, code: int
+) -> None:
     done = tree.run("apply", name, "--out", out)
     is_told_well(done)
     assert done.code == code
@@ -77,7 +84,10 @@ def test_every_format_has_the_same_exit_codes_and_keeps_stderr_apart(tree: Place
 def test_each_format_can_be_read_by_its_readers(tree: Place) -> None:
     from xml.etree import ElementTree
 
-    assert yaml.safe_load(tree.run("apply", "fails", "--out", "yaml").out)["local"].keys() == tree.run("apply", "fails", "--out", "json").json()["local"].keys()
+    assert (
+        yaml.safe_load(tree.run("apply", "fails", "--out", "yaml").out)["local"].keys()
+        == tree.run("apply", "fails", "--out", "json").json()["local"].keys()
+    )
     suite = ElementTree.fromstring(tree.run("apply", "fails", "--out", "junit").out)
     assert len(list(suite.iter("testcase"))) == 2
     assert len(list(suite.iter("failure"))) >= 1
@@ -140,8 +150,14 @@ def test_a_template_from_outside_the_roots_is_applied(tree: Place) -> None:
 
 
 def test_sls_and_ids_can_be_left_out(tree: Place) -> None:
-    assert list(tree.run("apply", "web", "clean", "--exclude", "clean", "--out", "json").answers()) == ["one", "two"]
-    assert list(tree.run("apply", "clean", "web", "--exclude", "[{id: two}]", "--out", "json").answers()) == ["fine", "one"]
+    assert list(tree.run("apply", "web", "clean", "--exclude", "clean", "--out", "json").answers()) == [
+        "one",
+        "two",
+    ]
+    assert list(tree.run("apply", "clean", "web", "--exclude", "[{id: two}]", "--out", "json").answers()) == [
+        "fine",
+        "one",
+    ]
     for bad in ("[", "{a: b}", "[5]"):
         done = tree.run("apply", "clean", "--exclude", bad)
         is_told_well(done)
@@ -155,7 +171,9 @@ def test_roots_of_environments_and_the_environment_asked_for(place: Place) -> No
     (dev / "a.sls").write_text("from_dev: test.nop\n")
     roots = [f"--file-root={place.states}", f"--file-root=dev={dev}"]
     assert list(place.run("apply", "a", *roots, "--out", "json").answers()) == ["from_base"]
-    assert list(place.run("apply", "a", *roots, "--saltenv", "dev", "--out", "json").answers()) == ["from_dev"]
+    assert list(place.run("apply", "a", *roots, "--saltenv", "dev", "--out", "json").answers()) == [
+        "from_dev"
+    ]
     done = place.run("apply", "a", *roots, "--saltenv", "nosuch")
     assert (done.code, "[env-not-found]" in done.err) == (3, True)
 
@@ -166,14 +184,20 @@ def test_the_first_of_several_roots_wins(place: Place) -> None:
     (second / "a.sls").write_text("second: test.nop\n")
     (second / "b.sls").write_text("only_second: test.nop\n")
     place.write({"a.sls": "first: test.nop\n"})
-    done = place.run("apply", "a", "b", f"--file-root={place.states}", f"--file-root={second}", "--out", "json")
+    done = place.run(
+        "apply", "a", "b", f"--file-root={place.states}", f"--file-root={second}", "--out", "json"
+    )
     assert list(done.answers()) == ["first", "only_second"]
 
 
 def test_pillar_and_grains_of_the_command_line_win(tree: Place) -> None:
-    tree.write({"pillar/top.sls": "base: {'*': [p]}", "pillar/p.sls": "word: compiled\n", "etc/g": "colour: red\n"})
+    tree.write(
+        {"pillar/top.sls": "base: {'*': [p]}", "pillar/p.sls": "word: compiled\n", "etc/g": "colour: red\n"}
+    )
     assert list(tree.run("apply", "template", "--out", "json").answers()) == ["compiled"]
-    assert list(tree.run("apply", "template", "--pillar", "{word: typed}", "--out", "json").answers()) == ["typed"]
+    assert list(tree.run("apply", "template", "--pillar", "{word: typed}", "--out", "json").answers()) == [
+        "typed"
+    ]
     done = tree.run("show", "grains", "colour", "--grains", str(tree.base / "etc/g"), "--out", "json")
     assert msgspec.json.decode(done.out) == {"local": {"colour": "red"}}
 
@@ -234,8 +258,14 @@ def test_the_program_itself_has_help_and_a_version(place: Place) -> None:
     import subprocess
     import sys
 
-    for words, code, said in ((["--version"], 0, "saltern "), (["--help"], 0, "commands:"), ([], 1, "commands:")):
-        done = subprocess.run([sys.executable, "-m", "saltern", *words], capture_output=True, text=True, timeout=40)
+    for words, code, said in (
+        (["--version"], 0, "saltern "),
+        (["--help"], 0, "commands:"),
+        ([], 1, "commands:"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "saltern", *words], capture_output=True, text=True, timeout=40
+        )
         assert (done.returncode, said in done.stdout, done.stderr) == (code, True, "")
 
 
@@ -258,7 +288,9 @@ def test_what_is_shown_has_salts_shape(tree: Place) -> None:
         return msgspec.json.decode(tree.run("show", *words, "--out", "json").out)["local"]
 
     assert shown("top") == {"base": ["web"]}
-    assert shown("sls", "clean") == {"fine": {"test": ["nop", {"order": 10000}], "__sls__": "clean", "__env__": "base"}}
+    assert shown("sls", "clean") == {
+        "fine": {"test": ["nop", {"order": 10000}], "__sls__": "clean", "__env__": "base"}
+    }
     (low,) = msgspec.convert(shown("low-sls", "clean"), list[dict[str, object]])
     assert low == {
         "name": "fine", "state": "test", "__id__": "fine", "fun": "nop", "__env__": "base", "__sls__": "clean", "order": 10000
@@ -299,9 +331,9 @@ def test_one_state_is_applied_without_a_file(place: Place) -> None:
 
 def test_one_file_is_rendered(tree: Place) -> None:
     path = str(tree.states / "template.sls")
-    assert yaml.safe_load(tree.run("render", path).out) == {"local": {"none": {"test.nop": []}}} or yaml.safe_load(
-        tree.run("render", path).out
-    ) == {"none": {"test.nop": []}}
+    assert yaml.safe_load(tree.run("render", path).out) == {
+        "local": {"none": {"test.nop": []}}
+    } or yaml.safe_load(tree.run("render", path).out) == {"none": {"test.nop": []}}
     assert tree.run("render", "salt://template.sls", "--text").out == "none:\n  test.nop: []\n"
     tree.write({"bad.sls": "a:\n  {{ nosuch }}\n"})
     done = tree.run("render", str(tree.states / "bad.sls"))
@@ -314,12 +346,29 @@ def test_one_file_is_rendered(tree: Place) -> None:
 
 def test_the_report_has_salts_layout(tree: Place) -> None:
     lines = tree.run("apply", "fails").out.splitlines()
-    assert lines[:5] == ["local:", "----------", "          ID: bad", "    Function: test.fail_without_changes", "      Result: False"]
-    for start in ("     Comment: ", "     Started: ", "    Duration: ", "     Changes:", "Summary for local", "Succeeded: 0", "Failed:    2", "Total states run:     2"):
+    assert lines[:5] == [
+        "local:",
+        "----------",
+        "          ID: bad",
+        "    Function: test.fail_without_changes",
+        "      Result: False",
+    ]
+    for start in (
+        "     Comment: ",
+        "     Started: ",
+        "    Duration: ",
+        "     Changes:",
+        "Summary for local",
+        "Succeeded: 0",
+        "Failed:    2",
+        "Total states run:     2",
+    ):
         assert any(line.startswith(start) for line in lines), start
 
 
-@pytest.mark.parametrize("how", ["full", "terse", "mixed", "changes", "filter", "full_id", "terse_id", "mixed_id", "changes_id"])
+@pytest.mark.parametrize(
+    "how", ["full", "terse", "mixed", "changes", "filter", "full_id", "terse_id", "mixed_id", "changes_id"]
+)
 def test_the_report_can_be_shorter(tree: Place, how: str) -> None:
     done = tree.run("apply", "web", "fails", f"--state-output={how}")
     is_told_well(done)

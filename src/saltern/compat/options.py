@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from saltern.config.settings import cache_directory
@@ -44,4 +45,13 @@ def installed_defaults() -> dict[str, Any]:
         from salt.config import DEFAULT_MINION_OPTS  # type: ignore[import-not-found,unused-ignore]
     except Exception:
         return {}
-    return {**DEFAULT_MINION_OPTS, "__role": "minion", "multiprocessing": False, "local": True}
+    return {**_thawed(DEFAULT_MINION_OPTS), "__role": "minion", "multiprocessing": False, "local": True}
+
+
+def _thawed(value: Any) -> Any:
+    """Salt keeps its defaults in types of its own that cannot be changed, nor copied as what they are."""
+    if isinstance(value, Mapping):
+        return {key: _thawed(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_thawed(inner) for inner in value]
+    return value

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Provider(Protocol):
-    """Where the registry may look beside what is built in."""
+    """Where the registry may look beside what is built in.
+
+    A module with a true ``BROKEN`` offers nothing, and hides those that would be asked after it.
+    """
 
     def module(self, kind: str, name: str) -> ModuleType | None:
         """The module, its marked functions as attributes; None if there is none to be used here."""
@@ -90,7 +93,7 @@ class Shelf:
             one = self._load(kind, name, path)
             if isinstance(one, Unavailable):
                 if one.broken and not self._provider:
-                    return ModuleType(f"saltern.compat.broken.{name}")
+                    return _broken(name)
             elif name in one.names:
                 return present_as(self._library, one, kind)
         return None
@@ -128,3 +131,9 @@ class Shelf:
                 taken.update(name for name, _ in files(directory))
             self._indexes[kind] = {name: paths for name, paths in whole.items() if paths}
         return self._indexes[kind]
+
+
+def _broken(name: str) -> ModuleType:
+    module = ModuleType(f"saltern.compat.broken.{name}")
+    vars(module)["BROKEN"] = True
+    return module

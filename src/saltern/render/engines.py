@@ -45,11 +45,16 @@ def genshi(text: str, job: Job) -> str:
     except UndefinedError as problem:
         raise _bad("template-undefined", str(problem), Mark(job.file, _line(problem, job.file))) from None
     except TemplateError as problem:
-        raise _bad(
-            "template-syntax", str(problem).partition(" (")[0], Mark(job.file, max(problem.lineno, 0))
-        ) from None
+        said_ = str(problem).partition(" (")[0]
+        raise _bad("template-syntax", said_, Mark(job.file, _genshi_line(text, problem.lineno))) from None
     except (Exception, SystemExit) as problem:
         raise _failed(problem, job, _line(problem, job.file)) from None
+
+
+def _genshi_line(text: str, line: int) -> int:
+    """Genshi tells an expression that is not in the first line one line too early."""
+    rows = text.split("\n")
+    return line + 1 if 0 < line < len(rows) and "$" not in rows[line - 1] else max(line, 0)
 
 
 def cheetah(text: str, job: Job) -> str:

@@ -30,6 +30,7 @@ class Job(Struct, frozen=True, kw_only=True):
     values: Mapping[str, object]
     purpose: str = "sls"
     argline: str = ""
+    seconds: float = 30.0  # of CPU time, for renderers that run code
 
 
 class Stage(Struct, frozen=True):
@@ -89,6 +90,7 @@ class Renderers:
         blacklist: Collection[str] = (),
         whitelist: Collection[str] = (),
         limits: Limits = USUAL,
+        seconds: float = 30.0,
     ) -> None:
         self._jinja = jinja
         self._shared = shared
@@ -96,6 +98,7 @@ class Renderers:
         self._blacklist = frozenset(blacklist)
         self._whitelist = frozenset(whitelist)
         self._limits = limits
+        self._seconds = seconds
         self.rendered: set[str] = set()  # `rendered_sls` in templates
 
     # -- state files -----------------------------------------------------------------------
@@ -249,7 +252,7 @@ class Renderers:
             )
         render = _load(stage.name, job)
         shared = {**self._shared, "saltenv": job.env, **job.values}
-        return Rendered(str(render(made.text, _job(job, shared, stage))))
+        return Rendered(str(render(made.text, _job(job, shared, stage, self._seconds))))
 
     def _data(self, stage: Stage, made: Rendered, source: str, job: Job) -> object:
         if stage.name == "yaml":
@@ -260,7 +263,7 @@ class Renderers:
         shared = {**self._shared, "saltenv": job.env, **job.values}
         if not made.text.strip() and stage.name != "py":
             return None
-        return _load(stage.name, job)(made.text, _job(job, shared, stage))
+        return _load(stage.name, job)(made.text, _job(job, shared, stage, self._seconds))
 
 
 def parse_pipe(text: str) -> tuple[Stage, ...]:
@@ -277,7 +280,7 @@ def parse_pipe(text: str) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def _job(job: Job, values: Mapping[str, object], stage: Stage) -> Job:
+def _job(job: Job, values: Mapping[str, object], stage: Stage, seconds: float) -> Job:
     return Job(
         env=job.env,
         sls=job.sls,
@@ -286,6 +289,7 @@ def _job(job: Job, values: Mapping[str, object], stage: Stage) -> Job:
         values=values,
         purpose=job.purpose,
         argline=stage.argline,
+        seconds=seconds,
     )
 
 

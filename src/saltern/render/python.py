@@ -18,7 +18,6 @@ from saltern.render.watchdog import TimeIsUp, limited
 if TYPE_CHECKING:
     from saltern.render.pipeline import Job
 
-SECONDS = 60.0
 NAMES = ("salt", "grains", "pillar", "opts", "context", "proxy")
 
 
@@ -27,7 +26,7 @@ def py(text: str, job: Job) -> object:
     names.update({f"__{name}__": job.values.get(name, {}) for name in NAMES})
     names.update(__env__=job.env, __sls__=job.sls, saltenv=job.env)
     try:
-        with limited(SECONDS), redirect_stdout(sys.stderr):  # stdout is for data
+        with limited(job.seconds), redirect_stdout(sys.stderr):  # stdout is for data
             exec(compile(text, job.file, "exec", dont_inherit=True), names)
             run = names.get("run")
             if not callable(run):
@@ -47,7 +46,7 @@ def py(text: str, job: Job) -> object:
         ) from None
     except TimeIsUp:
         where = Mark(job.file, _line(sys.exc_info()[2], job.file))
-        what = f"this file used {SECONDS:g} s of CPU time and was stopped"
+        what = f"this file used {job.seconds:g} s of CPU time and was stopped"
         raise CompileError(Diagnostic(code="template-time", what=what, where=where)) from None
     except CompileError:
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
@@ -15,6 +16,7 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
 MOST_SHOWN = 100
+MOST_READ = 10_000_000  # characters of a file, to show some lines of it
 
 
 def show(problems: Iterable[Diagnostic], out: TextIO, colour: bool = False) -> None:
@@ -83,9 +85,11 @@ def _from(line: str, start: int) -> str:
 
 
 def _read(file: str) -> list[str]:
+    if not os.path.isfile(file):  # a device would never end
+        return []
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
-            return opened.read().removesuffix("\n").split("\n")
+            return opened.read(MOST_READ).removesuffix("\n").split("\n")
     except (OSError, ValueError):  # moved, not ours to read, or no file at all: '<stdin>'
         return []
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import normpath
 
@@ -133,7 +134,12 @@ class Tree:
             os.close(fd)
 
     def _read(self, fd: int, path: str) -> str:
-        size = os.fstat(fd).st_size
+        found = os.fstat(fd)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError
+        if not stat.S_ISREG(found.st_mode):
+            raise _unreadable(path, "it is no plain file")
+        size = found.st_size
         if size > self._max_size:
             raise CompileError(
                 Diagnostic(

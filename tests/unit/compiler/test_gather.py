@@ -39,6 +39,9 @@ class Texts:
     def names(self, env: str) -> list[str]:
         return sorted(self.files)
 
+    def where(self, ref: SlsRef) -> Mark | None:
+        return None
+
     def knows(self, env: str) -> bool:
         return env == "base"
 

@@ -169,7 +169,7 @@ def test_an_empty_file_is_fine(tmp_path: Path) -> None:
         ("hash_type: [a]\n", "needs text, not ['a']"),
         ("grains: web\n", "needs a mapping, not 'web'"),
         ("render_time_limit: .inf\n", "needs a number of seconds"),
-        ("top_file_merging_strategy: marge\n", "did you mean 'merge'?"),
+        ("pillar_source_merging_strategy: smrt\n", "did you mean 'smart'?"),
         ("id: [\n", "/saltern.yaml:2:1: not valid YAML"),
         ("- a\n", "the file must be a mapping of keys to values"),
         ("id: \tx\n  - y: z: w\n", "not valid YAML"),

@@ -98,7 +98,7 @@ def test_a_tag_does_as_in_salt(text: str, printed: str) -> None:
         ),
         (
             "\n\n{% import_yaml 'd/bad.yaml' as x %}",
-            r"^import_yaml 'd/bad.yaml' at line 3: not YAML.*of what it renders to",
+            r"^not YAML",
         ),
         ("{% import_yaml 5 + 1 as x %}", "import_yaml: the path must be text, not int"),
         ("{{ raise('stop here') }}", "^stop here$"),

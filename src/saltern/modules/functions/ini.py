@@ -1,48 +1,124 @@
-"""``ini``: read INI files."""
+"""``ini``: read and change INI files."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+
 from saltern.modules.api import function
 from saltern.modules.context import Context
+from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.params import BadArgument
+from saltern.modules.states.ini.editing import File, load, save, text_of
+from saltern.modules.states.ini.text import IniText
 
 Sections = dict[str, dict[str, str]]
 
 
-def _read(path: str, separator: str) -> Sections:
-    """What stands before the first section is in the section without a name."""
-    found: Sections = {}
-    rows: dict[str, str] = {}
+def _read(path: str, separator: str, encoding: str | None = None) -> IniText:
+    """A file that is not there, or not to be read, has no sections."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
+        ini, _ = load(File(path=path, separator=separator, encoding=encoding))
     except OSError:
-        return {}
-    for line in map(str.strip, lines):
-        if line.startswith("[") and line.endswith("]"):
-            rows = found.setdefault(line[1:-1].strip(), {})
-        elif line and line[0] not in "#;" and separator in line:
-            if not found:
-                found[""] = rows
-            key, _, value = line.partition(separator)
-            rows[key.strip()] = value.strip()
-    return found
+        return IniText("")
+    return ini
 
 
 @function
-def get_option(ctx: Context, file_name: str, section: str, option: str, separator: str = "=") -> str | None:
+def get_option(
+    ctx: Context,
+    file_name: str,
+    section: str,
+    option: str,
+    separator: str = "=",
+    encoding: str | None = None,
+) -> str | None:
     """The value of an option, or None."""
-    return _read(file_name, separator).get(section, {}).get(option)
+    return _read(file_name, separator, encoding).options(section or "").get(option)
 
 
 @function
-def get_section(ctx: Context, file_name: str, section: str, separator: str = "=") -> dict[str, str]:
+def get_section(
+    ctx: Context, file_name: str, section: str, separator: str = "=", encoding: str | None = None
+) -> dict[str, str]:
     """The options of a section."""
-    return _read(file_name, separator).get(section, {})
+    return _read(file_name, separator, encoding).options(section or "")
 
 
 @function
-def get_ini(ctx: Context, file_name: str, separator: str = "=") -> Sections:
+def get_ini(ctx: Context, file_name: str, separator: str = "=", encoding: str | None = None) -> Sections:
     """The whole file."""
-    return _read(file_name, separator)
+    ini = _read(file_name, separator, encoding)
+    first = {"": ini.options("")} if ini.options("") else {}
+    return {**first, **{section: ini.options(section) for section in ini.sections()}}
+
+
+@function
+def set_option(
+    ctx: Context,
+    file_name: str,
+    sections: object = None,
+    separator: str = "=",
+    encoding: str | None = None,
+    no_spaces: bool = False,
+) -> dict[str, object]:
+    """Give options values, ``{section: {option: value}}``; what was there before, and after."""
+    if not isinstance(sections, Mapping):
+        raise BadArgument("ini.set_option needs sections, {section: {option: value}}")
+    file = File(path=absolute(file_name), separator=separator, encoding=encoding, no_spaces=no_spaces)
+    changes: dict[str, object] = {}
+    with told(file_name):
+        ini, _ = load(file)
+        for key, rows in sections.items():
+            section, wanted = (str(key), rows) if isinstance(rows, Mapping) else ("", {key: rows})
+            old = ini.options(section)
+            done: dict[str, object] = {}
+            for option, value in wanted.items():
+                new = text_of(value)
+                if old.get(str(option)) != new:
+                    ini.set(section, str(option), new)
+                    done[str(option)] = {"before": old.get(str(option)), "after": new}
+            if done:
+                changes.update({section: done} if section else done)
+        if changes:
+            save(file, ini)
+    return changes
+
+
+@function
+def remove_option(
+    ctx: Context,
+    file_name: str,
+    section: str,
+    option: str,
+    separator: str = "=",
+    encoding: str | None = None,
+) -> str | None:
+    """Remove an option; the value it had, or None."""
+    file = File(path=absolute(file_name), separator=separator, encoding=encoding)
+    with told(file_name):
+        ini, _ = load(file)
+        old = ini.options(section or "").get(option)
+        if old is not None:
+            ini.remove(section or "", option)
+            save(file, ini)
+    return old
+
+
+@function
+def remove_section(
+    ctx: Context, file_name: str, section: str, separator: str = "=", encoding: str | None = None
+) -> dict[str, str]:
+    """Remove a section; the options it had."""
+    file = File(path=absolute(file_name), separator=separator, encoding=encoding)
+    if not os.path.exists(file.path):
+        return {}
+    with told(file_name):
+        ini, _ = load(file)
+        old = ini.options(section)
+        if section in ini.sections():
+            ini.remove_section(section)
+            save(file, ini)
+    return old

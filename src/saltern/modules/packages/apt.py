@@ -112,17 +112,17 @@ class Apt:
     def refresh(self) -> None:
         self.tool.order("apt-get", "-q", *LOCK_WAIT, "update")
 
-    def _place(self, key: str) -> str:
+    def place(self, key: str) -> str:
         """A directory of apt, as its configuration has it."""
         return self.tool.ask("apt-config", "shell", "X", f"{key}/d").strip()[3:-1].rstrip("/")
 
     def refreshed_at(self) -> float:
-        lists = self._place("Dir::State::lists")
+        lists = self.place("Dir::State::lists")
         times = [os.stat(path).st_mtime for path in (lists, f"{lists}/partial") if os.path.isdir(path)]
         return max(times, default=0.0)
 
     def fetched(self, item: Item) -> bool:
-        cache = self._place("Dir::Cache::archives")
+        cache = self.place("Dir::Cache::archives")
         start = f"{item.name.partition(':')[0]}_{item.version.replace(':', '%3a')}_"
         return os.path.isdir(cache) and any(file.startswith(start) for file in os.listdir(cache))
 

@@ -31,7 +31,7 @@ class Login(Struct, frozen=True, kw_only=True):
 ANONYMOUS = Login()
 
 
-def login(identity: object, https_user: str | None, https_pass: str | None, user: str | None) -> Login:
+def login(identity: object, https_user: str | None = None, https_pass: str | None = None) -> Login:
     """What was asked for. Raises for a key that is not there, or a password without a name."""
     if https_pass and not https_user:
         raise Refusal("https_pass needs https_user")

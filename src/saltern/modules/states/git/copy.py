@@ -37,7 +37,11 @@ def is_repository(path: str) -> bool:
 def look(git: Git, path: str, remote: str) -> Copy:
     here = git.at(path)
     bare = here.out("rev-parse", "--is-bare-repository", what=f"{path} is not a usable repository") == "true"
-    dirty = [] if bare else lines(here.maybe("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"))
+    dirty = (
+        []
+        if bare
+        else lines(here.maybe("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"))
+    )
     return Copy(
         path=path,
         bare=bare,
@@ -81,9 +85,7 @@ def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
             _give(scratch, git.user or git.ctx.runas or "")
         own = git.at(path).out("rev-parse", "--git-path", "objects")
         kept = os.path.join(path, own)
-        there = git.at(
-            path, {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": kept}
-        )
+        there = git.at(path, {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": kept})
         wanted = "\n".join(name for name in remote.refs if name.startswith("refs/") and "^" not in name)
         quietly = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
         there.ran("fetch", *quietly, "--stdin", remote.url, stdin=f"{wanted}\n")

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.states._programs import answer, guarded, unused
@@ -142,7 +142,7 @@ def latest(
             raise Refusal("depth must be 1 or more")
         if (bare or mirror) and (branch or submodules):
             raise Refusal("a bare repository has neither a local branch to choose nor submodules")
-        git = Git(ctx, user=user, login=login(identity, https_user, https_pass, user))
+        git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
         wish = Wish(
             clone=Clone(
                 url=name,
@@ -158,7 +158,7 @@ def latest(
             update_head=update_head,
             force_checkout=force_checkout,
             force_fetch=force_fetch,
-            force_reset=force_reset,  # type: ignore[arg-type]
+            force_reset=force_reset,
             fetch_tags=fetch_tags,
             sync_tags=sync_tags,
             refspec_branch=refspec_branch,
@@ -199,8 +199,8 @@ def _update(
     path = wish.clone.path
     copy = look(git, path, wish.clone.remote)
     if copy.bare != wish.clone.bare:
-        kind, wanted = ("bare", "False") if wish.clone.bare else ("not bare", "True")
-        raise Refusal(f"Target '{path}' is a repository, but {'not ' * wish.clone.bare}bare, as asked for")
+        kinds = ("a working copy", "a bare repository")
+        raise Refusal(f"Target '{path}' is {kinds[copy.bare]}, but {kinds[wish.clone.bare]} is asked for")
     steps = (_bare_steps if copy.bare else _steps)(git, wish, copy, remote, revision)
     if steps.changes and not ctx.test:
         (_do_bare if copy.bare else _do)(git, wish, steps, revision)
@@ -236,8 +236,8 @@ def _steps(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revision)
     lost = move and not _forward(git, copy, remote, base, revision.sha)
     if lost and not reset:
         raise Refusal(
-            f"Repository {path} cannot be updated from {base[:12]} to {revision.sha[:12]} without losing local "
-            "commits, since this is no fast-forward; set 'force_reset' to True to lose them"
+            f"Repository {path} cannot be updated from {base[:12]} to {revision.sha[:12]} without losing "
+            "local commits, since this is no fast-forward; set 'force_reset' to True to lose them"
         )
     if lost or (copy.dirty and reset):
         changes["forced update"] = True
@@ -366,6 +366,8 @@ def _do(git: Git, wish: Wish, steps: Steps, revision: Revision) -> None:
         here.out("checkout", "--quiet", *force, *made, what=f"cannot switch to the branch {wish.branch!r}")
     if steps.reset:
         here.out("reset", "--quiet", "--hard", steps.sha if steps.move else "HEAD")
+    elif steps.move and wish.clone.depth and not steps.create:
+        here.out("reset", "--quiet", "--keep", steps.sha)  # a shallow copy does not know what it follows
     elif steps.move and not steps.create:
         here.out("merge", "--quiet", "--ff-only", steps.sha, what=f"cannot update {wish.clone.path}")
     _drop_tags(here, steps)
@@ -390,7 +392,3 @@ def _do_bare(git: Git, wish: Wish, steps: Steps, _: Revision) -> None:
         if change.startswith("branch ") and isinstance(gone, dict) and gone["new"] is None:
             here.out("update-ref", "-d", f"refs/heads/{change.removeprefix('branch ')}")
     _drop_tags(here, steps)
-
-
-def unchanged(comment: str, data: dict[str, object]) -> Result:
-    return Result(outcome=Outcome.OK, comment=comment, data=data)

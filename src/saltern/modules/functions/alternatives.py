@@ -1,0 +1,78 @@
+"""``alternatives``: which of several programs a name such as ``editor`` stands for."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.packages import links
+from saltern.modules.packages.model import PackageError
+
+
+@function
+def display(ctx: Context, name: str) -> dict[str, object]:
+    """Link, mode, chosen program and all choices of a name; empty if it is no alternative."""
+    group = links.look(ctx, name)
+    return group.asdict() if group else {}
+
+
+@function
+def show_link(ctx: Context, name: str) -> str | bool:
+    """The link that stands for a name, or False."""
+    group = links.look(ctx, name)
+    return group.link if group else False
+
+
+@function
+def show_current(ctx: Context, name: str) -> str | bool:
+    """The program a name stands for, or False."""
+    group = links.look(ctx, name)
+    return group.value if group else False
+
+
+@function
+def check_exists(ctx: Context, name: str, path: str) -> bool:
+    """Whether a program is offered for a name."""
+    group = links.look(ctx, name)
+    return group is not None and path in group.choices
+
+
+@function
+def check_installed(ctx: Context, name: str, path: str) -> bool:
+    """Whether a name stands for this program."""
+    group = links.look(ctx, name)
+    return group is not None and group.value == path
+
+
+@function
+def install(ctx: Context, name: str, link: str, path: str, priority: int) -> str:
+    """Offer a program for a name; what went wrong, if something did."""
+    try:
+        links.install(ctx, name, link, path, int(priority))
+    except PackageError as problem:
+        return str(problem)
+    return ""
+
+
+@function
+def remove(ctx: Context, name: str, path: str) -> str:
+    """Do not offer a program any longer; what went wrong, if something did."""
+    try:
+        links.remove(ctx, name, path)
+    except PackageError as problem:
+        return str(problem)
+    return ""
+
+
+@function(name="set")
+def set_(ctx: Context, name: str, path: str) -> bool:
+    """Choose the program a name stands for; whether it does now."""
+    links.choose(ctx, name, path)
+    return check_installed(ctx, name, path)
+
+
+@function
+def auto(ctx: Context, name: str) -> bool:
+    """Let the program of the highest priority stand for a name again; whether it does now."""
+    links.auto(ctx, name)
+    group = links.look(ctx, name)
+    return group is not None and group.mode == "auto"

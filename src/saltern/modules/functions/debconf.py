@@ -1,0 +1,55 @@
+"""``debconf``: answers to the questions packages ask when they are installed."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.packages import debconf
+from saltern.modules.packages.model import PackageError
+from saltern.modules.places import on_disk, read
+
+Rows = list[list[str]]
+
+
+@function
+def get_selections(ctx: Context, fetchempty: bool = True) -> dict[str, Rows]:
+    """All answers by package, each as question and value; passwords are not shown.
+
+    Args:
+        fetchempty: also questions without an answer.
+    """
+    found: dict[str, Rows] = {}
+    for question, known in sorted(debconf.known(ctx).items()):
+        if not known.value and not fetchempty:
+            continue
+        for owner in known.owners:
+            found.setdefault(owner, []).append([question, _shown(known)])
+    return found
+
+
+@function
+def show(ctx: Context, name: str) -> Rows | None:
+    """The questions of a package with their answers; None if it has none."""
+    return get_selections(ctx).get(name)
+
+
+@function(name="set")
+def set_(ctx: Context, package: str, question: str, type: str, value: object, *extra: object) -> bool:
+    """Answer a question of a package. Further words belong to the value."""
+    text = " ".join(map(str, (value, *extra))) if extra else value
+    debconf.store(ctx, [debconf.answer(package, question, type, text)])
+    return True
+
+
+@function
+def set_file(ctx: Context, path: str, saltenv: str | None = None) -> bool:
+    """Answer questions from a file, as ``debconf-get-selections`` prints it."""
+    place = on_disk(ctx, path, saltenv)
+    if place is None:
+        raise PackageError(f"the file {path} was not found")
+    debconf.store(ctx, debconf.parse(read(place).decode("utf-8", "replace")))
+    return True
+
+
+def _shown(known: debconf.Known) -> str:
+    return "(password hidden)" if known.secret and known.value else known.value

@@ -1,0 +1,68 @@
+"""``hosts``: the names in /etc/hosts."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import one_line
+from saltern.modules.tables import hosts
+
+
+@function
+def list_hosts(ctx: Context) -> dict[str, object]:
+    """Every address and its names: ``{ip: {aliases: […]}}``."""
+    return {ip: {"aliases": names} for ip, names in hosts.read(ctx).asdict().items()}
+
+
+@function
+def get_ip(ctx: Context, host: str) -> str:
+    """The address of a name; empty if it has none."""
+    return next(iter(hosts.read(ctx).addresses_of(host)), "")
+
+
+@function
+def get_alias(ctx: Context, ip: str) -> list[str]:
+    """The names of an address."""
+    return hosts.read(ctx).names_of(ip)
+
+
+@function
+def has_pair(ctx: Context, ip: str, alias: str) -> bool:
+    """Whether the address has this name."""
+    return alias in hosts.read(ctx).names_of(ip)
+
+
+@function
+def add_host(ctx: Context, ip: str, alias: str) -> bool:
+    """Give an address one more name."""
+    table = hosts.read(ctx)
+    hosts.write(ctx, table.with_name(hosts.checked_ip(ip), hosts.checked_name(alias)))
+    return True
+
+
+@function
+def rm_host(ctx: Context, ip: str, alias: str) -> bool:
+    """Take a name from an address."""
+    hosts.write(ctx, hosts.read(ctx).without_name(ip, alias))
+    return True
+
+
+@function
+def set_host(ctx: Context, ip: str, alias: str, comment: str | None = None) -> bool:
+    """Give an address these names only, with blanks between them."""
+    names = tuple(map(hosts.checked_name, alias.split()))
+    table = hosts.read(ctx).with_only(hosts.checked_ip(ip), names)
+    if comment and names:
+        table = table.with_comment(ip, one_line(comment, "comment"))
+    hosts.write(ctx, table)
+    return True
+
+
+@function
+def set_comment(ctx: Context, ip: str, comment: str) -> bool:
+    """Set the remark behind the names of an address; false if it is not there."""
+    table = hosts.read(ctx)
+    if not table.names_of(ip):
+        return False
+    hosts.write(ctx, table.with_comment(ip, one_line(comment, "comment")))
+    return True

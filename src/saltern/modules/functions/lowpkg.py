@@ -1,0 +1,71 @@
+"""``lowpkg``: installed packages as the low-level tool (dpkg, rpm …) knows them."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.packages.choose import manager
+from saltern.modules.packages.model import PackageError
+
+
+@function
+def list_pkgs(ctx: Context, *packages: str) -> dict[str, str]:
+    """Installed packages with their versions; all, or those named."""
+    listing = manager(ctx).listing()
+    return {name: listing[name] for name in packages if name in listing} if packages else listing
+
+
+@function
+def file_list(ctx: Context, *packages: str) -> dict[str, object]:
+    """The files of packages in one list, and what went wrong as ``errors``."""
+    found, errors = _files(ctx, packages)
+    return {"errors": errors, "files": sorted({path for paths in found.values() for path in paths})}
+
+
+@function
+def file_dict(ctx: Context, *packages: str) -> dict[str, object]:
+    """The files of packages by package, and what went wrong as ``errors``."""
+    found, errors = _files(ctx, packages)
+    return {"errors": errors, "packages": found}
+
+
+def _files(ctx: Context, packages: tuple[str, ...]) -> tuple[dict[str, list[str]], list[str]]:
+    chosen = manager(ctx)
+    found: dict[str, list[str]] = {}
+    errors: list[str] = []
+    for name in packages or tuple(chosen.listing()):
+        try:
+            found |= chosen.files([name])
+        except PackageError as problem:
+            errors.append(str(problem))
+    return found, errors
+
+
+@function
+def info(ctx: Context, *packages: str) -> dict[str, dict[str, str]]:
+    """What is known of installed packages; all, or those named."""
+    chosen = manager(ctx)
+    listing = chosen.listing()
+    names = [name for name in packages or listing if name in listing]
+    return chosen.info(names) if names else {}
+
+
+@function
+def version_cmp(ctx: Context, ver1: str, ver2: str, ignore_epoch: bool = False) -> int:
+    """-1, 0 or 1, as the first version is older than, the same as, or newer than the second."""
+    from saltern.modules.functions.pkg import version_cmp as compare
+
+    found = compare(ctx, ver1, ver2, ignore_epoch)
+    return 0 if found is None else found
+
+
+@function
+def bin_pkg_info(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, str]:
+    """Name and version of a package file."""
+    from saltern.modules.places import on_disk
+
+    place = on_disk(ctx, path, saltenv)
+    if place is None:
+        raise PackageError(f"the package file {path} was not found")
+    item = manager(ctx).inspect(place)
+    return {"name": item.name, "version": item.version}

@@ -1,0 +1,358 @@
+"""``pkg``: packages of the machine's package manager."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.packages import choose
+from saltern.modules.packages.model import How, Item, Listing, Order, PackageError, difference
+from saltern.modules.packages.versions import bare
+from saltern.modules.params import BadArgument
+from saltern.modules.states.pkg.wanted import LATEST, Wanted, from_sources, wanted
+
+# -- looking -----------------------------------------------------------------------------------
+
+
+@function
+def list_pkgs(
+    ctx: Context,
+    versions_as_list: bool = False,
+    removed: bool = False,
+    purge_desired: bool = False,
+    **_: object,
+) -> dict[str, object]:
+    """Installed packages with their versions.
+
+    Args:
+        versions_as_list: each version in a list of its own.
+        removed: instead those that were removed, but left their configuration.
+        purge_desired: accepted for Salt's sake.
+    """
+    manager = choose.manager(ctx)
+    found = manager.leftovers() if removed else manager.listing()
+    if versions_as_list:
+        return {name: version.split(",") for name, version in found.items()}
+    return dict(found)
+
+
+def _one_or_all(names: tuple[str, ...], found: dict[str, str]) -> str | dict[str, str]:
+    """Salt's shape: the value itself for one name, a mapping for several."""
+    return found[names[0]] if len(names) == 1 else found
+
+
+@function
+def version(ctx: Context, *names: str, **_: object) -> str | dict[str, str]:
+    """The installed version of a package, empty if it is not; for several a mapping."""
+    manager = choose.manager(ctx)
+    listing = manager.listing()
+    return _one_or_all(names, {name: listing.get(manager.plain_name(name), "") for name in names})
+
+
+@function
+def latest_version(
+    ctx: Context,
+    *names: str,
+    refresh: bool = True,
+    fromrepo: str = "",
+    show_installed: bool = False,
+    cache_valid_time: float = 0,
+    **_: object,
+) -> str | dict[str, str]:
+    """The version an upgrade or installation would bring; empty if the package is up to date.
+
+    Args:
+        names: the packages; for several a mapping is returned.
+        refresh: fetch the lists of packages first, once per run.
+        fromrepo: the repository, or on Debian the release, to look into.
+        show_installed: the newest version also if it is the installed one.
+        cache_valid_time: seconds for which the lists count as fresh.
+    """
+    if refresh:
+        _fresh(ctx, cache_valid_time)
+    manager = choose.manager(ctx)
+    listing = manager.listing()
+    offers = manager.offers(names, fromrepo)
+    found = {}
+    for name in names:
+        candidate = offers[name].candidate if name in offers else ""
+        current = listing.get(manager.plain_name(name), "")
+        newer = candidate and (not current or manager.compare(current, candidate) < 0)
+        found[name] = candidate if newer or show_installed else ""
+    return _one_or_all(names, found)
+
+
+@function
+def available_version(ctx: Context, *names: str, **more: object) -> str | dict[str, str]:
+    """Another name of ``pkg.latest_version``."""
+    return latest_version(ctx, *names, **more)  # type: ignore[arg-type]
+
+
+@function
+def upgrade_available(ctx: Context, name: str, **more: object) -> bool:
+    """Whether there is a newer version of a package than the installed one."""
+    return bool(latest_version(ctx, name, **more))  # type: ignore[arg-type]
+
+
+@function
+def list_upgrades(
+    ctx: Context, refresh: bool = True, dist_upgrade: bool = True, **_: object
+) -> dict[str, str]:
+    """Packages an upgrade would change, with their new versions."""
+    if refresh:
+        _fresh(ctx, 0)
+    foreseen = choose.manager(ctx).foresee(Order("upgrade", (), How(whole_system=dist_upgrade)))
+    return {
+        name: str(change["new"])
+        for name, change in foreseen.items()
+        if isinstance(change, dict) and change["new"] and change["old"]
+    }
+
+
+@function
+def list_repo_pkgs(ctx: Context, *names: str, fromrepo: str = "", **_: object) -> dict[str, list[str]]:
+    """All versions the repositories have of packages."""
+    if not names:
+        raise BadArgument("pkg.list_repo_pkgs needs the names of packages")
+    offers = choose.manager(ctx).offers(names, fromrepo)
+    return {name: list(offer.versions) for name, offer in offers.items()}
+
+
+@function
+def version_cmp(ctx: Context, pkg1: str, pkg2: str, ignore_epoch: bool = False, **_: object) -> int | None:
+    """-1, 0 or 1, as the first version is older than, the same as, or newer than the second."""
+    one, other = (bare(str(text)) if ignore_epoch else str(text) for text in (pkg1, pkg2))
+    order = choose.manager(ctx).compare(one, other)
+    return (order > 0) - (order < 0)
+
+
+@function
+def info_installed(ctx: Context, *names: str, attr: str = "", **_: object) -> dict[str, dict[str, str]]:
+    """What is known of installed packages; ``attr`` names the keys wanted, with commas between."""
+    manager = choose.manager(ctx)
+    listing = manager.listing()
+    if missing := [name for name in names if manager.plain_name(name) not in listing]:
+        raise PackageError(f"not installed: {', '.join(missing)}")
+    found = manager.info(names or tuple(listing))
+    wanted_keys = [key.strip() for key in attr.split(",") if key.strip()]
+    if not wanted_keys:
+        return found
+    return {name: {key: row[key] for key in wanted_keys if key in row} for name, row in found.items()}
+
+
+@function
+def file_list(ctx: Context, *packages: str, **_: object) -> dict[str, object]:
+    """The files of packages in one list, and what went wrong as ``errors``."""
+    from saltern.modules.functions.lowpkg import file_list as files
+
+    return files(ctx, *packages)
+
+
+@function
+def file_dict(ctx: Context, *packages: str, **_: object) -> dict[str, object]:
+    """The files of packages by package, and what went wrong as ``errors``."""
+    from saltern.modules.functions.lowpkg import file_dict as files
+
+    return files(ctx, *packages)
+
+
+@function
+def owner(ctx: Context, *paths: str, **_: object) -> str | dict[str, str]:
+    """The package a file belongs to, empty if none; for several paths a mapping."""
+    manager = choose.manager(ctx)
+    return _one_or_all(paths, {path: manager.owner(path) for path in paths})
+
+
+@function
+def normalize_name(ctx: Context, name: str) -> str:
+    """The name without the architecture of the machine."""
+    return choose.manager(ctx).plain_name(name)
+
+
+@function
+def list_repos(ctx: Context, **_: object) -> dict[str, object]:
+    """The repositories that are configured, with what their files say."""
+    from saltern.modules.packages.repositories import apt, rpm
+
+    name = choose.manager(ctx).name
+    if name in rpm.PLACES:
+        return dict(rpm.repositories(ctx, rpm.PLACES[name]))
+    if name != "apt":
+        raise PackageError(f"pkg.list_repos does not know the repositories of {name}")
+    return {
+        uri: [
+            {
+                "file": path,
+                "line": entry.line(),
+                "type": entry.type,
+                "uri": entry.uri,
+                "dist": entry.dist,
+                "comps": list(entry.comps),
+                "disabled": entry.disabled,
+                "signedby": entry.signed_by,
+            }
+            for path, entry in found
+        ]
+        for uri, found in apt.configured(ctx).items()
+    }
+
+
+# -- changing ----------------------------------------------------------------------------------
+
+
+def _fresh(ctx: Context, valid_for: float) -> None:
+    """Lists as fresh as they can be had; without the right to fetch them, those there are."""
+    try:
+        choose.refresh(ctx, valid_for=valid_for)
+    except PackageError:
+        return
+
+
+@function
+def refresh_db(ctx: Context, cache_valid_time: float = 0, failhard: bool = False, **_: object) -> bool:
+    """Fetch the lists of packages; False if that failed, and an error with ``failhard``."""
+    try:
+        choose.refresh(ctx, valid_for=cache_valid_time, again=True)
+    except PackageError:
+        if failhard:
+            raise
+        return False
+    return True
+
+
+@function
+def install(
+    ctx: Context,
+    name: str = "",
+    refresh: bool = False,
+    fromrepo: str = "",
+    skip_verify: bool = False,
+    pkgs: object = None,
+    sources: object = None,
+    version: str | None = None,
+    reinstall: bool = False,
+    install_recommends: bool = True,
+    only_upgrade: bool = False,
+    **_: object,
+) -> dict[str, object]:
+    """Install packages; what changed, with old and new versions. ``pkg.installed`` is the state for it."""
+    manager = choose.manager(ctx)
+    if refresh:
+        choose.refresh(ctx, again=True)
+    wants = from_sources(ctx, manager, sources) if sources else _named(ctx, name, pkgs, version)
+    how = How(
+        fromrepo=fromrepo,
+        skip_verify=skip_verify,
+        install_recommends=install_recommends,
+        only_upgrade=only_upgrade,
+    )
+    items = tuple(_item(one) for one in wants)
+    return _carried_out(ctx, Order("reinstall" if reinstall else "install", items, how))
+
+
+def _named(ctx: Context, name: str, pkgs: object, version: str | None = None) -> list[Wanted]:
+    if not name and not pkgs:
+        raise BadArgument("name a package, or several as pkgs")
+    names = name.split(",") if name and pkgs is None else pkgs
+    single = isinstance(names, list) and len(names) == 1 and version is not None
+    plain = choose.manager(ctx).plain_name
+    return wanted(name, None, version, plain_name=plain) if single else wanted("", names, plain_name=plain)
+
+
+def _item(one: Wanted) -> Item:
+    exact = "" if one.version == LATEST else one.version
+    if one.must and one.must[0].relation != "=":
+        raise BadArgument(f"pkg.install takes an exact version of {one.name}, not {one.version!r}")
+    return Item(one.name, one.must[0].version if one.must else exact, one.path)
+
+
+def _carried_out(ctx: Context, order: Order) -> dict[str, object]:
+    manager = choose.manager(ctx)
+    before: Listing = manager.listing()
+    manager.carry_out(order)
+    return difference(before, manager.listing())
+
+
+def _leaving(ctx: Context, verb: str, name: str, pkgs: object) -> dict[str, object]:
+    there = {**choose.manager(ctx).listing(), **(choose.manager(ctx).leftovers() if verb == "purge" else {})}
+    items = tuple(Item(one.name) for one in _named(ctx, name, pkgs) if one.name in there)
+    return _carried_out(ctx, Order(verb, items)) if items else {}
+
+
+@function
+def remove(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
+    """Remove packages; what changed, with old and new versions."""
+    return _leaving(ctx, "remove", name, pkgs)
+
+
+@function
+def purge(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
+    """Remove packages with their configuration; what changed, with old and new versions."""
+    return _leaving(ctx, "purge", name, pkgs)
+
+
+@function
+def upgrade(ctx: Context, refresh: bool = True, dist_upgrade: bool = False, **_: object) -> dict[str, object]:
+    """Upgrade all packages; what changed, with old and new versions."""
+    if refresh:
+        choose.refresh(ctx)
+    return _carried_out(ctx, Order("upgrade", (), How(whole_system=dist_upgrade)))
+
+
+@function
+def autoremove(ctx: Context, list_only: bool = False, purge: bool = False) -> dict[str, object] | list[str]:
+    """Remove packages that only were there for others; with ``list_only`` their names."""
+    order = Order("autoremove")
+    return sorted(choose.manager(ctx).foresee(order)) if list_only else _carried_out(ctx, order)
+
+
+@function
+def hold(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
+    """Hold packages: no upgrade changes them. By package what changed."""
+    return _turned(ctx, name, pkgs, on=True)
+
+
+@function
+def unhold(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
+    """Release packages that are held. By package what changed."""
+    return _turned(ctx, name, pkgs, on=False)
+
+
+def _turned(ctx: Context, name: str, pkgs: object, *, on: bool) -> dict[str, object]:
+    manager = choose.manager(ctx)
+    names = [one.name for one in _named(ctx, name, pkgs)]
+    before = manager.held()
+    left = [one for one in names if (one in before) != on]
+    if left:
+        manager.set_hold(left, on=on)
+    old, new = ("install", "hold") if on else ("hold", "install")
+    return {
+        one: {"name": one, "result": True, "changes": {"old": old, "new": new} if one in left else {}}
+        for one in names
+    }
+
+
+@function
+def list_holds(ctx: Context, **_: object) -> list[str]:
+    """The packages that are held."""
+    return sorted(choose.manager(ctx).held())
+
+
+@function
+def get_selections(
+    ctx: Context, pattern: str | None = None, state: str | None = None
+) -> dict[str, list[str]]:
+    """What dpkg was told to do with its packages, by ``hold``, ``install``, ``deinstall`` and ``purge``."""
+    from fnmatch import fnmatchcase
+
+    from saltern.modules.packages.apt import Apt
+
+    manager = choose.manager(ctx)
+    if not isinstance(manager, Apt):
+        raise PackageError(f"{manager.name} has no selections; pkg.list_holds lists what is held")
+    found = {
+        word: [name for name in names if pattern is None or fnmatchcase(name, pattern)]
+        for word, names in manager.selections().items()
+    }
+    return {word: names for word, names in found.items() if names and state in (None, word)}

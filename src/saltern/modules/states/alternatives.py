@@ -1,0 +1,168 @@
+"""``alternatives``: which of several programs a name such as ``editor`` stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.packages import links
+from saltern.modules.packages.links import Group
+from saltern.modules.packages.model import PackageError
+from saltern.modules.params import BadArgument
+
+
+@state
+def install(ctx: Context, name: str, *, link: str, path: str, priority: int) -> Result:
+    """Offer a program for a name.
+
+    Args:
+        name: the name, such as ``editor``.
+        link: the link that stands for it, such as ``/usr/bin/editor``.
+        path: the program.
+        priority: the program of the highest one is taken, as long as nobody sets another.
+
+    Example:
+        ```yaml
+        editor:
+          alternatives.install:
+            - link: /usr/bin/editor
+            - path: /opt/nano/bin/nano
+            - priority: 50
+        ```
+    """
+
+    def offered(group: Group | None) -> bool:
+        return group is not None and group.choices.get(path) == priority and group.link in ("", link)
+
+    return _settled(
+        ctx,
+        name,
+        offered,
+        lambda: links.install(ctx, name, link, path, priority),
+        changes=lambda _: {"name": name, "link": link, "path": path, "priority": priority},
+        words=("Alternative {} is already installed", "Alternative {} will be installed", "{} was installed"),
+    )
+
+
+@state
+def remove(ctx: Context, name: str, *, path: str) -> Result:
+    """Do not offer a program for a name any longer.
+
+    Args:
+        name: the name, such as ``editor``.
+        path: the program.
+
+    Example:
+        ```yaml
+        editor:
+          alternatives.remove:
+            - path: /opt/nano/bin/nano
+        ```
+    """
+    return _settled(
+        ctx,
+        name,
+        lambda group: group is None or path not in group.choices,
+        lambda: links.remove(ctx, name, path),
+        changes=lambda _: {"path": path},
+        words=("{} is no alternative", "{} will be removed", "{} was removed"),
+        what=path,
+    )
+
+
+@state(name="set")
+def set_(ctx: Context, name: str, *, path: str) -> Result:
+    """Choose the program a name stands for.
+
+    Args:
+        name: the name, such as ``editor``.
+        path: the program; it has to be offered for the name (``alternatives.install``).
+
+    Example:
+        ```yaml
+        editor:
+          alternatives.set:
+            - path: /usr/bin/vim.tiny
+        ```
+    """
+
+    def refused(group: Group | None) -> str:
+        if group is None:
+            return f"Alternative {name} does not exist; make it with alternatives.install"
+        if path not in group.choices:
+            there = ", ".join(group.choices)
+            return f"{path} is not offered for {name}; offered are {there}"
+        return ""
+
+    return _settled(
+        ctx,
+        name,
+        lambda group: group is not None and group.value == path,
+        lambda: links.choose(ctx, name, path),
+        changes=lambda _: {"path": path},
+        words=("{} is already set", "{} will be set", "{} is now set"),
+        what=path,
+        refused=refused,
+    )
+
+
+@state
+def auto(ctx: Context, name: str) -> Result:
+    """Let the program of the highest priority stand for a name again.
+
+    Args:
+        name: the name, such as ``editor``.
+
+    Example:
+        ```yaml
+        editor:
+          alternatives.auto
+        ```
+    """
+    return _settled(
+        ctx,
+        name,
+        lambda group: group is not None and group.mode == "auto",
+        lambda: links.auto(ctx, name),
+        changes=lambda group: {"mode": {"old": group.mode if group else None, "new": "auto"}},
+        words=("{} is already in auto mode", "{} will be put in auto mode", "{} is now in auto mode"),
+        refused=lambda group: "" if group else f"Alternative {name} does not exist",
+    )
+
+
+def _settled(
+    ctx: Context,
+    name: str,
+    good: Callable[[Group | None], bool],
+    act: Callable[[], None],
+    *,
+    changes: Callable[[Group | None], dict[str, object]],
+    words: tuple[str, str, str],
+    what: str = "",
+    refused: Callable[[Group | None], str] = lambda _: "",
+) -> Result:
+    """Look, act, look again; ``words`` are for nothing to do, would do, done."""
+    nothing, would, done = (text.format(what or name) for text in words)
+    try:
+        group = links.look(ctx, name)
+        if why := refused(group):
+            return Result(outcome=Outcome.FAILED, comment=why, data=_facts(group))
+        if good(group):
+            return Result(outcome=Outcome.OK, comment=nothing, data=_facts(group))
+        made = changes(group)
+        if ctx.test:
+            return Result(outcome=Outcome.WOULD_CHANGE, comment=would, changes=made, data=_facts(group))
+        act()
+        after = links.look(ctx, name)
+    except (PackageError, BadArgument) as problem:
+        return failed(str(problem))
+    if not good(after):
+        comment = f"update-alternatives left {name} as it was"
+        return Result(outcome=Outcome.FAILED, comment=comment, data=_facts(after))
+    return Result(outcome=Outcome.OK, comment=done, changes=made, data=_facts(after))
+
+
+def _facts(group: Group | None) -> dict[str, object]:
+    return group.asdict() if group else {"link": None, "mode": None, "path": None, "choices": {}}

@@ -1,0 +1,307 @@
+"""``cron``: commands that run at certain times."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Refused, Words, bring, one_line
+from saltern.modules.states.file.answers import guarded
+from saltern.modules.tables import crontab
+from saltern.modules.tables.crontab import FIELDS, Crontab, Job
+
+RANGES = {"minute": (0, 59), "hour": (0, 23), "daymonth": (1, 28), "month": (1, 12), "dayweek": (0, 6)}
+SPECIALS = ("@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    user: str = "root",
+    minute: str = "*",
+    hour: str = "*",
+    daymonth: str = "*",
+    month: str = "*",
+    dayweek: str = "*",
+    comment: str | None = None,
+    commented: bool = False,
+    identifier: object = False,
+    special: str | None = None,
+) -> Result:
+    """Make sure that a command is in the crontab of a user.
+
+    Args:
+        name: the command.
+        user: whose crontab.
+        minute, hour, daymonth, month, dayweek: when it runs, as crontab has it; ``random`` chooses a value
+            once and keeps it.
+        comment: a remark above it.
+        commented: keep it in the crontab, but switched off.
+        identifier: a name that finds the job again when its command has changed; the command itself if
+            not given.
+        special: ``@daily``, ``@reboot`` and the like, instead of the five fields.
+
+    Example:
+        ```yaml
+        /usr/local/bin/backup --all:
+          cron.present:
+            - identifier: backup
+            - minute: random
+            - hour: 3
+        ```
+    """
+    command = one_line(name.strip(), "the command")
+    times = (minute, hour, daymonth, month, dayweek)
+    known_as = one_line(str(identifier or command), "identifier")
+    if special is not None:
+        _check_special(special, times)
+    for field, value in zip(FIELDS, times, strict=True):
+        if not value or any(sign.isspace() for sign in value):
+            raise Refused(f"{field} cannot be {value!r}")
+
+    def wanted(table: Crontab) -> tuple[Job, Job | None]:
+        have = table.find(command, known_as)
+        job = Job(
+            command=command,
+            times=_times(ctx, times, have, known_as) if special is None else ("*",) * 5,
+            special=special or "",
+            comment=(have.comment if have else "") if comment is None else comment.strip(),
+            identifier=known_as,
+            commented=commented,
+        )
+        return job, have
+
+    def differs() -> Changes:
+        job, have = wanted(crontab.parse(crontab.read(ctx, user)))
+        return {} if job == have else {user: name}
+
+    def act(_: Changes) -> None:
+        table = crontab.parse(crontab.read(ctx, user))
+        crontab.write(ctx, user, table.with_job(*wanted(table)).text())
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(ctx, user, command, known_as),
+        words=_words(f"Cron {name}", "is present", "set"),
+    )
+
+
+def _check_special(special: str, times: tuple[str, ...]) -> None:
+    if special not in SPECIALS:
+        raise Refused(f"special cannot be {special!r}; it is one of {', '.join(SPECIALS)}")
+    if set(times) != {"*"}:
+        raise Refused(f"special excludes {', '.join(FIELDS)}")
+
+
+def _times(ctx: Context, times: tuple[str, ...], have: Job | None, seed: str) -> tuple[str, ...]:
+    return tuple(
+        value if value.lower() != "random" else _chosen(ctx, field, have.times[at] if have else "", seed)
+        for at, (field, value) in enumerate(zip(FIELDS, times, strict=True))
+    )
+
+
+def _chosen(ctx: Context, field: str, now: str, seed: str) -> str:
+    """A value by chance that is the same each time it is asked: a test tells what a run then does."""
+    if now.isdigit():
+        return now
+    import hashlib
+
+    first, last = RANGES[field]
+    text = f"{ctx.settings.id} {field} {seed}".encode()
+    number = int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
+    return str(first + number % (last - first + 1))
+
+
+def _facts(ctx: Context, user: str, command: str, identifier: str) -> Changes:
+    have = crontab.parse(crontab.read(ctx, user)).find(command, identifier)
+    return {"user": user, "exists": have is not None, **(have.asdict() if have else {"command": command})}
+
+
+def _words(what: str, already: str, verb: str) -> Words:
+    return Words(f"{what} {already}", f"{what} would be {verb}", f"{what} was {verb}")
+
+
+@state
+def absent(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    user: str = "root",
+    identifier: object = False,
+    special: str | None = None,
+    **_: object,
+) -> Result:
+    """Make sure that a command is not in the crontab of a user.
+
+    Args:
+        name: the command.
+        user: whose crontab.
+        identifier: the name the job was given.
+        special: remove it only if it runs at ``@daily`` or the like.
+
+    Example:
+        ```yaml
+        old-backup:
+          cron.absent:
+            - identifier: backup
+        ```
+    """
+    command = name.strip()
+    known_as = str(identifier or command)
+
+    def found(table: Crontab) -> Job | None:
+        have = table.find(command, known_as)
+        return have if have and special in (None, have.special) else None
+
+    def act(_: Changes) -> None:
+        table = crontab.parse(crontab.read(ctx, user))
+        while job := found(table):
+            table = table.without(job)
+        crontab.write(ctx, user, table.text())
+
+    return bring(
+        ctx,
+        lambda: {user: name} if found(crontab.parse(crontab.read(ctx, user))) else {},
+        act,
+        facts=lambda: _facts(ctx, user, command, known_as),
+        words=_words(f"Cron {name}", "is absent", "removed"),
+    )
+
+
+@state
+def env_present(ctx: Context, name: str, *, value: str | None = None, user: str = "root") -> Result:
+    """Make sure that a variable is set in the crontab of a user.
+
+    Args:
+        name: the variable.
+        value: its value.
+        user: whose crontab.
+
+    Example:
+        ```yaml
+        MAILTO:
+          cron.env_present:
+            - value: ops@example.org
+        ```
+    """
+    text = one_line(value or "", "value").strip()
+    if crontab.VARIABLE.fullmatch(f"{name}=") is None:
+        raise Refused(f"{name!r} cannot be the name of a variable")
+
+    def table() -> Crontab:
+        return crontab.parse(crontab.read(ctx, user))
+
+    return bring(
+        ctx,
+        lambda: {} if table().variables.get(name) == text else {user: name},
+        lambda _: crontab.write(ctx, user, table().with_variable(name, text).text()),
+        facts=lambda: {"user": user, "name": name, "value": table().variables.get(name)},
+        words=_words(f"Cron variable {name}", "is set", "set"),
+    )
+
+
+@state
+def env_absent(ctx: Context, name: str, *, user: str = "root") -> Result:
+    """Make sure that a variable is not set in the crontab of a user.
+
+    Args:
+        name: the variable.
+        user: whose crontab.
+
+    Example:
+        ```yaml
+        MAILTO:
+          cron.env_absent: []
+        ```
+    """
+
+    def table() -> Crontab:
+        return crontab.parse(crontab.read(ctx, user))
+
+    return bring(
+        ctx,
+        lambda: {user: name} if name in table().variables else {},
+        lambda _: crontab.write(ctx, user, table().without_variable(name).text()),
+        facts=lambda: {"user": user, "name": name, "value": table().variables.get(name)},
+        words=_words(f"Cron variable {name}", "is not set", "removed"),
+    )
+
+
+@state
+def file(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    source_hash: str = "",
+    source_hash_name: str | None = None,
+    user: str = "root",
+    template: str | None = None,
+    context: object = None,
+    replace: bool = True,
+    defaults: object = None,
+    backup: str = "",  # noqa: ARG001 - a crontab is no file of ours to keep a copy of
+    **_: object,
+) -> Result:
+    """Make a file the whole crontab of a user.
+
+    Args:
+        name: the file: ``salt://``, a path or a web address.
+        source_hash, source_hash_name: what the file must hash to, as in ``file.managed``.
+        user: whose crontab.
+        template: render the file first, with ``jinja`` or another engine.
+        context, defaults: values for the template.
+        replace: false leaves a crontab alone that is not empty.
+        backup: of no effect.
+
+    Example:
+        ```yaml
+        salt://web/crontab:
+          cron.file:
+            - user: www-data
+            - template: jinja
+        ```
+    """
+
+    def work() -> Result:
+        new = _content(ctx, name, (source_hash, source_hash_name), template, context, defaults)
+
+        def differs() -> Changes:
+            old = crontab.read(ctx, user)
+            if old == new or (old and not replace):
+                return {}
+            from saltern.modules.states.file.diffs import unified
+
+            return {"diff": unified(old, new)}
+
+        return bring(
+            ctx,
+            differs,
+            lambda _: crontab.write(ctx, user, new),
+            facts=lambda: {"user": user, "lines": len(crontab.read(ctx, user).splitlines())},
+            words=_words(f"The crontab of {user}", "is up to date", "replaced"),
+        )
+
+    return guarded(name, work)
+
+
+def _content(
+    ctx: Context,
+    source: str,
+    hashes: tuple[str, str | None],
+    template: str | None,
+    context: object,
+    defaults: object,
+) -> str:
+    from saltern.modules.states.file import sources
+    from saltern.modules.states.file.content import render_source, template_of
+
+    found = sources.find(ctx, source, sources.Fetch(source_hash=hashes[0], source_hash_name=hashes[1] or ""))
+    data = render_source(ctx, source, found, template_of(template, context, defaults))
+    text = data.decode("utf-8", "surrogateescape")
+    return text if text.endswith("\n") or not text else f"{text}\n"

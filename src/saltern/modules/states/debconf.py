@@ -1,0 +1,105 @@
+"""``debconf``: answers to the questions packages ask when they are installed, given beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saltern.language.diagnostics import SalternError
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.packages import debconf
+from saltern.modules.packages.model import PackageError
+from saltern.modules.params import BadArgument
+
+
+@state(name="set")
+def set_(ctx: Context, /, name: str, *, data: dict[str, object], **_: object) -> Result:
+    """Answer questions of a package before it asks them.
+
+    Args:
+        name: the package.
+        data: its questions, each with ``type`` (string, boolean, select, password …) and ``value``.
+
+    Example:
+        ```yaml
+        tzdata:
+          debconf.set:
+            - data:
+                tzdata/Areas: {type: select, value: Europe}
+                tzdata/Zones/Europe: {type: select, value: Berlin}
+        ```
+    """
+    return _guarded(lambda: _told(ctx, debconf.answers(name, data)))
+
+
+@state
+def set_file(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    source: str,
+    template: str | None = None,
+    context: dict[str, object] | None = None,
+    defaults: dict[str, object] | None = None,
+    **_: object,
+) -> Result:
+    """Answer questions from a file, as ``debconf-get-selections`` prints it.
+
+    Args:
+        name: only a label.
+        source: the file: ``salt://``, or a path.
+        template: the engine to render it with, such as ``jinja``.
+        context: values for the template.
+        defaults: values for the template that ``context`` overrides.
+
+    Example:
+        ```yaml
+        answers for the mail server:
+          debconf.set_file:
+            - source: salt://mail/answers.jinja
+            - template: jinja
+        ```
+    """
+    del name
+
+    def work() -> Result:
+        from saltern.modules.places import on_disk, read
+
+        path = on_disk(ctx, source)
+        if path is None:
+            raise PackageError(f"the file {source} was not found")
+        text = read(path).decode("utf-8", "replace")
+        if template:
+            values = {**(defaults or {}), **(context or {})}
+            text = ctx.templates.text(text, engine=template, env=ctx.env, path=source, values=values)
+        return _told(ctx, debconf.parse(text))
+
+    return _guarded(work)
+
+
+def _told(ctx: Context, answers: list[debconf.Answer]) -> Result:
+    left = debconf.stale(ctx, answers)
+    data: dict[str, object] = {"answers": {one.question: one.shown for one in answers}}
+    if not left:
+        return Result(outcome=Outcome.OK, comment="All answers are already set", data=data)
+    changes: dict[str, object] = {one.question: f"New value: {one.shown}" for one in left}
+    names = ", ".join(one.question for one in left)
+    if ctx.test:
+        comment = f"Answers would be set: {names}"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=data)
+    debconf.store(ctx, left)
+    if still := debconf.stale(ctx, left):
+        listed = ", ".join(one.question for one in still)
+        return Result(outcome=Outcome.FAILED, comment=f"debconf did not take: {listed}", data=data)
+    return Result(outcome=Outcome.OK, comment=f"Answers were set: {names}", changes=changes, data=data)
+
+
+def _guarded(work: Callable[[], Result]) -> Result:
+    try:
+        return work()
+    except (PackageError, BadArgument, SalternError) as refusal:
+        return failed(str(refusal))
+    except OSError as problem:
+        return failed(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))

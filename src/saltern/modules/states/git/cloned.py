@@ -1,0 +1,116 @@
+"""``git.cloned``: a repository is here; what it holds is nobody's business."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.git.cloning import Clone, check_room, clone, target_path
+from saltern.modules.states.git.command import Git, lines, login, shown
+from saltern.modules.states.git.copy import commit_of, is_repository, look
+from saltern.modules.states.git.remote import ask, resolve
+
+MEANINGLESS = frozenset({"password", "output_encoding"})
+
+
+@state
+def cloned(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    target: str | None = None,
+    branch: str | None = None,
+    user: str | None = None,
+    identity: object = None,
+    https_user: str | None = None,
+    https_pass: str | None = None,
+    **rest: object,
+) -> Result:
+    """Clone a repository if it is not there; never update it.
+
+    Args:
+        name: the address of the remote repository.
+        target: the directory of the working copy.
+        branch: the branch to have checked out.
+        user: the user who runs git and owns the working copy.
+        identity: private key files for ssh.
+        https_user, https_pass: for https; they are not kept.
+
+    Example:
+        .. code-block:: yaml
+
+            https://example.org/dotfiles.git:
+              git.cloned:
+                - target: /home/ada/.dotfiles
+                - user: ada
+    """
+
+    def work() -> Result:
+        path = target_path(target)
+        git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+        act = _here if is_repository(path) else _new
+        return act(ctx, git, name, path, branch or "", unused(rest, MEANINGLESS))
+
+    return guarded(work, path=target or "", url=shown(name))
+
+
+def _new(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tuple[str, ...]) -> Result:
+    check_room(path, force=False)
+    remote = ask(git, url)
+    revision = resolve(remote, branch or "HEAD", url=url) if branch or remote.refs else None
+    data: dict[str, object] = {"path": path, "revision": None, "branch": None, "url": shown(url)}
+    if not ctx.test:
+        if revision is None:  # an empty repository
+            git.out("clone", "--quiet", "--", url, path, what=f"cannot clone {shown(url)}")
+        else:
+            clone(git, Clone(url=url, path=path, branch=branch or revision.branch), revision, revision.sha)
+        data |= look(git, path, "origin").facts()
+    changes = {"new": f"{shown(url)} => {path}"}
+    words = f"{shown(url)} would be cloned to {path}", f"{shown(url)} cloned to {path}"
+    return answer(ctx, changes, data, right="", would=words[0], done=words[1], warnings=warnings)
+
+
+def _here(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tuple[str, ...]) -> Result:
+    here = git.at(path)
+    urls = lines(here.maybe("config", "--get-regexp", r"^remote\..*\.url$"))
+    if url not in [line.partition(" ")[2] for line in urls]:
+        raise Refusal(f"{path} is a repository already, but no remote of it is {shown(url)}")
+    copy = look(git, path, "origin")
+    changes: dict[str, object] = {}
+    if branch and branch != copy.branch:
+        changes["branch"] = {"old": copy.branch or None, "new": branch}
+        if copy.dirty:
+            raise Refusal(f"{path} has uncommitted changes; commit them before switching to {branch!r}")
+        if not _known(git, path, branch) and f"refs/heads/{branch}" not in ask(git, url).refs:
+            raise Refusal(f"no branch is called {branch!r} in {shown(url)}")
+        if not ctx.test:
+            _switch(git, path, branch)
+            copy = look(git, path, "origin")
+    data = {**copy.facts(), "url": shown(url)}
+    return answer(
+        ctx,
+        changes,
+        data,
+        right=f"Repository already exists at {path}",
+        would=f"Branch would be changed to '{branch}'",
+        done=f"Branch changed to '{branch}'",
+        warnings=warnings,
+    )
+
+
+def _known(git: Git, path: str, branch: str) -> bool:
+    places = (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
+    return any(commit_of(git, path, place) for place in places)
+
+
+def _switch(git: Git, path: str, branch: str) -> None:
+    here = git.at(path)
+    if not _known(git, path, branch):
+        here.out(
+            *("fetch", "--quiet", "origin", f"+refs/heads/{branch}:refs/remotes/origin/{branch}"),
+            what=f"no branch is called {branch!r}",
+        )
+    here.out("checkout", "--quiet", branch, what=f"cannot switch to the branch {branch!r}")

@@ -1,0 +1,192 @@
+"""``git.config_set`` and ``git.config_unset``: git's own configuration, of a user or of a repository."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states._programs import ProgramFailed, answer, complaint, guarded, unused
+from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.git.command import Git, lines
+from saltern.modules.states.git.copy import is_repository
+
+MEANINGLESS = frozenset({"password", "output_encoding", "global"})
+ABSENT = 1  # what git says when nothing fits
+NOT_THERE = 5
+
+
+class Place:
+    """Where a setting lives: a repository, or the user's own file."""
+
+    def __init__(self, ctx: Context, repo: str | None, user: str | None, everywhere: bool) -> None:
+        if bool(repo) == everywhere:
+            raise Refusal("give either 'repo' or 'global: True'")
+        path = absolute(repo) if repo else None
+        if path and not is_repository(path):
+            raise Refusal(f"{path} is not a git repository")
+        self._git = Git(ctx, path, user=user)
+        self._scope = "--global" if everywhere else "--local"
+        self.name = path or "global"
+
+    def values(self, key: str, pattern: str | None = None) -> list[str]:
+        words = [pattern] if pattern else []
+        ran = self._git.ran("config", self._scope, "--null", "--get-all", key, *words)
+        if ran.code not in (0, ABSENT):
+            raise ProgramFailed(complaint(ran, "git", what=f"cannot read {key!r}"))
+        return ran.out.split("\0")[:-1] if ran.out else []
+
+    def keys(self) -> list[str]:
+        ran = self._git.ran("config", self._scope, "--name-only", "--list")
+        return list(dict.fromkeys(lines(ran.out)))
+
+    def replace(self, key: str, values: list[str]) -> None:
+        self._git.out("config", self._scope, "--replace-all", key, values[0])
+        for value in values[1:]:
+            self._git.out("config", self._scope, "--add", key, value)
+
+    def unset(self, key: str, pattern: str | None) -> None:
+        words = [pattern] if pattern else []
+        ran = self._git.ran("config", self._scope, "--unset-all", key, *words)
+        if ran.code not in (0, NOT_THERE):
+            raise ProgramFailed(complaint(ran, "git", what=f"cannot unset {key!r}"))
+
+
+def _key(name: str) -> str:
+    section, dot, key = name.rpartition(".")
+    if not dot or not section or not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", key):
+        raise Refusal(f"{name!r} is not the name of a setting; it looks like 'user.name'")
+    return name
+
+
+def _text(value: object) -> str:
+    """git writes truth in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@state
+def config_set(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    value: object = None,
+    multivar: object = None,
+    repo: str | None = None,
+    user: str | None = None,
+    **rest: object,
+) -> Result:
+    """Give a setting of git this value, or these values.
+
+    Args:
+        name: the setting, such as ``user.email``.
+        value: its value.
+        multivar: a list of values, instead of ``value``.
+        repo: the repository it is set in.
+        user: the user whose setting it is, or who owns the repository.
+        global: True sets it for the user instead of a repository.
+
+    Example:
+        .. code-block:: yaml
+
+            user.email:
+              git.config_set:
+                - value: ada@example.org
+                - user: ada
+                - global: True
+    """
+
+    def work() -> Result:
+        if (value is None) == (multivar is None):
+            raise Refusal("give either 'value' or 'multivar'")
+        given = [value] if multivar is None else multivar if isinstance(multivar, list) else [multivar]
+        wanted = [_text(one) for one in given]
+        if not wanted:
+            raise Refusal("'multivar' is an empty list")
+        key = _key(name)
+        place = Place(ctx, repo, user, bool(rest.get("global")))
+        old = place.values(key)
+        changes = {} if old == wanted else {key: {"old": old or None, "new": wanted}}
+        if changes and not ctx.test:
+            place.replace(key, wanted)
+            if place.values(key) != wanted:
+                raise Refusal(f"git did not keep the value of {key!r}")
+        return answer(
+            ctx,
+            changes,
+            {"name": key, "where": place.name, "value": wanted if changes and not ctx.test else old},
+            right=f"{key} is set to {wanted!r} already",
+            would=f"{key} would be set to {wanted!r}",
+            done=f"{key} was set to {wanted!r}",
+            warnings=unused(rest, MEANINGLESS),
+        )
+
+    return guarded(work, name=name)
+
+
+@state
+def config_unset(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    value_regex: str | None = None,
+    repo: str | None = None,
+    user: str | None = None,
+    all: bool = False,
+    **rest: object,
+) -> Result:
+    """Remove settings of git.
+
+    Args:
+        name: the setting; a regular expression that fits several names is allowed.
+        value_regex: remove only values that fit this.
+        repo: the repository it is removed from.
+        user: the user whose setting it is, or who owns the repository.
+        all: remove all values of a setting that has several.
+        global: True removes it from the user's settings instead of a repository.
+
+    Example:
+        .. code-block:: yaml
+
+            core.autocrlf:
+              git.config_unset:
+                - repo: /srv/app
+    """
+
+    def work() -> Result:
+        place = Place(ctx, repo, user, bool(rest.get("global")))
+        found = {key: place.values(key, value_regex) for key in _fitting(place, name)}
+        found = {key: values for key, values in found.items() if values}
+        if not all and any(len(values) > 1 for values in found.values()):
+            raise Refusal(f"{name!r} has several values; say all: True, or give value_regex")
+        changes: dict[str, object] = {
+            key: {"old": values, "new": _kept(place.values(key), values)} for key, values in found.items()
+        }
+        if changes and not ctx.test:
+            for key in found:
+                place.unset(key, value_regex)
+        return answer(
+            ctx,
+            changes,
+            {"name": name, "where": place.name},
+            right=f"{name} is not set",
+            would=f"{', '.join(found)} would be unset",
+            done=f"{', '.join(found)} was unset",
+            warnings=unused(rest, MEANINGLESS),
+        )
+
+    return guarded(work, name=name)
+
+
+def _fitting(place: Place, name: str) -> list[str]:
+    try:
+        pattern = re.compile(name, re.IGNORECASE)
+    except re.error as problem:
+        raise Refusal(f"{name!r} is not a regular expression: {problem}") from None
+    return [key for key in place.keys() if pattern.fullmatch(key) or key.lower() == name.lower()]  # noqa: SIM118
+
+
+def _kept(values: list[str], removed: list[str]) -> list[str] | None:
+    return [value for value in values if value not in removed] or None

@@ -1,0 +1,172 @@
+"""``git.detached``: a working copy at exactly one revision, on no branch."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.git.cloning import (
+    Clone,
+    check_room,
+    clone,
+    get_commit,
+    target_path,
+    update_submodules,
+    whole,
+)
+from saltern.modules.states.git.command import Git, login, shown
+from saltern.modules.states.git.copy import Copy, commit_of, is_repository, look, stale_submodules
+from saltern.modules.states.git.remote import SHA, Remote, Revision, ask, resolve
+
+MEANINGLESS = frozenset({"password", "output_encoding"})
+
+
+@state
+def detached(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    rev: str,
+    target: str | None = None,
+    remote: str = "origin",
+    user: str | None = None,
+    force_clone: bool = False,
+    force_checkout: bool = False,
+    fetch_remote: bool = True,
+    hard_reset: bool = False,
+    submodules: bool = False,
+    identity: object = None,
+    https_user: str | None = None,
+    https_pass: str | None = None,
+    **rest: object,
+) -> Result:
+    """Have a working copy with its HEAD detached at a revision.
+
+    Args:
+        name: the address of the remote repository.
+        rev: a commit, a tag, or a branch of the remote.
+        target: the directory of the working copy.
+        remote: what the remote is called here.
+        user: the user who runs git and owns the working copy.
+        force_clone: remove what is in the directory if it is no repository.
+        force_checkout: go there over local changes.
+        fetch_remote: False does not ask the remote if the revision is here.
+        hard_reset: throw away local changes at any rate.
+        submodules: fetch and update submodules, too.
+        identity: private key files for ssh.
+        https_user, https_pass: for https; they are not kept.
+
+    Example:
+        .. code-block:: yaml
+
+            https://example.org/app.git:
+              git.detached:
+                - target: /srv/app
+                - rev: 3f786850e387550fdab836ed7e6dc881de23001b
+    """
+
+    def work() -> Result:
+        path = target_path(target)
+        git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+        how = Clone(url=name, path=path, remote=remote, submodules=submodules, force=force_clone)
+        warnings = unused(rest, MEANINGLESS)
+        if not is_repository(path):
+            return _new(ctx, git, how, rev, warnings)
+        forces = (force_checkout, hard_reset)
+        return _here(ctx, git, how, rev, fetch=fetch_remote, forces=forces, warnings=warnings)
+
+    return guarded(work, path=target or "", url=shown(name))
+
+
+def _new(ctx: Context, git: Git, how: Clone, rev: str, warnings: tuple[str, ...]) -> Result:
+    forced = check_room(how.path, force=how.force)
+    found = ask(git, how.url)
+    revision = resolve(found, rev, url=how.url)
+    sha = whole(git, "", found, revision)
+    source = shown(how.url)
+    changes: dict[str, object] = {"new": f"{source} => {how.path}", "revision": {"old": None, "new": sha}}
+    if forced:
+        changes["forced clone"] = True
+    data: dict[str, object] = {"path": how.path, "revision": None, "branch": None, "url": source}
+    if not ctx.test:
+        clone(git, how, revision, sha)
+        data |= look(git, how.path, how.remote).facts()
+    would, done = f"{source} would be cloned to {how.path}", f"{source} cloned to {how.path}"
+    return answer(ctx, changes, data, right="", would=would, done=done, warnings=warnings)
+
+
+def _here(
+    ctx: Context,
+    git: Git,
+    how: Clone,
+    rev: str,
+    *,
+    fetch: bool,
+    forces: tuple[bool, bool],
+    warnings: tuple[str, ...],
+) -> Result:
+    force_checkout, hard_reset = forces
+    copy = look(git, how.path, how.remote)
+    sha = _meant(git, how, rev, fetch=fetch)
+    changes: dict[str, object] = {}
+    if copy.url != how.url:
+        new = shown(how.url)
+        changes[f"remotes/{how.remote}"] = {"old": shown(copy.url) if copy.url else None, "new": new}
+    if copy.revision != sha:
+        changes["revision"] = {"old": copy.revision or None, "new": sha}
+    elif copy.branch:
+        changes["branch"] = {"old": copy.branch, "new": None}
+    if copy.dirty and hard_reset:
+        changes["forced update"] = True
+    elif copy.dirty and "revision" in changes and not force_checkout:
+        raise Refusal(
+            f"Repository {how.path} has uncommitted changes ({', '.join(copy.dirty[:10])}); set "
+            "'force_checkout' to True to lose them"
+        )
+    if how.submodules and not changes and (stale := stale_submodules(git, how.path)):
+        changes["submodules"] = stale
+    if changes and not ctx.test:
+        _do(git, how, copy, sha, changes, force=force_checkout or hard_reset)
+        copy = look(git, how.path, how.remote)
+    return answer(
+        ctx,
+        changes,
+        {**copy.facts(), "url": shown(how.url)},
+        right=f"Repository {how.path} is at {sha}",
+        would=f"HEAD of {how.path} would be detached at {sha}",
+        done=f"HEAD of {how.path} detached at {sha}",
+        warnings=warnings,
+    )
+
+
+def _meant(git: Git, how: Clone, rev: str, *, fetch: bool) -> str:
+    """The commit. A whole one that is here already needs no remote."""
+    here = commit_of(git, how.path, rev) if not rev.startswith("-") else ""
+    if here and (not fetch or SHA.fullmatch(rev)):
+        return here
+    if not fetch:
+        raise Refusal(f"the revision {rev!r} is not in {how.path}, and fetch_remote is False")
+    found: Remote = ask(git, how.url)
+    revision: Revision = resolve(found, rev, url=how.url)
+    return whole(git, how.path, found, replace(revision))
+
+
+def _do(git: Git, how: Clone, copy: Copy, sha: str, changes: dict[str, object], *, force: bool) -> None:
+    here = git.at(how.path)
+    if copy.url != how.url:
+        verb = "set-url" if copy.url else "add"
+        here.out("remote", verb, how.remote, how.url)
+    if here.ran("cat-file", "-e", f"{sha}^{{commit}}").code:
+        here.out("fetch", "--quiet", "--tags", how.remote, what=f"cannot fetch from {shown(how.url)}")
+        get_commit(here, how.remote, sha)
+    words = ["--force"] if force else []
+    if "forced update" in changes:
+        here.out("reset", "--quiet", "--hard", "HEAD")
+    here.out("checkout", "--quiet", *words, "--detach", sha)
+    if how.submodules:
+        update_submodules(here)

@@ -1,0 +1,93 @@
+"""``git.present``: a repository of one's own."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.git.cloning import occupied
+from saltern.modules.states.git.command import Git
+from saltern.modules.states.git.copy import is_repository
+from saltern.system import files
+
+MEANINGLESS = frozenset({"password", "output_encoding"})
+
+
+@state
+def present(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    force: bool = False,
+    bare: bool = True,
+    template: str | None = None,
+    separate_git_dir: str | None = None,
+    shared: str | None = None,
+    user: str | None = None,
+    **rest: object,
+) -> Result:
+    """Have a git repository, a new one if there is none.
+
+    Args:
+        name: the directory of the repository.
+        force: remove what is in the directory if it is no repository.
+        bare: False makes one with a working tree.
+        template: a directory whose content the new repository starts with.
+        separate_git_dir: where the repository itself lies if not in the working tree.
+        shared: who may write, such as ``group`` or ``0660``.
+        user: the user who runs git and owns the repository.
+
+    Example:
+        .. code-block:: yaml
+
+            /srv/git/site.git:
+              git.present:
+                - user: git
+    """
+
+    def work() -> Result:
+        path = absolute(name).rstrip("/") or "/"
+        if bare and separate_git_dir:
+            raise Refusal("'separate_git_dir' needs 'bare: False'")
+        there = is_repository(path)
+        held = [] if there else occupied(path)
+        if held and not force:
+            raise Refusal(f"Target '{path}' is not empty and no repository; set 'force' to True to remove it")
+        changes: dict[str, object] = {} if there else {"new": path}
+        if held:
+            changes["forced init"] = True
+        if changes and not ctx.test:
+            for one in held:
+                files.remove(os.path.join(path, one))
+            _init(Git(ctx, user=user), path, bare, template, separate_git_dir, shared)
+        data = {"path": path, "bare": _is_bare(ctx, path, user) if is_repository(path) else bare}
+        return answer(
+            ctx,
+            changes,
+            data,
+            right=f"Repository already exists at {path}",
+            would=f"Repository would be initialized at {path}",
+            done=f"Repository initialized at {path}",
+            warnings=unused(rest, MEANINGLESS),
+        )
+
+    return guarded(work, path=name)
+
+
+def _init(
+    git: Git, path: str, bare: bool, template: str | None, separate: str | None, shared: str | None
+) -> None:
+    words = ["--bare"] if bare else []
+    words += [f"--template={template}"] if template else []
+    words += [f"--separate-git-dir={separate}"] if separate else []
+    words += [f"--shared={shared}"] if shared else []
+    git.out("init", "--quiet", *words, "--", path, what=f"cannot make a repository at {path}")
+
+
+def _is_bare(ctx: Context, path: str, user: str | None) -> bool:
+    return Git(ctx, path, user=user).maybe("rev-parse", "--is-bare-repository") == "true"

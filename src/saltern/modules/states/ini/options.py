@@ -1,0 +1,139 @@
+"""``ini.options_present`` and ``ini.options_absent``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.ini.editing import Changes, File, edited, text_of
+from saltern.modules.states.ini.text import IniText
+
+
+def _grouped(sections: Mapping[str, object] | None) -> dict[str, object]:
+    """By section; options that are given without one belong to the section without a name."""
+    if not sections:
+        raise Refusal("'sections' is missing or empty; give {section: {option: value}}")
+    grouped: dict[str, object] = {}
+    loose = {str(key): value for key, value in sections.items() if not isinstance(value, Mapping)}
+    if loose:
+        grouped[""] = loose
+    grouped |= {str(key): value for key, value in sections.items() if isinstance(value, Mapping)}
+    return grouped
+
+
+def _note(changes: Changes, section: str, option: str, before: str | None, after: str | None) -> None:
+    if before == after:
+        return
+    into = changes
+    if section:
+        inner = changes.setdefault(section, {})
+        assert isinstance(inner, dict)
+        into = inner
+    into[option] = {"before": before, "after": after}
+
+
+@state
+def options_present(
+    ctx: Context,
+    name: str,
+    *,
+    sections: dict[str, object] | None = None,
+    separator: str = "=",
+    strict: bool = False,
+    encoding: str | None = None,
+    no_spaces: bool = False,
+) -> Result:
+    """Options of an INI file have these values; the file is made if it is missing.
+
+    Args:
+        name: the absolute path of the file.
+        sections: ``{section: {option: value}}``; an option beside the sections stands before the first.
+        separator: what stands between option and value.
+        strict: remove all other options of these sections, and of what stands before the first one
+            if it is given any.
+        encoding: of the file, if it is not UTF-8.
+        no_spaces: write ``option=value`` instead of ``option = value``.
+
+    Example:
+        .. code-block:: yaml
+
+            /etc/php/php.ini:
+              ini.options_present:
+                - sections:
+                    PHP:
+                      memory_limit: 256M
+    """
+
+    def change(ini: IniText) -> Changes:
+        changes: Changes = {}
+        for section, wanted in _grouped(sections).items():
+            assert isinstance(wanted, Mapping)
+            present = ini.options(section)
+            values = {str(option): text_of(value) for option, value in wanted.items()}
+            for option in present.keys() - values.keys() if strict else ():
+                ini.remove(section, option)
+                _note(changes, section, option, present[option], None)
+            for option, value in values.items():
+                if present.get(option) != value:
+                    ini.set(section, option, value)
+                _note(changes, section, option, present.get(option), value)
+            if section and not values and section not in ini.sections():
+                ini.add_section(section)
+                changes[section] = {}
+        return dict(sorted(changes.items())) if strict else changes
+
+    return edited(ctx, File(path=name, separator=separator, encoding=encoding, no_spaces=no_spaces), change)
+
+
+@state
+def options_absent(
+    ctx: Context,
+    name: str,
+    *,
+    sections: dict[str, object] | None = None,
+    separator: str = "=",
+    encoding: str | None = None,
+) -> Result:
+    """Options of an INI file are not there.
+
+    Args:
+        name: the absolute path of the file.
+        sections: ``{section: [option, …]}``; an option beside the sections stands before the first.
+        separator: what stands between option and value.
+        encoding: of the file, if it is not UTF-8.
+
+    Example:
+        .. code-block:: yaml
+
+            /etc/php/php.ini:
+              ini.options_absent:
+                - sections:
+                    PHP:
+                      - disable_functions
+    """
+
+    def change(ini: IniText) -> Changes:
+        if not sections:
+            raise Refusal("'sections' is missing or empty; give {section: [option, …]}")
+        changes: Changes = {}
+        for key, listed in sections.items():
+            section, options = ("", [key]) if listed is None else (str(key), _names(listed))
+            present = ini.options(section)
+            for option in options:
+                if option in present:
+                    ini.remove(section, option)
+                    _note(changes, section, option, present[option], None)
+        return changes
+
+    return edited(ctx, File(path=name, separator=separator, encoding=encoding, create=False), change)
+
+
+def _names(listed: object) -> list[str]:
+    if isinstance(listed, str):
+        return [listed]
+    if isinstance(listed, Iterable):
+        return [str(one) for one in listed]
+    raise Refusal(f"a section needs a list of options, not {listed!r}")

@@ -1,0 +1,90 @@
+"""``ini.sections_present`` and ``ini.sections_absent``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.ini.editing import Changes, File, edited
+from saltern.modules.states.ini.text import IniText
+
+
+def _names(sections: object) -> list[str]:
+    given = [sections] if isinstance(sections, str) else sections
+    if not isinstance(given, list | Mapping) or not given:
+        raise Refusal("'sections' is missing or empty; give a list of names")
+    return [str(next(iter(one))) if isinstance(one, Mapping) and one else str(one) for one in given]
+
+
+@state
+def sections_present(
+    ctx: Context,
+    name: str,
+    *,
+    sections: object = None,
+    separator: str = "=",
+    encoding: str | None = None,
+) -> Result:
+    """Sections of an INI file are there, be they empty; the file is made if it is missing.
+
+    Args:
+        name: the absolute path of the file.
+        sections: a list of names.
+        separator: what stands between option and value.
+        encoding: of the file, if it is not UTF-8.
+
+    Example:
+        .. code-block:: yaml
+
+            /etc/app.ini:
+              ini.sections_present:
+                - sections:
+                  - main
+    """
+
+    def change(ini: IniText) -> Changes:
+        missing = [section for section in _names(sections) if section not in ini.sections()]
+        for section in missing:
+            ini.add_section(section)
+        return {section: {"before": None, "after": {}} for section in missing}
+
+    return edited(ctx, File(path=name, separator=separator, encoding=encoding), change)
+
+
+@state
+def sections_absent(
+    ctx: Context,
+    name: str,
+    *,
+    sections: object = None,
+    separator: str = "=",
+    encoding: str | None = None,
+) -> Result:
+    """Sections of an INI file are not there, with all that stands in them.
+
+    Args:
+        name: the absolute path of the file.
+        sections: a list of names.
+        separator: what stands between option and value.
+        encoding: of the file, if it is not UTF-8.
+
+    Example:
+        .. code-block:: yaml
+
+            /etc/app.ini:
+              ini.sections_absent:
+                - sections:
+                  - old
+    """
+
+    def change(ini: IniText) -> Changes:
+        there = [section for section in _names(sections) if section in ini.sections()]
+        changes: Changes = {section: {"before": ini.options(section), "after": None} for section in there}
+        for section in there:
+            ini.remove_section(section)
+        return changes
+
+    return edited(ctx, File(path=name, separator=separator, encoding=encoding, create=False), change)

@@ -1,0 +1,97 @@
+"""Start-up speed: what a run does not need is not imported."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.e2e.command import Place
+
+# Never, whatever a run of the engine does.
+NEVER = frozenset(
+    ("asyncio", "nats", "rich", "psutil", "ssl", "importlib.metadata", "pkg_resources", "multiprocessing")
+)
+# Not as long as nothing goes wrong and no module asks for it.
+RARELY = NEVER | {
+    "logging", "argparse", "difflib", "pathlib", "email", "urllib.request", "http.client", "socket", "concurrent",
+    "unittest", "sqlite3", "xml", "tempfile", "shutil", "dataclasses",
+}  # fmt: skip
+PROGRAM = """
+import os, sys
+sys.argv = ["saltern", *sys.argv[1:]]
+def leave(code):
+    with open(os.environ["MODULES"], "w") as file:
+        file.write("\\n".join(sys.modules))
+    end(code)
+end, os._exit = os._exit, leave
+from saltern.__main__ import main
+main()
+sys.stdout.flush()
+leave(0)
+"""
+STATES = {
+    "plain": "a: test.nop\nb: {test.nop: [require: [{test: a}]]}\n",
+    "jinja": "{% for name in ['a', 'b'] %}\n{{ name }}: test.nop\n{% endfor %}\n",
+    "command": "a: {cmd.run: [name: 'true']}\n",
+    "managed": "TARGET:\n  file.managed:\n    - contents: hello\n",
+}
+
+
+def modules_of(place: Place, *argv: str) -> set[str]:
+    """The modules that the real program has imported when it ends."""
+    listing = place.base / "modules"
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(place.base),
+        "SALTERN_CACHEDIR": str(place.base / "cache"),
+        "MODULES": str(listing),
+    }
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *argv], capture_output=True, timeout=40, env=env)
+    assert done.returncode == 0, done
+    return set(listing.read_text().split("\n"))
+
+
+def loaded(names: set[str], unwanted: frozenset[str]) -> set[str]:
+    return {name for name in unwanted if name in names}
+
+
+def test_the_version_needs_nothing_of_ours(place: Place) -> None:
+    names = modules_of(place, "--version")
+    assert {name for name in names if name.split(".")[0] == "saltern"} <= {"saltern", "saltern.__main__"}
+    assert not {"msgspec", "yaml", "jinja2"} & names
+
+
+@pytest.mark.parametrize("kind", STATES)
+@pytest.mark.parametrize("out", ["highstate", "json"])
+def test_a_run_imports_only_what_it_needs(place: Place, kind: str, out: str) -> None:
+    target = place.base / "target"
+    place.write({"main.sls": STATES[kind].replace("TARGET", str(target))})
+    argv = place.argv("apply", "main", "--out", out)
+    modules_of(place, *argv)  # the first run fills the cache and makes the file
+    names = modules_of(place, *argv)
+    assert loaded(names, NEVER) == set()
+    jinjas_own = {"tempfile", "shutil", "dataclasses"} if kind == "jinja" else set()
+    assert loaded(names, RARELY) <= jinjas_own
+    if kind != "jinja":
+        assert "jinja2" not in names
+    if kind != "command":
+        assert "subprocess" not in names
+
+
+def test_what_a_command_of_the_line_needs_is_known_without_entry_points(place: Place) -> None:
+    place.write({"main.sls": STATES["plain"], "top.sls": "base: {'*': [main]}\n"})
+    for argv in (place.argv("show", "lowstate"), place.argv("call", "test.ping"), place.argv("apply")):
+        assert loaded(modules_of(place, *argv), NEVER) == set()
+
+
+def test_importing_the_parser_of_yaml_does_not_bring_its_writer(place: Place) -> None:
+    """``json`` and ``yaml`` outputs are the only ones who write them."""
+    place.write({"main.sls": STATES["plain"]})
+    names = modules_of(place, *place.argv("apply", "main", "--out", "json"))
+    assert not {
+        name
+        for name in names
+        if name.startswith("saltern.report") and name.endswith((".human", ".yaml", ".junit", ".live"))
+    }
