@@ -27,11 +27,20 @@ def main() -> None:
         del sys.modules["typing_extensions"]
     from saltern.cli.main import run
 
+    for name in ("stdout", "stderr"):  # closed by whoever started us
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-        sys.stderr.flush()
     except BrokenPipeError:
+        pass
+    except OSError as problem:
+        print(f"saltern: the output could not be written: {problem.strerror}", file=sys.stderr)
+        code = code or 1
+    try:
+        sys.stderr.flush()
+    except OSError:
         pass
     os._exit(code)
 

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
-from saltern.compat.provider import Provider
 from saltern.modules.api import Function, StateFunction
 from saltern.modules.registry import AnyFunction, AnyState, Registry, _member, member_names
+
+
+class Provider(Protocol):
+    """Where the registry may look beside what is built in.
+
+    A module with a true ``BROKEN`` offers nothing, and hides those that would be asked after it.
+    """
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        """The module, its marked functions as attributes; None if there is none to be used here."""
+        ...
+
+    def names(self, kind: str) -> list[str]: ...
+
+    def why(self, kind: str, name: str) -> str:
+        """Why a module that is there cannot be used; empty if there is none."""
+        ...
 
 
 class LayeredRegistry(Registry):

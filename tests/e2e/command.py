@@ -149,8 +149,8 @@ def _child(argv: list[str], files: list[int], base: Path, user: int, env: Mappin
     for number, file in enumerate(files, start=1):
         os.dup2(file, number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     os.chdir(base)
     os.environ.clear()
     os.environ.update(env)

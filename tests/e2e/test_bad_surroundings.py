@@ -182,7 +182,8 @@ def test_a_mistake_is_told_where_it_stands_with_the_way_that_led_there(place: Pl
     place.write(
         {
             "main.sls": "\n{% from 'lib/macros.jinja' import state with context %}\n{{ state('a') }}\n",
-            "lib/macros.jinja": "{% macro state(name) %}\n{{ name }}:\n  test.nop:\n    - a: {{ name.nosuch.b }}\n{% endmacro %}\n",
+            "lib/macros.jinja": "{% macro state(name) %}\n{{ name }}:\n  test.nop:\n"
+            "    - a: {{ name.nosuch.b }}\n{% endmacro %}\n",
         }
     )
     done = place.run("apply", "main")

@@ -293,7 +293,8 @@ def test_what_is_shown_has_salts_shape(tree: Place) -> None:
     }
     (low,) = msgspec.convert(shown("low-sls", "clean"), list[dict[str, object]])
     assert low == {
-        "name": "fine", "state": "test", "__id__": "fine", "fun": "nop", "__env__": "base", "__sls__": "clean", "order": 10000
+        "name": "fine", "state": "test", "__id__": "fine", "fun": "nop", "__env__": "base",
+        "__sls__": "clean", "order": 10000
     }  # fmt: skip
     assert shown("rendered", "template") == {"template": "none:\n  test.nop: []\n"}
     assert [row["id"] for row in msgspec.convert(shown("order"), list[dict[str, object]])] == ["one", "two"]

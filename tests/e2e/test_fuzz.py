@@ -34,13 +34,18 @@ MANY = settings(max_examples=400, deadline=None, suppress_health_check=list(Heal
 
 ENGINE = [*REQUISITES, *(f"{name}_in" for name in REQUISITES)]
 OPTIONS = [
-    "order", "retry", "onlyif", "unless", "creates", "check_cmd", "parallel", "umask", "saltenv", "name", "names",
-    "failhard", "no_log", "fire_event", "runas", "aggregate", "prerequired", "reload_grains", "__env__", "__sls__",
-    "onfail_stop", "__id__", "state", "fun", "use", "listen", "sls", "id", "fun", "args", "attempts", "until", "interval",
+    "order", "retry", "onlyif", "unless", "creates", "check_cmd", "parallel", "umask", "saltenv",
+    "name", "names",
+    "failhard", "no_log", "fire_event", "runas", "aggregate", "prerequired", "reload_grains", "__env__",
+    "__sls__",
+    "onfail_stop", "__id__", "state", "fun", "use", "listen", "sls", "id", "fun", "args", "attempts",
+    "until", "interval",
 ]  # fmt: skip
 WORDS = [
-    "a", "b", "main", "test", "nop", "test.nop", "test.succeed_with_changes", "include", "extend", "exclude", "file",
-    "cmd.run", "first", "last", "*", "[", "..", "__slot__:salt:test.echo(x)", "", " ", "\n", "\0", "é", "\ud800", "base", ".",
+    "a", "b", "main", "test", "nop", "test.nop", "test.succeed_with_changes", "include", "extend",
+    "exclude", "file",
+    "cmd.run", "first", "last", "*", "[", "..", "__slot__:salt:test.echo(x)", "", " ", "\n", "\0", "é",
+    "\ud800", "base", ".",
 ]  # fmt: skip
 words = st.one_of(st.sampled_from(WORDS + OPTIONS + ENGINE), st.text(max_size=5))
 scalars = st.one_of(
@@ -176,10 +181,14 @@ def test_yaml_of_any_shape_compiles_or_is_told(data: object) -> None:
 
 
 PIECES = [
-    "a:", "  test.nop: []", "- ", "  ", "\n", "\n", "{{ ", " }}", "{% if x %}", "{% endif %}", "{% for i in [1,2] %}", "{% endfor %}",
-    "{% set x = 1 %}", "x", "pillar.x", "salt['test.ping']()", "&a ", "*a", "<<: ", "[", "]", "{", "}", "|", ">", "'", '"', ":", "#!yaml\n",
-    "#!jinja|yaml\n", "#!py\n", "#!json\n", "!!int ", "!!binary ", "? ", "---\n", "...\n", "%YAML 1.1\n", "\t", "\r\n", "\0", "\ufeff", "#", "{#", "#}",
-    "{% import_yaml 'main.sls' as m %}", "{% include 'main.sls' %}", "{% macro m() %}", "{% endmacro %}", "{% load_yaml as y %}", "{% endload %}", "{% raw %}",
+    "a:", "  test.nop: []", "- ", "  ", "\n", "\n", "{{ ", " }}", "{% if x %}", "{% endif %}",
+    "{% for i in [1,2] %}", "{% endfor %}",
+    "{% set x = 1 %}", "x", "pillar.x", "salt['test.ping']()", "&a ", "*a", "<<: ", "[", "]", "{", "}",
+    "|", ">", "'", '"', ":", "#!yaml\n",
+    "#!jinja|yaml\n", "#!py\n", "#!json\n", "!!int ", "!!binary ", "? ", "---\n", "...\n",
+    "%YAML 1.1\n", "\t", "\r\n", "\0", "\ufeff", "#", "{#", "#}",
+    "{% import_yaml 'main.sls' as m %}", "{% include 'main.sls' %}", "{% macro m() %}",
+    "{% endmacro %}", "{% load_yaml as y %}", "{% endload %}", "{% raw %}",
 ]  # fmt: skip
 
 

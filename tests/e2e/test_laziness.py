@@ -15,7 +15,8 @@ NEVER = frozenset(
 )
 # Not as long as nothing goes wrong and no module asks for it.
 RARELY = NEVER | {
-    "logging", "argparse", "difflib", "pathlib", "email", "urllib.request", "http.client", "socket", "concurrent",
+    "logging", "argparse", "difflib", "pathlib", "email", "urllib.request", "http.client", "socket",
+    "concurrent",
     "unittest", "sqlite3", "xml", "tempfile", "shutil", "dataclasses",
 }  # fmt: skip
 PROGRAM = """

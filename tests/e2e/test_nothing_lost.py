@@ -45,7 +45,8 @@ def loop(name, **kw):
     return {"name": name, "result": True, "changes": changes, "comment": ""}
 
 def objects(name, **kw):
-    return {"name": name, "result": True, "changes": {"a": object(), "b": {1, 2}, (1, 2): b"x"}, "comment": "\\ud800\\x1b[31m"}
+    changes = {"a": object(), "b": {1, 2}, (1, 2): b"x"}
+    return {"name": name, "result": True, "changes": changes, "comment": "\\ud800\\x1b[31m"}
 
 def recursion(name, **kw):
     return recursion(name)
@@ -116,7 +117,8 @@ def test_a_parallel_state_whose_process_dies_is_told_as_failed(odd: Place, funct
         pytest.skip("modules of one's own are not loaded yet")
     odd.write(
         {
-            "main.sls": f"bad: {{odd.{function}: [parallel: true]}}\nafter: test.nop\nneeds: {{test.nop: [require: [{{odd: bad}}]]}}\n"
+            "main.sls": f"bad: {{odd.{function}: [parallel: true]}}\nafter: test.nop\n"
+            f"needs: {{test.nop: [require: [{{odd: bad}}]]}}\n"
         }
     )
     done = odd.run("apply", "main", "--out", "json")
@@ -144,7 +146,8 @@ def test_what_a_renderer_prints_does_not_spoil_the_data(place: Place) -> None:
 def test_commands_that_fail_are_killed_or_do_not_exist_stop_no_other(place: Place) -> None:
     place.write(
         {
-            "main.sls": "a: {cmd.run: [name: exit 3]}\nb: {cmd.run: [name: kill -9 $$]}\nc: {cmd.run: [name: /nosuch/command]}\n"
+            "main.sls": "a: {cmd.run: [name: exit 3]}\nb: {cmd.run: [name: kill -9 $$]}\n"
+            "c: {cmd.run: [name: /nosuch/command]}\n"
             "d: {cmd.run: [name: echo hi, cwd: /nosuch]}\ne: {cmd.run: [name: sleep 30, timeout: 1]}\n"
             "f: {cmd.run: [name: 'head -c 3000000 /dev/zero']}\ng: test.nop\n"
         }
@@ -163,16 +166,14 @@ SLEEPING = (
 )
 
 
-def _started(
-    place: Place, *words: str, parallel: bool = False, **streams: int
-) -> tuple[subprocess.Popen[bytes], Path]:
+def _started(place: Place, *words: str, parallel: bool = False) -> subprocess.Popen[bytes]:
     """A run that is in the middle of a long command."""
     flag = place.base / "running"
     text = SLEEPING % flag
     place.write({"main.sls": text.replace("']}", "', parallel: true]}") if parallel else text})
-    process = place.start("apply", "main", *words, **streams)
+    process = place.start("apply", "main", *words)
     wait_for(flag)
-    return process, flag
+    return process
 
 
 def wait_for(path: Path, seconds: float = 30) -> None:
@@ -187,7 +188,7 @@ def wait_for(path: Path, seconds: float = 30) -> None:
 def test_an_interrupted_run_tells_what_was_done_and_what_was_not(
     place: Place, number: int, parallel: bool
 ) -> None:
-    process, _ = _started(place, "--out", "json", parallel=parallel)
+    process = _started(place, "--out", "json", parallel=parallel)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
     done = Done(process.returncode, out.decode(), err.decode())
@@ -249,7 +250,8 @@ def test_lines_of_events_arrive_while_a_later_state_still_runs(place: Place) -> 
     gate = place.base / "gate"
     place.write(
         {
-            "main.sls": f"a: test.succeed_with_changes\nb: {{cmd.run: [name: 'while [ ! -e {gate} ]; do sleep 0.05; done']}}\n"
+            "main.sls": f"a: test.succeed_with_changes\n"
+            f"b: {{cmd.run: [name: 'while [ ! -e {gate} ]; do sleep 0.05; done']}}\n"
         }
     )
     process = place.start("apply", "main", "--out", "jsonl")

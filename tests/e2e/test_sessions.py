@@ -13,7 +13,8 @@ from saltern.session import Session
 SHARED = {
     "main.sls": "{% import 'lib.jinja' as lib %}\n{% from 'map.jinja' import data with context %}\n"
     "{% do data.append(pillar.word) %}\n{{ lib.word() }}-{{ data | join('+') }}-{{ grains.colour }}:\n"
-    "  test.configurable_test_state:\n    - changes: false\n    - result: true\n    - comment: {{ salt['pillar.get']('word') }}\n",
+    "  test.configurable_test_state:\n    - changes: false\n    - result: true\n"
+    "    - comment: {{ salt['pillar.get']('word') }}\n",
     "lib.jinja": "{% macro word() %}{{ salt['pillar.get']('word') }}{% endmacro %}\n",
     "map.jinja": "{% set data = ['start'] %}\n",
 }
@@ -52,7 +53,8 @@ def test_two_sessions_with_the_same_templates_see_their_own_data(place: Place) -
 def test_what_a_template_changes_in_its_pillar_stays_in_its_session(place: Place) -> None:
     place.write(
         {
-            "main.sls": "{% do pillar.nested.list.append('more') %}\n{{ pillar.nested.list | join('-') }}: test.nop\n"
+            "main.sls": "{% do pillar.nested.list.append('more') %}\n"
+            "{{ pillar.nested.list | join('-') }}: test.nop\n"
         }
     )
     one, two = _session(place, "one"), _session(place, "two")
@@ -85,10 +87,13 @@ def test_no_log_shows_neither_comment_nor_changes_in_any_format(place: Place, ou
     target = place.base / "secret"
     place.write(
         {
-            "main.sls": f"a:\n  cmd.run:\n    - name: echo $WORD\n    - env: [WORD: {SECRET}]\n    - no_log: true\n"
+            "main.sls": f"a:\n  cmd.run:\n    - name: echo $WORD\n    - env: [WORD: {SECRET}]\n"
+            f"    - no_log: true\n"
             f"b:\n  file.managed:\n    - name: {target}\n    - contents: {SECRET}\n    - no_log: true\n"
-            f"c:\n  test.configurable_test_state:\n    - result: false\n    - comment: {SECRET}\n    - no_log: true\n"
-            f"d:\n  cmd.run:\n    - name: printf {SECRET[:4]}; printf {SECRET[4:]}; exit 1\n    - no_log: true\n    - parallel: true\n"
+            f"c:\n  test.configurable_test_state:\n    - result: false\n    - comment: {SECRET}\n"
+            f"    - no_log: true\n"
+            f"d:\n  cmd.run:\n    - name: printf {SECRET[:4]}; printf {SECRET[4:]}; exit 1\n"
+            f"    - no_log: true\n    - parallel: true\n"
         }
     )
     done = place.run("apply", "main", "--out", out, "--expand", *(["--test"] if test else []))

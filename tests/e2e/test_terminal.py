@@ -52,7 +52,10 @@ def on_terminal(
     return process.wait(timeout=10), got.decode("utf-8", "replace")
 
 
-STATES = "first:\n  test.succeed_with_changes: []\nslow_one:\n  cmd.run:\n    - name: sleep 0.8\nbad:\n  test.fail_without_changes: []\n"
+STATES = (
+    "first:\n  test.succeed_with_changes: []\nslow_one:\n  cmd.run:\n    - name: sleep 0.8\n"
+    "bad:\n  test.fail_without_changes: []\n"
+)
 
 
 def test_a_run_is_shown_while_it_happens_and_reported_at_the_end(place: Place) -> None:
@@ -106,7 +109,8 @@ def test_what_an_id_or_a_comment_holds_cannot_steer_the_terminal(place: Place) -
     evil = "\\e]0;title\\a\\e[2J\\e[31m\\x9b5m\\u202e\\b\\r"
     place.write(
         {
-            "main.sls": f'"id{evil}":\n  test.configurable_test_state:\n    - result: false\n    - changes: false\n    - comment: "c{evil}"\n'
+            "main.sls": f'"id{evil}":\n  test.configurable_test_state:\n    - result: false\n'
+            f'    - changes: false\n    - comment: "c{evil}"\n'
             f'"other{evil}":\n  cmd.run:\n    - name: "printf \'out\\\\033]0;x\\\\007\\\\033[2J\'"\n',
             "bad.sls": f'"{evil}": 5\n"{evil}x":\n  test.nop: "{evil}"\n',
         }

@@ -1,14 +1,11 @@
-"""A shelf of modules: directories of one origin, asked by kind and name.
-
-``Provider`` is all that the registry needs to know of it.
-"""
+"""A shelf of modules: directories of one origin, asked by kind and name, as the registry does."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from saltern.compat.adapt import present_as
 from saltern.compat.index import Index, files, index
@@ -16,23 +13,6 @@ from saltern.compat.loader import Loaded, Unavailable, load
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library
-
-
-class Provider(Protocol):
-    """Where the registry may look beside what is built in.
-
-    A module with a true ``BROKEN`` offers nothing, and hides those that would be asked after it.
-    """
-
-    def module(self, kind: str, name: str) -> ModuleType | None:
-        """The module, its marked functions as attributes; None if there is none to be used here."""
-        ...
-
-    def names(self, kind: str) -> list[str]: ...
-
-    def why(self, kind: str, name: str) -> str:
-        """Why a module that is there cannot be used; empty if there is none."""
-        ...
 
 
 class Shelf:

@@ -48,6 +48,9 @@ def lower(
         requisites = (
             read_requisites(declared, args, declared.words, disabled, found) if declared.words else ()
         )
+        if args.get("names") == []:
+            _no_names(declared, found)
+            del args["names"]
         if "names" in args:
             for place, (chunk, order) in enumerate(
                 _named(declared, fun, args, requisites, disabled, found), 1
@@ -72,8 +75,8 @@ def _take(declared: Declaration, item: object, args: dict[str, object], found: D
             fix="write '- name: value'",
         )
         return
-    if len(item) > 1 and (words := REQUISITE_WORDS & item.keys()):
-        word = sorted(words)[0]
+    word = next(iter(item))
+    if len(item) > 1 and word in REQUISITE_WORDS:
         found.error(
             "argument-several",
             f"{word!r} shares one list item with {', '.join(repr(key) for key in item if key != word)}",
@@ -204,6 +207,15 @@ def _space(declared: Declaration, fun: str, found: Diagnostics) -> None:
         f"the function {fun!r} of {declared.id!r} has a space in it",
         where=declared.mark(),
         fix="is a ':' missing after the first word?",
+    )
+
+
+def _no_names(declared: Declaration, found: Diagnostics) -> None:
+    found.warn(
+        "names-empty",
+        f"names of {declared.id!r} is empty; one state runs, with the ID as its name, as in Salt",
+        where=declared.mark("names"),
+        fix="leave the whole state out if there are no names",
     )
 
 

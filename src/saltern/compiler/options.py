@@ -70,6 +70,21 @@ def _names(value: object) -> str:
     return "" if bad is None else f"has {kind_of(bad)} where the name of an argument belongs"
 
 
+CONDITIONS = ("onlyif", "unless")
+
+
+def _check_condition(chunk: Chunk, word: str, found: Diagnostics) -> None:
+    value = chunk.args.get(word)
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, str) and not (isinstance(item, dict) and "fun" in item):
+            found.warn(
+                "condition-ignored",
+                f"{word!r} of {chunk.id!r} has {kind_of(item)} where a condition belongs; it does not count",
+                where=chunk.mark(word),
+                fix="write a command, or {fun: module.function}",
+            )
+
+
 CHECKS: dict[str, Callable[[object], str]] = {
     **dict.fromkeys(FLAGS, _flag),
     "retry": _retry,
@@ -82,6 +97,8 @@ CHECKS: dict[str, Callable[[object], str]] = {
 def check_options(chunks: Iterable[Chunk], found: Diagnostics) -> None:
     for chunk in chunks:
         for word in chunk.words:
+            if word in CONDITIONS:
+                _check_condition(chunk, word, found)
             ask = CHECKS.get(word)
             if ask is None or word not in chunk.args:
                 continue

@@ -12,7 +12,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.events import Answer, Report
 from saltern.report.plain import is_plain, plain
-from saltern.report.text import emit
+from saltern.report.text import emit, tame
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
@@ -126,7 +126,7 @@ def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
 def _write(value: object, out: TextIO, options: OutputOptions, doubtful: object) -> None:
     whole = {options.label: value} if options.label else value
     text = dumps(whole, options.indent, doubtful=doubtful).decode()
-    emit(out, (_tame(text) if options.indent else text) + "\n")
+    emit(out, (tame(text) if options.indent else text) + "\n")
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
@@ -134,10 +134,3 @@ def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputO
     from saltern.report.diagnostics import as_text
 
     write_data([as_text(problem) for problem in problems], out, options)
-
-
-def _tame(text: str) -> str:
-    """JSON leaves DEL, C1 and direction marks as they are, and a terminal may obey them."""
-    import re
-
-    return re.sub(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -94,3 +94,10 @@ def emit(out: TextIO, text: str) -> None:
     except UnicodeEncodeError:
         encoding = out.encoding or "ascii"
         out.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def tame(text: str) -> str:
+    """Data for a terminal: DEL, C1 and direction marks, which it may obey, as escapes."""
+    import re
+
+    return re.sub(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.events import Report
 from saltern.report.plain import plain
-from saltern.report.text import emit
+from saltern.report.text import emit, tame
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
@@ -42,7 +42,8 @@ def write(report: Report, out: TextIO, options: OutputOptions) -> None:
 
 def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
     """``label: value``, or the bare value when the label is empty."""
-    emit(out, dump({options.label: value} if options.label else value))
+    text = dump({options.label: value} if options.label else value)
+    emit(out, tame(text) if options.indent else text)
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:

@@ -60,8 +60,6 @@ def _all_true(chunk: Chunk, word: str, caller: Caller, *, odd: bool = True) -> b
             true = _command_holds(word, entry, options, caller)
         elif isinstance(entry, dict) and "fun" in entry:
             true = _function_holds(word, entry, caller)
-        elif isinstance(entry, bool):
-            true = entry
         else:
             true = odd
         if not true:

@@ -13,6 +13,7 @@ from time import monotonic
 
 from msgspec import Struct
 
+PATIENCE = 10.0  # seconds for a program to end when it is asked to
 NOT_FOUND = 127
 NOT_ALLOWED = 126
 TIMED_OUT = 124
@@ -143,7 +144,7 @@ def _spawn(start: Start) -> int:
             start.env,
             file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(start.streams)],
             setsigdef=IGNORED_BY_PYTHON,
-            setsid=start.session,
+            **({"setsid": True} if start.session else {"setpgroup": 0}),
         )
     finally:
         if back >= 0:
@@ -174,6 +175,7 @@ def _as_other_user(start: Start) -> int:
         stdout=start.streams[1],
         stderr=start.streams[2],
         start_new_session=start.session,
+        process_group=None if start.session else 0,
         umask=-1 if start.umask is None else start.umask,
         user=start.who.uid,
         group=start.who.gid,
@@ -204,7 +206,7 @@ def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None) -> Ra
             _kill(pid)
         _, status = os.waitpid(pid, 0)
     except BaseException:  # a stop of ours must not leave the program behind
-        _kill(pid)
+        _stop(pid)
         raise
     finally:
         _close(mine)
@@ -275,15 +277,20 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _kill(pid: int) -> None:
-    """A program that took too long, with all of its session if it has one."""
+def _kill(pid: int, number: int = signal.SIGKILL) -> None:
+    """A program, with all that it started: they are a group of their own."""
     try:
-        if os.getsid(pid) == pid:
-            os.killpg(pid, signal.SIGKILL)
-        else:
-            os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
+        os.killpg(pid, number)
+    except (ProcessLookupError, PermissionError):
         pass
+
+
+def _stop(pid: int) -> None:
+    """Asked first: a package manager killed in the middle leaves a broken machine."""
+    _kill(pid, signal.SIGTERM)
+    if not _ended_by(pid, monotonic() + PATIENCE):
+        _kill(pid)
+    os.waitpid(pid, 0)
 
 
 def _close_one(mine: list[int], fd: int) -> None:

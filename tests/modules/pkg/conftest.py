@@ -109,7 +109,12 @@ class World:
             (place / "etc").mkdir()
             (place / "etc" / f"{name}.conf").write_text("x\n")
             (place / "DEBIAN/conffiles").write_text(f"/etc/{name}.conf\n")
-        control = f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: nobody <n@example.org>\n"
+        if script := fields.pop("postinst", ""):
+            (place / "DEBIAN/postinst").write_text(f"#!/bin/sh\n{script}\n")
+            (place / "DEBIAN/postinst").chmod(0o755)
+        control = (
+            f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: nobody <n@example.org>\n"
+        )
         control += "".join(f"{key.capitalize()}: {value}\n" for key, value in fields.items())
         control += "Description: for tests\n"
         (place / "DEBIAN/control").write_text(control)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,7 +72,7 @@ def test_a_package_file_is_installed_and_replaced_by_another_version(world: Worl
 
 def test_a_package_file_may_come_from_the_tree(world: World) -> None:
     path = world.build("aa")
-    (world.base / "states" / "aa.deb").write_bytes(open(path, "rb").read())
+    shutil.copy(path, world.base / "states" / "aa.deb")
     world.change(installed, "x", sources=[{"aa": "salt://aa.deb"}])
 
 
@@ -145,9 +146,13 @@ def test_a_broken_dependency_is_told_as_apt_tells_it(world: World) -> None:
 
 
 def test_a_failed_script_is_a_failure_that_names_what_was_done(world: World) -> None:
+    world.publish("aa", depends="bb", postinst="echo it is broken >&2; exit 3")
     world.publish("bb")
-    world.publish("aa", depends="bb", conflicts="bb")
-    assert world.call(installed, "aa").outcome is Outcome.FAILED
+    done = world.call(installed, "aa")
+    assert done.outcome is Outcome.FAILED
+    assert done.comment.startswith("The following packages failed to install/update: aa\napt-get failed")
+    assert done.changes == {"bb": {"old": "", "new": "1.0"}}
+    assert done.data["packages"] == {"aa": ""}
 
 
 def test_arguments_without_effect_are_told(world: World) -> None:

@@ -8,7 +8,8 @@ from saltern.compat.index import index
 FILES = {
     "aptpkg.py": '__virtualname__ = "pkg"\n',
     "pkg.py": "x = 1\n",
-    "upstart.py": 'def __virtual__():\n    if x:\n        return "service"\n    return False\n\n\ndef f():\n    return "no"\n',
+    "upstart.py": 'def __virtual__():\n    if x:\n        return "service"\n    return False\n\n\n'
+    'def f():\n    return "no"\n',
     "x.py": '__virtual_aliases__ = ("y", "z")\n',
     "package/__init__.py": "",
     "__init__.py": "",

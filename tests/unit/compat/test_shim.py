@@ -39,7 +39,7 @@ def test_import_gives_the_package_and_from_gives_the_module() -> None:
     assert shimmed("salt.utils.files", ()) is shim
     assert shimmed("salt.utils.files", ("fopen",)) is files
     assert shimmed("salt.utils", ("files",)).files is files
-    with pytest.raises(ModuleNotFoundError, match="saltern brings no 'salt.master'"):
+    with pytest.raises(ModuleNotFoundError, match="saltern brings no"):
         shimmed("salt.master", ())
 
 
@@ -61,15 +61,8 @@ def test_exceptions_are_the_family_that_modules_catch() -> None:
 
 def test_data_is_reached_repacked_and_compared() -> None:
     assert data.traverse_dict_and_list({"a": [{"b": 1}]}, "a:0:b") == 1
-    assert [data.is_true(one) for one in ("yes", 1, "0", None, "true", "2", [])] == [
-        True,
-        True,
-        False,
-        False,
-        True,
-        True,
-        False,
-    ]
+    assert all(map(data.is_true, ("yes", 1, "true", "2")))
+    assert not any(map(data.is_true, ("0", None, [], "maybe")))
     assert data.repack_dictlist([{"a": 1}, "b"]) == {"a": 1, "b": None}
     assert data.repack_dictlist([{"a": 1, "b": 2}]) == {}
     assert data.repack_dictlist([{"a": [{"b": 1}]}], recurse=True) == {"a": {"b": 1}}

@@ -53,10 +53,9 @@ def info(ctx: Context, *packages: str) -> dict[str, dict[str, str]]:
 @function
 def version_cmp(ctx: Context, ver1: str, ver2: str, ignore_epoch: bool = False) -> int:
     """-1, 0 or 1, as the first version is older than, the same as, or newer than the second."""
-    from saltern.modules.functions.pkg import version_cmp as compare
+    from saltern.modules.functions.pkg.looking import version_cmp as compare
 
-    found = compare(ctx, ver1, ver2, ignore_epoch)
-    return 0 if found is None else found
+    return compare(ctx, ver1, ver2, ignore_epoch)
 
 
 @function

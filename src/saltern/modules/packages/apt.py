@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "purge": ("purge",),
     "upgrade": ("upgrade",),
     "autoremove": ("autoremove",),
+    "autopurge": ("autopurge",),
 }
 STEP = re.compile(r"^(Inst|Remv|Purg) (\S+)(?: \[([^\]]*)\])?(?: \((\S+) )?", re.MULTILINE)
 POLICY = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (\S+)\n(?:  Version table:\n)?", re.MULTILINE)

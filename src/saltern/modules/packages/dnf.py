@@ -15,6 +15,7 @@ VERBS: dict[str, str] = {
     "purge": "remove",
     "upgrade": "upgrade",
     "autoremove": "autoremove",
+    "autopurge": "autoremove",
 }
 # The sections of the table that is shown before the question, and whether they bring or take.
 SECTIONS = re.compile(

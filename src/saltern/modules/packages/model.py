@@ -7,10 +7,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from saltern.modules.params import BadArgument
+
 Listing = dict[str, str]  # name → version; several versions are joined by commas, as in Salt
 
 
-class PackageError(Exception):
+class PackageError(BadArgument):
     """The package manager refused, or cannot do it; the text is for the user."""
 
 
@@ -41,7 +43,7 @@ PLAIN = How()
 
 
 class Order(Struct, frozen=True):
-    """One transaction. ``verb`` is install, reinstall, remove, purge, upgrade or autoremove."""
+    """One transaction. ``verb`` is install, reinstall, remove, purge, upgrade, autoremove or autopurge."""
 
     verb: str
     items: tuple[Item, ...] = ()

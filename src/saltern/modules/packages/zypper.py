@@ -14,7 +14,6 @@ VERBS: dict[str, tuple[str, ...]] = {
     "remove": ("remove",),
     "purge": ("remove",),
     "upgrade": ("update", "--auto-agree-with-licenses"),
-    "autoremove": ("remove", "--clean-deps"),
 }
 SECTION = re.compile(r"<to-([a-z-]+)>(.*?)</to-\1>", re.DOTALL)
 SOLVABLE = re.compile(r"<solvable\s([^>]*?)/?>")
@@ -96,6 +95,8 @@ def _global(order: Order) -> list[str]:
 
 
 def _words(order: Order, *more: str) -> list[str]:
+    if order.verb not in VERBS:
+        raise PackageError(f"zypper has no {order.verb}; remove packages with their dependencies by name")
     how = order.how
     verb = VERBS[order.verb]
     if order.verb == "upgrade" and how.whole_system:

@@ -9,7 +9,6 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages import links
 from saltern.modules.packages.links import Group
-from saltern.modules.packages.model import PackageError
 from saltern.modules.params import BadArgument
 
 
@@ -156,7 +155,7 @@ def _settled(
             return Result(outcome=Outcome.WOULD_CHANGE, comment=would, changes=made, data=_facts(group))
         act()
         after = links.look(ctx, name)
-    except (PackageError, BadArgument) as problem:
+    except BadArgument as problem:
         return failed(str(problem))
     if not good(after):
         comment = f"update-alternatives left {name} as it was"

@@ -99,7 +99,7 @@ def _told(ctx: Context, answers: list[debconf.Answer]) -> Result:
 def _guarded(work: Callable[[], Result]) -> Result:
     try:
         return work()
-    except (PackageError, BadArgument, SalternError) as refusal:
+    except (BadArgument, SalternError) as refusal:
         return failed(str(refusal))
     except OSError as problem:
         return failed(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))

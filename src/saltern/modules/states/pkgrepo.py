@@ -206,7 +206,7 @@ def _planner(ctx: Context, what: str) -> Planner:
 def _guarded(work: Callable[[], Result]) -> Result:
     try:
         return work()
-    except (PackageError, BadArgument) as refusal:
+    except BadArgument as refusal:
         return failed(str(refusal))
     except OSError as problem:
         return failed(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))

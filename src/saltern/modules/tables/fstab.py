@@ -52,10 +52,8 @@ class Fstab(Struct, frozen=True):
     def find(self, wanted: Entry, match_on: str = "auto") -> Entry | None:
         """The entry that ``wanted`` would take the place of."""
         keys = _keys(wanted, match_on)
-        return next(
-            (one for one in self.entries if all(getattr(one, key) == getattr(wanted, key) for key in keys)),
-            None,
-        )
+        asked = [getattr(wanted, key) for key in keys]
+        return next((one for one in self.entries if [getattr(one, key) for key in keys] == asked), None)
 
     def with_entry(self, entry: Entry, instead_of: Entry | None) -> Fstab:
         if instead_of is None:

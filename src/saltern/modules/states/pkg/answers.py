@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.context import Context
-from saltern.modules.packages.model import PackageError
 from saltern.modules.params import BadArgument
 
 # Salt hands these on to one package manager or another; here they mean nothing.
@@ -22,7 +21,7 @@ def guarded(work: Callable[[], Result]) -> Result:
     """The answer of ``work``; what a package manager or an argument refuses becomes a failed one."""
     try:
         return work()
-    except (PackageError, BadArgument) as refusal:
+    except BadArgument as refusal:
         return failed(str(refusal))
 
 

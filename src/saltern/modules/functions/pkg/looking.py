@@ -1,4 +1,4 @@
-"""``pkg``: packages of the machine's package manager."""
+"""``pkg`` functions that only look."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -7,17 +7,23 @@ from __future__ import annotations
 from saltern.modules.api import function
 from saltern.modules.context import Context
 from saltern.modules.packages import choose
-from saltern.modules.packages.model import How, Item, Listing, Order, PackageError, difference
+from saltern.modules.packages.model import How, Order, PackageError
 from saltern.modules.packages.versions import bare
 from saltern.modules.params import BadArgument
-from saltern.modules.states.pkg.wanted import LATEST, Wanted, from_sources, wanted
 
-# -- looking -----------------------------------------------------------------------------------
+
+def _fresh(ctx: Context, valid_for: float) -> None:
+    """Lists as fresh as they can be had; without the right to fetch them, those there are."""
+    try:
+        choose.refresh(ctx, valid_for=valid_for)
+    except PackageError:
+        return
 
 
 @function
 def list_pkgs(
     ctx: Context,
+    /,
     versions_as_list: bool = False,
     removed: bool = False,
     purge_desired: bool = False,
@@ -43,7 +49,7 @@ def _one_or_all(names: tuple[str, ...], found: dict[str, str]) -> str | dict[str
 
 
 @function
-def version(ctx: Context, *names: str, **_: object) -> str | dict[str, str]:
+def version(ctx: Context, /, *names: str, **_: object) -> str | dict[str, str]:
     """The installed version of a package, empty if it is not; for several a mapping."""
     manager = choose.manager(ctx)
     listing = manager.listing()
@@ -53,6 +59,7 @@ def version(ctx: Context, *names: str, **_: object) -> str | dict[str, str]:
 @function
 def latest_version(
     ctx: Context,
+    /,
     *names: str,
     refresh: bool = True,
     fromrepo: str = "",
@@ -84,20 +91,20 @@ def latest_version(
 
 
 @function
-def available_version(ctx: Context, *names: str, **more: object) -> str | dict[str, str]:
+def available_version(ctx: Context, /, *names: str, **more: object) -> str | dict[str, str]:
     """Another name of ``pkg.latest_version``."""
     return latest_version(ctx, *names, **more)  # type: ignore[arg-type]
 
 
 @function
-def upgrade_available(ctx: Context, name: str, **more: object) -> bool:
+def upgrade_available(ctx: Context, /, name: str, **more: object) -> bool:
     """Whether there is a newer version of a package than the installed one."""
     return bool(latest_version(ctx, name, **more))  # type: ignore[arg-type]
 
 
 @function
 def list_upgrades(
-    ctx: Context, refresh: bool = True, dist_upgrade: bool = True, **_: object
+    ctx: Context, /, refresh: bool = True, dist_upgrade: bool = True, **_: object
 ) -> dict[str, str]:
     """Packages an upgrade would change, with their new versions."""
     if refresh:
@@ -111,7 +118,7 @@ def list_upgrades(
 
 
 @function
-def list_repo_pkgs(ctx: Context, *names: str, fromrepo: str = "", **_: object) -> dict[str, list[str]]:
+def list_repo_pkgs(ctx: Context, /, *names: str, fromrepo: str = "", **_: object) -> dict[str, list[str]]:
     """All versions the repositories have of packages."""
     if not names:
         raise BadArgument("pkg.list_repo_pkgs needs the names of packages")
@@ -120,7 +127,7 @@ def list_repo_pkgs(ctx: Context, *names: str, fromrepo: str = "", **_: object) -
 
 
 @function
-def version_cmp(ctx: Context, pkg1: str, pkg2: str, ignore_epoch: bool = False, **_: object) -> int | None:
+def version_cmp(ctx: Context, /, pkg1: str, pkg2: str, ignore_epoch: bool = False, **_: object) -> int:
     """-1, 0 or 1, as the first version is older than, the same as, or newer than the second."""
     one, other = (bare(str(text)) if ignore_epoch else str(text) for text in (pkg1, pkg2))
     order = choose.manager(ctx).compare(one, other)
@@ -128,7 +135,7 @@ def version_cmp(ctx: Context, pkg1: str, pkg2: str, ignore_epoch: bool = False, 
 
 
 @function
-def info_installed(ctx: Context, *names: str, attr: str = "", **_: object) -> dict[str, dict[str, str]]:
+def info_installed(ctx: Context, /, *names: str, attr: str = "", **_: object) -> dict[str, dict[str, str]]:
     """What is known of installed packages; ``attr`` names the keys wanted, with commas between."""
     manager = choose.manager(ctx)
     listing = manager.listing()
@@ -142,7 +149,7 @@ def info_installed(ctx: Context, *names: str, attr: str = "", **_: object) -> di
 
 
 @function
-def file_list(ctx: Context, *packages: str, **_: object) -> dict[str, object]:
+def file_list(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]:
     """The files of packages in one list, and what went wrong as ``errors``."""
     from saltern.modules.functions.lowpkg import file_list as files
 
@@ -150,7 +157,7 @@ def file_list(ctx: Context, *packages: str, **_: object) -> dict[str, object]:
 
 
 @function
-def file_dict(ctx: Context, *packages: str, **_: object) -> dict[str, object]:
+def file_dict(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]:
     """The files of packages by package, and what went wrong as ``errors``."""
     from saltern.modules.functions.lowpkg import file_dict as files
 
@@ -158,7 +165,7 @@ def file_dict(ctx: Context, *packages: str, **_: object) -> dict[str, object]:
 
 
 @function
-def owner(ctx: Context, *paths: str, **_: object) -> str | dict[str, str]:
+def owner(ctx: Context, /, *paths: str, **_: object) -> str | dict[str, str]:
     """The package a file belongs to, empty if none; for several paths a mapping."""
     manager = choose.manager(ctx)
     return _one_or_all(paths, {path: manager.owner(path) for path in paths})
@@ -171,7 +178,7 @@ def normalize_name(ctx: Context, name: str) -> str:
 
 
 @function
-def list_repos(ctx: Context, **_: object) -> dict[str, object]:
+def list_repos(ctx: Context, /, **_: object) -> dict[str, object]:
     """The repositories that are configured, with what their files say."""
     from saltern.modules.packages.repositories import apt, rpm
 
@@ -198,143 +205,8 @@ def list_repos(ctx: Context, **_: object) -> dict[str, object]:
     }
 
 
-# -- changing ----------------------------------------------------------------------------------
-
-
-def _fresh(ctx: Context, valid_for: float) -> None:
-    """Lists as fresh as they can be had; without the right to fetch them, those there are."""
-    try:
-        choose.refresh(ctx, valid_for=valid_for)
-    except PackageError:
-        return
-
-
 @function
-def refresh_db(ctx: Context, cache_valid_time: float = 0, failhard: bool = False, **_: object) -> bool:
-    """Fetch the lists of packages; False if that failed, and an error with ``failhard``."""
-    try:
-        choose.refresh(ctx, valid_for=cache_valid_time, again=True)
-    except PackageError:
-        if failhard:
-            raise
-        return False
-    return True
-
-
-@function
-def install(
-    ctx: Context,
-    name: str = "",
-    refresh: bool = False,
-    fromrepo: str = "",
-    skip_verify: bool = False,
-    pkgs: object = None,
-    sources: object = None,
-    version: str | None = None,
-    reinstall: bool = False,
-    install_recommends: bool = True,
-    only_upgrade: bool = False,
-    **_: object,
-) -> dict[str, object]:
-    """Install packages; what changed, with old and new versions. ``pkg.installed`` is the state for it."""
-    manager = choose.manager(ctx)
-    if refresh:
-        choose.refresh(ctx, again=True)
-    wants = from_sources(ctx, manager, sources) if sources else _named(ctx, name, pkgs, version)
-    how = How(
-        fromrepo=fromrepo,
-        skip_verify=skip_verify,
-        install_recommends=install_recommends,
-        only_upgrade=only_upgrade,
-    )
-    items = tuple(_item(one) for one in wants)
-    return _carried_out(ctx, Order("reinstall" if reinstall else "install", items, how))
-
-
-def _named(ctx: Context, name: str, pkgs: object, version: str | None = None) -> list[Wanted]:
-    if not name and not pkgs:
-        raise BadArgument("name a package, or several as pkgs")
-    names = name.split(",") if name and pkgs is None else pkgs
-    single = isinstance(names, list) and len(names) == 1 and version is not None
-    plain = choose.manager(ctx).plain_name
-    return wanted(name, None, version, plain_name=plain) if single else wanted("", names, plain_name=plain)
-
-
-def _item(one: Wanted) -> Item:
-    exact = "" if one.version == LATEST else one.version
-    if one.must and one.must[0].relation != "=":
-        raise BadArgument(f"pkg.install takes an exact version of {one.name}, not {one.version!r}")
-    return Item(one.name, one.must[0].version if one.must else exact, one.path)
-
-
-def _carried_out(ctx: Context, order: Order) -> dict[str, object]:
-    manager = choose.manager(ctx)
-    before: Listing = manager.listing()
-    manager.carry_out(order)
-    return difference(before, manager.listing())
-
-
-def _leaving(ctx: Context, verb: str, name: str, pkgs: object) -> dict[str, object]:
-    there = {**choose.manager(ctx).listing(), **(choose.manager(ctx).leftovers() if verb == "purge" else {})}
-    items = tuple(Item(one.name) for one in _named(ctx, name, pkgs) if one.name in there)
-    return _carried_out(ctx, Order(verb, items)) if items else {}
-
-
-@function
-def remove(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Remove packages; what changed, with old and new versions."""
-    return _leaving(ctx, "remove", name, pkgs)
-
-
-@function
-def purge(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Remove packages with their configuration; what changed, with old and new versions."""
-    return _leaving(ctx, "purge", name, pkgs)
-
-
-@function
-def upgrade(ctx: Context, refresh: bool = True, dist_upgrade: bool = False, **_: object) -> dict[str, object]:
-    """Upgrade all packages; what changed, with old and new versions."""
-    if refresh:
-        choose.refresh(ctx)
-    return _carried_out(ctx, Order("upgrade", (), How(whole_system=dist_upgrade)))
-
-
-@function
-def autoremove(ctx: Context, list_only: bool = False, purge: bool = False) -> dict[str, object] | list[str]:
-    """Remove packages that only were there for others; with ``list_only`` their names."""
-    order = Order("autoremove")
-    return sorted(choose.manager(ctx).foresee(order)) if list_only else _carried_out(ctx, order)
-
-
-@function
-def hold(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Hold packages: no upgrade changes them. By package what changed."""
-    return _turned(ctx, name, pkgs, on=True)
-
-
-@function
-def unhold(ctx: Context, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Release packages that are held. By package what changed."""
-    return _turned(ctx, name, pkgs, on=False)
-
-
-def _turned(ctx: Context, name: str, pkgs: object, *, on: bool) -> dict[str, object]:
-    manager = choose.manager(ctx)
-    names = [one.name for one in _named(ctx, name, pkgs)]
-    before = manager.held()
-    left = [one for one in names if (one in before) != on]
-    if left:
-        manager.set_hold(left, on=on)
-    old, new = ("install", "hold") if on else ("hold", "install")
-    return {
-        one: {"name": one, "result": True, "changes": {"old": old, "new": new} if one in left else {}}
-        for one in names
-    }
-
-
-@function
-def list_holds(ctx: Context, **_: object) -> list[str]:
+def list_holds(ctx: Context, /, **_: object) -> list[str]:
     """The packages that are held."""
     return sorted(choose.manager(ctx).held())
 

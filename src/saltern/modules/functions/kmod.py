@@ -1,0 +1,70 @@
+"""``kmod``: kernel modules."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.tables import kernel_modules as modules
+
+
+@function
+def lsmod(ctx: Context) -> list[dict[str, object]]:
+    """The modules that are loaded."""
+    return [
+        {
+            "size": row[1],
+            "module": row[0],
+            "depcount": row[2],
+            "deps": [] if row[3] == "-" else row[3].split(",")[:-1],
+        }
+        for row in modules.rows(ctx)
+        if len(row) > 3
+    ]
+
+
+@function
+def available(ctx: Context) -> list[str]:
+    """The modules this kernel could load."""
+    text = ctx.host.read(f"/lib/modules/{os.uname().release}/modules.dep") or ""
+    paths = (line.partition(":")[0] for line in text.splitlines())
+    return sorted({os.path.basename(path).partition(".")[0].replace("-", "_") for path in paths})
+
+
+@function
+def check_available(ctx: Context, mod: str) -> bool:
+    """Whether this kernel could load a module."""
+    return mod.replace("-", "_") in available(ctx)
+
+
+@function
+def is_loaded(ctx: Context, mod: str) -> bool:
+    """Whether a module is loaded, or part of the kernel."""
+    return modules.is_loaded(ctx, mod)
+
+
+@function
+def mod_list(ctx: Context, only_persist: bool = False) -> list[str]:
+    """The modules that are loaded, or those to load at boot."""
+    return sorted(modules.kept(ctx) if only_persist else modules.loaded(ctx))
+
+
+@function
+def load(ctx: Context, mod: str, persist: bool = False) -> list[str]:
+    """Load a module; what was loaded with it."""
+    before = set(modules.loaded(ctx))
+    modules.load(ctx, mod)
+    if persist and mod not in modules.kept(ctx):
+        modules.keep(ctx, mod)
+    return sorted(set(modules.loaded(ctx)) - before)
+
+
+@function
+def remove(ctx: Context, mod: str, persist: bool = False, comment: bool = True) -> list[str]:
+    """Unload a module; what went with it."""
+    before = set(modules.loaded(ctx))
+    modules.remove(ctx, mod)
+    if persist:
+        modules.forget(ctx, mod, comment=comment)
+    return sorted(before - set(modules.loaded(ctx)))

@@ -1,0 +1,148 @@
+"""``mount``: what is mounted, and mounting."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused, tool
+from saltern.modules.tables import fstab as table
+from saltern.modules.tables import mounts
+
+
+@function
+def active(ctx: Context, extended: bool = False) -> dict[str, object]:  # noqa: ARG001 - Salt's signature
+    """Everything that is mounted: ``{place: {device, fstype, opts}}``."""
+    return {
+        place: {"device": one.device, "fstype": one.fstype, "opts": list(one.opts), "root": one.root}
+        for place, one in mounts.active(ctx).items()
+    }
+
+
+@function
+def is_mounted(ctx: Context, name: str) -> bool:
+    """Whether something is mounted there."""
+    return mounts.at(ctx, name) is not None
+
+
+@function
+def fstab(ctx: Context, config: str = table.USUAL) -> dict[str, object]:
+    """The entries of fstab: ``{place: {device, fstype, opts, dump, pass}}``."""
+    return {one.name: one.asdict() for one in table.read(ctx, config).entries}
+
+
+@function
+def set_fstab(
+    ctx: Context,
+    name: str,
+    device: str,
+    fstype: str,
+    opts: object = "defaults",
+    dump: object = 0,
+    pass_num: object = 0,
+    config: str = table.USUAL,
+    test: bool = False,
+    match_on: str = "auto",
+    not_change: bool = False,
+) -> str:
+    """Put an entry into fstab: ``new``, ``change`` or ``present``."""
+    text = ",".join(map(str, opts)) if isinstance(opts, list | tuple) else str(opts)
+    entry = table.Entry(
+        device=device, name=name, fstype=fstype, opts=text, dump=str(dump), pass_num=str(pass_num)
+    )
+    now = table.read(ctx, config)
+    todo = table.settle(now, entry, match_on, keep=not_change)
+    if todo and not test:
+        table.write(ctx, now.with_entry(entry, now.find(entry, match_on)), config)
+    return {"new": "new", "update": "change", "": "present"}[todo]
+
+
+@function
+def rm_fstab(ctx: Context, name: str, device: str, config: str = table.USUAL) -> bool:
+    """Remove an entry from fstab."""
+    now = table.read(ctx, config)
+    for one in now.entries:
+        if one.name == name and device in ("", one.device):
+            now = now.without(one)
+    table.write(ctx, now, config)
+    return True
+
+
+@function
+def mount(
+    ctx: Context,
+    name: str,
+    device: str,
+    mkmnt: bool = False,
+    fstype: str = "",
+    opts: object = "defaults",
+    user: str | None = None,
+) -> object:
+    """Mount something: true, or what mount said against it."""
+    if mkmnt:
+        ctx.host.makedirs(name)
+    words = list(map(str, opts)) if isinstance(opts, list | tuple) else str(opts).split(",")
+    try:
+        mounts.mount(ctx, name, device, fstype, words, user=user)
+    except Refused as problem:
+        return str(problem)
+    return True
+
+
+@function
+def remount(
+    ctx: Context,
+    name: str,
+    device: str,  # noqa: ARG001 - Salt's signature
+    mkmnt: bool = False,  # noqa: ARG001
+    fstype: str = "",  # noqa: ARG001
+    opts: object = "defaults",
+    user: str | None = None,
+) -> object:
+    """Mount again in place, with other options: true, or what mount said against it."""
+    words = list(map(str, opts)) if isinstance(opts, list | tuple) else str(opts).split(",")
+    try:
+        mounts.remount(ctx, name, words, user=user)
+    except Refused as problem:
+        return str(problem)
+    return True
+
+
+@function
+def umount(
+    ctx: Context,
+    name: str,
+    device: str | None = None,  # noqa: ARG001 - Salt's signature
+    user: str | None = None,
+    lazy: bool = False,
+) -> object:
+    """Unmount something: true, or what umount said against it."""
+    if mounts.at(ctx, name) is None:
+        return f"{name} does not have anything mounted"
+    try:
+        mounts.unmount(ctx, name, user=user, lazy=lazy)
+    except Refused as problem:
+        return str(problem)
+    return True
+
+
+@function
+def swaps(ctx: Context) -> dict[str, dict[str, object]]:
+    """Everything that is swapped to."""
+    return mounts.swaps(ctx)
+
+
+@function
+def swapon(ctx: Context, name: str, priority: int | None = None) -> dict[str, object]:
+    """Swap to a device or file."""
+    before = mounts.swaps(ctx)
+    if mounts.real_device(name) not in before:
+        tool(ctx, "swapon", *([] if priority is None else ["-p", str(priority)]), name)
+    return {"stats": mounts.swaps(ctx).get(mounts.real_device(name)), "new": name not in before}
+
+
+@function
+def swapoff(ctx: Context, name: str) -> bool:
+    """Do not swap to a device or file any more."""
+    if mounts.real_device(name) in mounts.swaps(ctx):
+        tool(ctx, "swapoff", name)
+    return True

@@ -1,0 +1,51 @@
+"""``sysctl``: kernel parameters."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import one_line
+from saltern.modules.tables import settings, sysctl
+
+
+@function
+def default_config(ctx: Context) -> str:  # noqa: ARG001 - Salt's signature
+    """The file that keeps parameters across reboots."""
+    return sysctl.usual_config()
+
+
+@function
+def get(ctx: Context, name: str) -> str:  # noqa: ARG001
+    """The value of a parameter; empty if there is none."""
+    return sysctl.running(name) or ""
+
+
+@function
+def show(ctx: Context, config_file: object = False) -> dict[str, str]:
+    """All parameters, or those that a file keeps."""
+    if config_file:
+        return settings.values(settings.read(ctx, str(config_file)))
+    return sysctl.every(ctx)
+
+
+@function
+def assign(ctx: Context, name: str, value: object) -> dict[str, str]:  # noqa: ARG001
+    """Set a parameter until the next boot."""
+    sysctl.assign(name, one_line(sysctl.normal(value), "value"))
+    return {name: sysctl.running(name) or ""}
+
+
+@function
+def persist(ctx: Context, name: str, value: object, config: str | None = None) -> str:
+    """Set a parameter now and at boot: ``Updated`` or ``Already set``."""
+    file, wanted = config or sysctl.usual_config(), one_line(sysctl.normal(value), "value")
+    text = settings.read(ctx, file)
+    now = (sysctl.running(name), sysctl.normal(settings.values(text).get(name, "")))
+    if now == (wanted, wanted):
+        return "Already set"
+    sysctl.assign(name, wanted)
+    ctx.host.makedirs(os.path.dirname(file))
+    ctx.host.write(file, settings.with_value(text, name, wanted))
+    return "Updated"

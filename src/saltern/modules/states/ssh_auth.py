@@ -1,0 +1,279 @@
+"""``ssh_auth``: which keys may log in as a user."""
+
+# ruff: noqa: ARG001 - the signatures are the interface
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states import _ssh as ssh
+from saltern.modules.states._programs import answer, guarded
+from saltern.modules.states._ssh import Home, Key
+from saltern.modules.states.file import sources
+from saltern.modules.states.file.answers import Later, Refusal
+
+CONFIG = ".ssh/authorized_keys"
+
+
+def _options(options: object) -> tuple[str, ...]:
+    if not options:
+        return ()
+    listed = options if isinstance(options, list) else [options]
+    found = tuple(one for text in listed for one in ssh.split_options(str(text)))
+    if any("\n" in one for one in found):
+        raise Refusal("an option cannot have more than one line")
+    return found
+
+
+def _wanted(
+    ctx: Context,
+    name: str,
+    enc: str | None,
+    comment: str,
+    source: str,
+    source_hash: str,
+    options: object,
+) -> list[Key]:
+    """The keys that are meant: of ``source`` if one is given, else the one in ``name``."""
+    chosen = _options(options)
+    if "\n" in comment:
+        raise Refusal("a comment cannot have more than one line")
+    if not source:
+        return [ssh.given(name, enc, comment, chosen)]
+    found = sources.find(ctx, source, sources.Fetch(source_hash=source_hash, skip_verify=not source_hash))
+    lines = found.data.decode("utf-8", "replace").splitlines()
+    keys = [ssh.given(line, enc, "", chosen) for line in lines if line.strip() and line.lstrip()[0] != "#"]
+    if not keys:
+        raise Refusal(f"{source} holds no public key")
+    return keys
+
+
+def _find_home(ctx: Context, user: str) -> Home | None:
+    """None in test mode for a user that an earlier state may make."""
+    try:
+        return ssh.home_of(user)
+    except Later:
+        if ctx.test:
+            return None
+        raise
+
+
+def _same(old: Key, new: Key) -> bool:
+    """A comment that was not asked for is left as it is."""
+    return (old.kind, old.options) == (new.kind, new.options) and new.comment in ("", old.comment)
+
+
+def merged(lines: Sequence[str], wanted: Sequence[Key]) -> tuple[list[str], dict[str, object]]:
+    """The lines with these keys in them, and what became of each."""
+    result = list(lines)
+    changes: dict[str, object] = {}
+    for key in wanted:
+        places = [
+            (number, old)
+            for number, line in enumerate(result)
+            if (old := ssh.parse(line)) and old.blob == key.blob
+        ]
+        if not places:
+            result.append(key.line())
+            changes[key.blob] = "New"
+        elif not all(_same(old, key) for _, old in places):
+            for number, old in places:
+                result[number] = replace(key, comment=key.comment or old.comment).line()
+            changes[key.blob] = "Updated"
+    return result, changes
+
+
+def without(lines: Sequence[str], blobs: set[str]) -> tuple[list[str], dict[str, object]]:
+    kept = [line for line in lines if not ((key := ssh.parse(line)) and key.blob in blobs)]
+    there = {key.blob for line in lines if (key := ssh.parse(line))}
+    return kept, dict.fromkeys(sorted(blobs & there), "Removed")
+
+
+def _settle(
+    ctx: Context,
+    home: Home | None,
+    user: str,
+    path: str,
+    lines: list[str],
+    changes: dict[str, object],
+    words: tuple[str, str, str],
+) -> Result:
+    if changes and not ctx.test:
+        ssh.write_private(path, lines, home)
+        left = [key.blob for line in ssh.lines_of(path) if (key := ssh.parse(line))]
+        gone = [blob for blob, what in changes.items() if (what == "Removed") == (blob in left)]
+        if gone:
+            raise Refusal(f"{path} was written, but is still wrong")
+    present = [key for line in (ssh.lines_of(path) if home else []) if (key := ssh.parse(line))]
+    data: dict[str, object] = {
+        "user": user,
+        "path": path,
+        "keys": [{"enc": key.kind, "fingerprint": ssh.fingerprints(key.blob)["SHA256"]} for key in present],
+    }
+    return answer(ctx, changes, data, right=words[0], would=words[1], done=words[2])
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    user: str,
+    enc: str | None = None,
+    comment: str = "",
+    source: str = "",
+    source_hash: str = "",
+    options: object = None,
+    config: str = CONFIG,
+    fingerprint_hash_type: str | None = None,
+) -> Result:
+    """A public key may log in as a user.
+
+    Args:
+        name: the key, alone or as the whole line of a ``.pub`` file.
+        user: whose login it is.
+        enc: the kind of the key (``ed25519``, ``rsa`` …) if it shall be checked; a key says it itself.
+        comment: the comment behind it.
+        source: a file of keys instead, ``salt://`` or a path.
+        source_hash: what that file must have.
+        options: a list such as ``no-pty`` or ``command="…"``.
+        config: the file, relative to the user's home directory; ``%h`` and ``%u`` are understood.
+        fingerprint_hash_type: accepted for Salt's sake.
+
+    Example:
+        .. code-block:: yaml
+
+            AAAAC3NzaC1lZDI1NTE5AAAAIH6…:
+              ssh_auth.present:
+                - user: ada
+                - enc: ed25519
+                - comment: ada@laptop
+    """
+
+    def work() -> Result:
+        wanted = _wanted(ctx, name, enc, comment, source, source_hash, options)
+        home = _find_home(ctx, user)
+        path = ssh.file_of(home, config) if home else config
+        lines, changes = merged(ssh.lines_of(path) if home else [], wanted)
+        what = source or f"{wanted[0].blob[:20]}…"
+        return _settle(
+            ctx,
+            home,
+            user,
+            path,
+            lines,
+            changes,
+            (
+                f"The authorized host key {what} is already present for user {user}",
+                f"Key {what} for user {user} is set to be added",
+                f"The authorized host key {what} for user {user} was added",
+            ),
+        )
+
+    return guarded(work, user=user)
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    user: str,
+    enc: str | None = None,
+    comment: str = "",
+    source: str = "",
+    source_hash: str = "",
+    options: object = None,
+    config: str = CONFIG,
+    fingerprint_hash_type: str | None = None,
+) -> Result:
+    """A public key may not log in as a user.
+
+    Args:
+        name: the key, alone or as a whole line.
+        user: whose login it is.
+        source: a file of keys instead, ``salt://`` or a path.
+        source_hash: what that file must have.
+        config: the file, relative to the user's home directory.
+        enc, comment, options, fingerprint_hash_type: accepted for Salt's sake; the key alone decides.
+
+    Example:
+        .. code-block:: yaml
+
+            AAAAC3NzaC1lZDI1NTE5AAAAIH6…:
+              ssh_auth.absent:
+                - user: ada
+    """
+
+    def work() -> Result:
+        blobs = {key.blob for key in _wanted(ctx, name, None, "", source, source_hash, None)}
+        try:
+            home = ssh.home_of(user)
+        except Later:  # who is not there cannot log in
+            data: dict[str, object] = {"user": user, "path": config, "keys": []}
+            return Result(outcome=Outcome.OK, comment=f"User {user} does not exist", data=data)
+        path = ssh.file_of(home, config)
+        lines, changes = without(ssh.lines_of(path), blobs)
+        words = ("Key is already absent", "The key is set to be removed", "Key removed")
+        return _settle(ctx, home, user, path, lines, changes, words)
+
+    return guarded(work, user=user)
+
+
+@state
+def manage(
+    ctx: Context,
+    name: str,
+    *,
+    ssh_keys: list[str],
+    user: str,
+    enc: str | None = None,
+    comment: str = "",
+    source: str = "",
+    options: object = None,
+    config: str = CONFIG,
+    fingerprint_hash_type: str | None = None,
+) -> Result:
+    """These keys may log in as a user, and no others.
+
+    Args:
+        name: anything; it only names the state.
+        ssh_keys: the keys, each alone or as a whole line.
+        user: whose login it is.
+        enc, comment, options: for keys that do not say it themselves.
+        source: accepted for Salt's sake.
+        config: the file, relative to the user's home directory.
+        fingerprint_hash_type: accepted for Salt's sake.
+
+    Example:
+        .. code-block:: yaml
+
+            keys of ada:
+              ssh_auth.manage:
+                - user: ada
+                - ssh_keys:
+                  - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIH6… ada@laptop
+    """
+
+    def work() -> Result:
+        wanted = [ssh.given(text, enc, "", _options(options)) for text in ssh_keys]
+        wanted = [key if key.comment or not comment else replace(key, comment=comment) for key in wanted]
+        home = _find_home(ctx, user)
+        path = ssh.file_of(home, config) if home else config
+        there = ssh.lines_of(path) if home else []
+        others = {key.blob for line in there if (key := ssh.parse(line))} - {key.blob for key in wanted}
+        kept, removed = without(there, others)
+        lines, changes = merged(kept, wanted)
+        words = (
+            f"The keys of user {user} are as they should be",
+            f"The keys of user {user} are set to be changed",
+            f"The keys of user {user} were changed",
+        )
+        return _settle(ctx, home, user, path, lines, {**changes, **removed}, words)
+
+    return guarded(work, user=user)

@@ -1,0 +1,188 @@
+"""``ssh_known_hosts``: the keys by which hosts are recognised."""
+
+# ruff: noqa: ARG001 - the signatures are the interface
+
+from __future__ import annotations
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states import _known_hosts as known
+from saltern.modules.states import _ssh as ssh
+from saltern.modules.states._known_hosts import Host
+from saltern.modules.states._programs import answer, guarded
+from saltern.modules.states.file.answers import Later, Refusal
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    user: str | None = None,
+    fingerprint: str | None = None,
+    key: str | None = None,
+    port: int | None = None,
+    enc: str | None = None,
+    config: str | None = None,
+    hash_known_hosts: bool = True,
+    timeout: int = 5,
+    fingerprint_hash_type: str | None = None,
+) -> Result:
+    """A host is known by its key.
+
+    Without ``key`` the host is asked for it, now; give ``fingerprint`` so that nobody else can answer.
+
+    Args:
+        name: the host.
+        user: whose file it is; the whole machine's if not given.
+        fingerprint: of the key, as ``SHA256:…`` or hexadecimal.
+        key: the key itself, alone or as ``kind key``.
+        port: where the host listens, if not at 22.
+        enc: the kind of key to ask for: ``ed25519``, ``rsa``, ``ecdsa``.
+        config: another file.
+        hash_known_hosts: False writes the name of the host so that everybody can read it.
+        timeout: seconds to wait for the host.
+        fingerprint_hash_type: accepted for Salt's sake; the form of the fingerprint tells it.
+
+    Example:
+        .. code-block:: yaml
+
+            git.example.org:
+              ssh_known_hosts.present:
+                - user: deploy
+                - fingerprint: SHA256:uNiVztksCsDhcc0u9e8BrYO7yB1…
+    """
+
+    def work() -> Result:
+        if key and fingerprint and not known.fits(Host("", "", ssh.given(key, enc).blob), fingerprint):
+            raise Refusal("key and fingerprint do not belong together")
+        where = known.address(name, port)
+        path, home = _place(ctx, user, config)
+        lines = ssh.lines_of(path) if path else []
+        old = known.of(lines, where)
+        if _right(old, key, fingerprint, enc):
+            return _answer(ctx, name, path, old, {}, "is already in")
+        new = _wanted(ctx, name, key, fingerprint, port, enc, timeout)
+        changes: dict[str, object] = {
+            "old": [host.told(name) for host in old] or None,
+            "new": [host.told(name) for host in new],
+        }
+        if not ctx.test:
+            written = known.hashed if hash_known_hosts else str
+            added = [f"{written(where)} {host.kind} {host.blob}" for host in new]
+            ssh.write_private(path, [*known.without(lines, where), *added], home, 0o600 if home else 0o644)
+            new = known.of(ssh.lines_of(path), where)
+        return _answer(ctx, name, path, old if ctx.test else new, changes, "is set to be added to")
+
+    return guarded(work, host=name)
+
+
+def _place(ctx: Context, user: str | None, config: str | None) -> tuple[str, ssh.Home | None]:
+    """In test mode a user that an earlier state may make has no file yet."""
+    try:
+        return known.place(user, config)
+    except Later:
+        if ctx.test:
+            return "", None
+        raise
+
+
+def _right(old: list[Host], key: str | None, fingerprint: str | None, enc: str | None) -> bool:
+    if key:
+        return [host.blob for host in old] == [ssh.given(key, enc).blob]
+    if fingerprint:
+        return bool(old) and all(known.fits(host, fingerprint) for host in old)
+    if enc:
+        kind = ssh.kind_named(enc)
+        return any(host.kind == kind or (enc == "ecdsa" and host.kind.startswith("ecdsa-")) for host in old)
+    return bool(old)
+
+
+def _wanted(
+    ctx: Context,
+    name: str,
+    key: str | None,
+    fingerprint: str | None,
+    port: int | None,
+    enc: str | None,
+    timeout: int,
+) -> list[Host]:
+    if key:
+        one = ssh.given(key, enc)
+        return [Host("", one.kind, one.blob)]
+    found = known.scan(ctx, name, port, enc, timeout)
+    if fingerprint:
+        seen = ", ".join(ssh.fingerprints(host.blob)["SHA256"] for host in found)
+        found = [host for host in found if known.fits(host, fingerprint)]
+        if not found:
+            raise Refusal(
+                f"{name} shows a key that does not have the fingerprint {fingerprint}, but {seen}; "
+                "somebody may be in between"
+            )
+    return found
+
+
+def _answer(
+    ctx: Context, name: str, path: str, hosts: list[Host], changes: dict[str, object], words: str
+) -> Result:
+    data: dict[str, object] = {"host": name, "path": path, "keys": [host.told(name) for host in hosts]}
+    return answer(
+        ctx,
+        changes,
+        data,
+        right=f"Host {name} {words} {path}",
+        would=f"Host {name} {words} {path}",
+        done=f"{name}'s key saved to {path}",
+    )
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    user: str | None = None,
+    config: str | None = None,
+    port: int | None = None,
+) -> Result:
+    """A host is not known any more.
+
+    Args:
+        name: the host.
+        user: whose file it is; the whole machine's if not given.
+        config: another file.
+        port: where the host listens, if not at 22.
+
+    Example:
+        .. code-block:: yaml
+
+            old.example.org:
+              ssh_known_hosts.absent:
+                - user: deploy
+    """
+
+    def work() -> Result:
+        where = known.address(name, port)
+        try:
+            path, home = known.place(user, config)
+        except Later as missing:
+            data: dict[str, object] = {"host": name, "path": "", "keys": []}
+            return Result(outcome=Outcome.OK, comment=str(missing), data=data)
+        lines = ssh.lines_of(path)
+        old = known.of(lines, where)
+        changes: dict[str, object] = {}
+        if old:
+            changes = {"old": [host.told(name) for host in old], "new": None}
+            if not ctx.test:
+                ssh.write_private(path, known.without(lines, where), home)
+        return answer(
+            ctx,
+            changes,
+            {"host": name, "path": path, "keys": [host.told(name) for host in old] if ctx.test else []},
+            right="Host is already absent",
+            would=f"Host {name} is set to be removed from {path}",
+            done=f"{name} removed from {path}",
+        )
+
+    return guarded(work, host=name)

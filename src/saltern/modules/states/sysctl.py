@@ -1,0 +1,61 @@
+"""``sysctl``: kernel parameters."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Refused, Words, bring, one_line
+from saltern.modules.tables import settings, sysctl
+
+
+@state
+def present(ctx: Context, name: str, *, value: object, config: str | None = None) -> Result:
+    """Set a kernel parameter, now and at boot.
+
+    Args:
+        name: the parameter.
+        value: its value.
+        config: the file that keeps it across reboots; /etc/sysctl.d/99-salt.conf with systemd,
+            /etc/sysctl.conf without.
+
+    Example:
+        ```yaml
+        net.ipv4.ip_forward:
+          sysctl.present:
+            - value: 1
+        ```
+    """
+    if isinstance(value, dict | list) or value is None:
+        raise Refused("value needs a number or a text")
+    wanted = one_line(sysctl.normal(value), "value")
+    file = config or sysctl.usual_config()
+    sysctl.path_of(name)
+
+    def kept() -> str | None:
+        found = settings.values(settings.read(ctx, file)).get(name)
+        return None if found is None else sysctl.normal(found)
+
+    def differs() -> Changes:
+        return {} if (sysctl.running(name), kept()) == (wanted, wanted) else {name: wanted}
+
+    def act(_: Changes) -> None:
+        if sysctl.running(name) != wanted:
+            sysctl.assign(name, wanted)
+        if kept() != wanted:
+            ctx.host.makedirs(os.path.dirname(file))
+            ctx.host.write(file, settings.with_value(settings.read(ctx, file), name, wanted))
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: {"name": name, "running": sysctl.running(name), "at boot": kept(), "config": file},
+        words=Words(
+            f"Kernel parameter {name} is {wanted}",
+            f"Kernel parameter {name} would be set to {wanted}",
+            f"Kernel parameter {name} was set to {wanted}",
+        ),
+    )

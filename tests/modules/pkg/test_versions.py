@@ -1,0 +1,53 @@
+"""Versions as rpm orders them, and conditions on versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from saltern.modules.packages.versions import conditions, fulfils, rpm_compare
+from saltern.modules.params import BadArgument
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "order"),
+    [
+        ("1.0", "1.0", 0),
+        ("1.0-1", "1.0", 0),
+        ("1.0-2", "1.0-1", 1),
+        ("1.10", "1.9", 1),
+        ("1.0~rc1", "1.0", -1),
+        ("1.0^git1", "1.0", 1),
+        ("1.0^git1", "1.0.1", -1),
+        ("1.0a", "1.0", 1),
+        ("1.0a", "1.01", -1),
+        ("1:0.1", "9", 1),
+        ("0:1.0", "1.0", 0),
+        ("1.001", "1.1", 0),
+        ("2.el9", "2.el10", -1),
+    ],
+)
+def test_rpm_orders_versions_so(one: str, other: str, order: int) -> None:
+    assert rpm_compare(one, other) == order
+    assert rpm_compare(other, one) == -order
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "so"),
+    [
+        ("1.5", ">=1.2,<2", True),
+        ("2.0", ">=1.2,<2", False),
+        ("1.5", "1.*", True),
+        ("1.5", "= 1.5", True),
+        ("1.5", "<>1.5", False),
+        ("3:1.5", "1.5", True),
+        ("3:1.5", "2:1.5", False),
+    ],
+)
+def test_a_version_fulfils_conditions(version: str, wanted: str, so: bool) -> None:
+    assert fulfils(version, conditions(wanted, "aa"), rpm_compare) is so
+
+
+@pytest.mark.parametrize("text", ["", ">=", "1 2", ">=1,", "=>1"])
+def test_what_is_no_condition_is_refused(text: str) -> None:
+    with pytest.raises(BadArgument, match="is not a version of aa"):
+        conditions(text, "aa")
