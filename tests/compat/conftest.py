@@ -31,7 +31,7 @@ class World:
         }
         settings = Settings(**{**given, **config})
         self.library = Library(settings, find_salt=lambda: salt)
-        self.registry = LayeredRegistry((self.library.own,), (self.library.installed,))
+        self.registry = LayeredRegistry(before=(self.library.own,), after=(self.library.installed,))
         self.session = Session(settings, registry=self.registry, pillar={"told": "yes"})
         self.library.bind(self.session.run, self.registry)
 

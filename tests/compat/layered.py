@@ -45,6 +45,9 @@ class LayeredRegistry(Registry):
             self._functions[name] = self._first("functions", module, fun, Function)
         return self._functions[name]
 
+    def forget(self) -> None:
+        """Nothing to do: what was not there is looked for again each time."""
+
     def _first(self, kind: str, module: str, fun: str, marked: type) -> Any:
         found = (_member(one, fun, marked) for one in self._layers(kind, module))
         return next((one for one in found if one is not None), None)

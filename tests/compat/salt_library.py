@@ -58,7 +58,6 @@ CALLS: dict[str, tuple[str, str, dict[str, object]]] = {
     "pip": ("installed", "saltern-t-nothing", {"bin_env": "WORK/none"}),
     "pkg": ("installed", "saltern-t-nothing", {"refresh": False}),
     "pkgbuild": ("repo", "WORK/packages", {}),
-    "pkgng": ("update_packaging_site", "http://192.0.2.7/", {}),
     "pkgrepo": ("absent", "deb http://192.0.2.7/ saltern-t main", {}),
     "postgres_database": ("present", "saltern-t-db", DATABASE),
     "postgres_extension": ("present", "saltern-t-ext", DATABASE),
@@ -81,7 +80,6 @@ CALLS: dict[str, tuple[str, str, dict[str, object]]] = {
     "rabbitmq_upstream": ("present", "saltern-t", {"uri": "amqp://none"}),
     "rabbitmq_user": ("present", "saltern-t", {"password": "none"}),
     "rabbitmq_vhost": ("present", "saltern-t", {}),
-    "reg": ("absent", "HKEY_CURRENT_USER\\SOFTWARE\\Saltern", {"vname": "t"}),
     "salt": ("runner", "test.arg", {}),
     "salt_proxy": ("configure_proxy", "saltern-t-proxy", {}),
     "saltutil": ("sync_all", "everything", {}),
@@ -104,7 +102,7 @@ CALLS: dict[str, tuple[str, str, dict[str, object]]] = {
 TOOLS = (
     "apache2ctl at atq atrm crontab debconf-show debconf-set-selections debconf-get-selections ipset "
     "iptables iptables-save ip6tables ip6tables-save lvm pvdisplay vgdisplay lvdisplay mdadm nft rabbitmqctl "
-    "rabbitmq-plugins mkfs.ext4 blockdev localectl gpg syslog-ng syslog-ng-ctl virtualenv"
+    "rabbitmq-plugins blockdev lsmod gpg syslog-ng syslog-ng-ctl virtualenv"
 )
 
 # Rows that only write below WORK.
@@ -156,7 +154,7 @@ def _session(work: str, mode: str) -> object:
     )
     library = Library(settings)
     shelves = ((library.installed,), ()) if mode != "last" else ((), (library.installed,))
-    registry = LayeredRegistry(*shelves)
+    registry = LayeredRegistry(before=shelves[0], after=shelves[1])
     session = Session(settings, registry=registry)
     library.bind(session.run, registry)
     return session

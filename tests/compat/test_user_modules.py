@@ -324,4 +324,5 @@ def test_what_was_refused_is_asked_again_after_a_state_may_have_brought_it(
     assert one.session.salt.get("late.f") is None
     marker.touch()
     one.library.forget()
+    one.registry.forget()
     assert one.call("late.f") == 1

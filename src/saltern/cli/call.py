@@ -7,7 +7,7 @@ import sys
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
 from saltern.cli.options import TREE_ROWS, call_arguments, output_options, output_rows, session
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import Diagnostic, OperationError, words_of
 
 LINE = CommandLine(
     command="call",
@@ -35,8 +35,8 @@ def main(argv: list[str]) -> int:
         value = engine.caller.function(args.function, positional, keywords)
     except LookupError as problem:
         raise OperationError(Diagnostic(code="function-unknown", what=str(problem.args[0]))) from None
-    except Exception as problem:
-        what = f"{args.function} failed: {type(problem).__name__}: {problem}"
+    except (Exception, SystemExit) as problem:
+        what = f"{args.function} failed: {type(problem).__name__}: {words_of(problem)}"
         raise OperationError(Diagnostic(code="function-failed", what=what)) from None
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK

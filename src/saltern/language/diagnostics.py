@@ -125,6 +125,14 @@ def _place(found: Diagnostic) -> tuple[str, int, int, str, str]:
     return (mark.file, mark.line, mark.column, found.code, found.what)
 
 
+def words_of(problem: BaseException) -> str:
+    """What an exception says of itself, if it can."""
+    try:
+        return str(problem) or type(problem).__name__
+    except Exception:
+        return f"{type(problem).__name__} (it cannot be printed)"
+
+
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """``did you mean 'x'?``, or nothing when no known word is near."""
     from difflib import get_close_matches

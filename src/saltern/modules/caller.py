@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from saltern.language.chunk import Chunk
-from saltern.language.diagnostics import SalternError
+from saltern.language.diagnostics import SalternError, words_of
 from saltern.language.events import Answer
 from saltern.language.result import Result, failed, not_called
 from saltern.modules.api import StateFunction
@@ -132,7 +132,7 @@ def _guarded(function: AnyState, context: Context, name: object, keywords: dict[
         return failed(str(problem))
     except OSError as problem:
         return failed(_os_text(problem))
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
         return failed(_bug_text(function, problem))
     if not isinstance(result, Result):
         return failed(f"{function.module}.{function.name} returned {type(result).__name__}, not a Result")
@@ -144,11 +144,11 @@ def _os_text(problem: OSError) -> str:
     return f"{problem.filename}: {what}" if problem.filename else what
 
 
-def _bug_text(function: AnyState, problem: Exception) -> str:
+def _bug_text(function: AnyState, problem: BaseException) -> str:
     """What an unexpected exception says; the traceback is for the log, not for the report."""
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"
     module = function.module.rpartition(".")[2]
-    return f"{module}.{function.name} failed: {type(problem).__name__}: {problem} (at {place})"
+    return f"{module}.{function.name} failed: {type(problem).__name__}: {words_of(problem)} (at {place})"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.pipeline import missing
-from saltern.render.python import said
 
 if TYPE_CHECKING:
     from saltern.render.pipeline import Job
@@ -87,7 +86,7 @@ def _line(problem: BaseException, file: str) -> int:
 def _failed(problem: BaseException, job: Job, line: int) -> CompileError:
     undefined = isinstance(problem, NameError) or type(problem).__name__ in ("NotFound", "UndefinedError")
     code = "template-undefined" if undefined else "template-failed"
-    return _bad(code, said(problem) or type(problem).__name__, Mark(job.file, line))
+    return _bad(code, words_of(problem), Mark(job.file, line))
 
 
 def _bad(code: str, what: str, where: Mark) -> CompileError:

@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.watchdog import TimeIsUp, limited
 
@@ -52,16 +52,8 @@ def py(text: str, job: Job) -> object:
         raise
     except (Exception, SystemExit) as problem:
         where = Mark(job.file, _line(problem.__traceback__, job.file))
-        what = f"{type(problem).__name__}: {said(problem)}"
+        what = f"{type(problem).__name__}: {words_of(problem)}"
         raise CompileError(Diagnostic(code="py-failed", what=what, where=where)) from None
-
-
-def said(problem: BaseException) -> str:
-    """An exception's own words, if it can say them."""
-    try:
-        return str(problem)
-    except Exception:
-        return "(it cannot be printed)"
 
 
 def _line(trace: TracebackType | None, file: str) -> int:

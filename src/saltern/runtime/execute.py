@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import words_of
 from saltern.language.result import Outcome, Result, not_called
 from saltern.runtime.guards import BadCondition, checked, skip_reason
 from saltern.runtime.ports import Caller
@@ -70,5 +71,6 @@ class Executor:
         except (BadCondition, BadSlot) as problem:
             return not_called(str(problem))
         except Exception as problem:
-            return not_called(f"this state could not be called: {type(problem).__name__}: {problem}")
+            words = f"{type(problem).__name__}: {words_of(problem)}"
+            return not_called(f"this state could not be called: {words}")
         return call(args)

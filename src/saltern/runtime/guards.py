@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import words_of
 from saltern.language.result import Outcome, Result
 from saltern.runtime.ports import Caller
 from saltern.runtime.slots import resolve_value
@@ -91,8 +92,8 @@ def _function_holds(word: str, entry: Mapping[str, object], caller: Caller) -> b
         value = caller.function(name, args if isinstance(args, list) else [args], kwargs)
     except LookupError as problem:
         raise BadCondition(f"{word}: {problem.args[0] if problem.args else problem}") from None
-    except Exception as problem:
-        raise BadCondition(f"{word}: {name} failed: {problem}") from None
+    except (Exception, SystemExit) as problem:
+        raise BadCondition(f"{word}: {name} failed: {words_of(problem)}") from None
     path = entry.get("get_return")
     if isinstance(path, str):
         value = _inside(value, path.split(":"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from saltern.language.diagnostics import words_of
 from saltern.runtime.ports import Caller
 
 PREFIX = "__slot__:"
@@ -57,8 +58,8 @@ def fill(value: object, caller: Caller) -> object:
         result = caller.function(name, args, kwargs)
     except LookupError as problem:
         raise BadSlot(f"slot {value!r}: {problem.args[0] if problem.args else problem}") from None
-    except Exception as problem:
-        raise BadSlot(f"slot {value!r}: {name} failed: {problem}") from None
+    except (Exception, SystemExit) as problem:
+        raise BadSlot(f"slot {value!r}: {name} failed: {words_of(problem)}") from None
     for step in path:
         result = _step(result, step)
     if appended and isinstance(result, str):

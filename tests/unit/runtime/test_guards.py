@@ -38,7 +38,7 @@ def caller() -> ScriptedCaller:
         (FALSE, False),
         ([TRUE, "false"], False),
         (True, True),
-        (False, False),
+        (False, True),  # no condition: told while compiling
         (5, True),
         ({"no": "function"}, True),
     ],

@@ -4,25 +4,39 @@
 
 from __future__ import annotations
 
-import os
-
 from saltern.modules.api import function
 from saltern.modules.context import Context
-
-ZONES = "/usr/share/zoneinfo/"
+from saltern.modules.machine import Refused
+from saltern.modules.tables import clock
+from saltern.modules.tables.clock import set_hardware
 
 
 @function
 def get_zone(ctx: Context) -> str:
     """The name of the time zone, such as ``Europe/Berlin``."""
-    if os.path.islink("/etc/localtime"):
-        place = os.path.realpath("/etc/localtime")
-        if ZONES in place:
-            return place.partition(ZONES)[2]
-    if os.path.exists("/etc/timezone"):
-        with open("/etc/timezone", encoding="utf-8") as file:
-            return file.read().strip()
-    return "UTC"
+    return clock.zone(ctx)
+
+
+@function
+def set_zone(ctx: Context, timezone: str) -> bool:
+    """Set the time zone."""
+    clock.set_zone(ctx, clock.checked(timezone))
+    return True
+
+
+@function
+def get_hwclock(ctx: Context) -> str:
+    """What the hardware clock keeps: ``UTC`` or ``localtime``."""
+    return clock.hardware(ctx)
+
+
+@function
+def set_hwclock(ctx: Context, clock: str) -> bool:
+    """Let the hardware clock keep ``UTC`` or ``localtime``."""
+    if clock not in ("UTC", "localtime"):
+        raise Refused(f"the hardware clock keeps UTC or localtime, not {clock!r}")
+    set_hardware(ctx, clock)
+    return True
 
 
 @function

@@ -54,7 +54,7 @@ def kept(ctx: Context) -> list[str]:
 
 def keep(ctx: Context, name: str) -> None:
     text = ctx.host.read(usual_config()) or ""
-    commented = re.compile(rf"^#\s*{re.escape(name)}\s*$", re.MULTILINE)
+    commented = re.compile(rf"^#[ \t]*{re.escape(name)}[ \t]*$", re.MULTILINE)
     if commented.search(text):
         new = commented.sub(name, text, count=1)
     else:

@@ -8,7 +8,7 @@ from types import TracebackType
 import jinja2
 from jinja2 import Template, TemplateNotFound
 
-from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
+from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean, words_of
 from saltern.language.source import Mark
 from saltern.render.jinja.linemap import TooLarge
 from saltern.render.tags import Misread
@@ -55,7 +55,7 @@ def said(
     if isinstance(problem, jinja2.exceptions.SecurityError):
         return "template-forbidden", str(problem), "templates are sandboxed"
     name = type(problem).__name__
-    text = str(problem) or name
+    text = words_of(problem)
     if isinstance(problem, KeyError):
         text = f"there is no key {problem}"
     told = isinstance(problem, jinja2.TemplateError) or name == "BadArgument"

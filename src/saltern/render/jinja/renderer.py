@@ -71,7 +71,7 @@ class JinjaRenderer:
                 raise CompileError(
                     Diagnostic(code="template-syntax", what=str(problem.message), where=where, fix=fix)
                 ) from None
-            except (Exception, RecursionError) as problem:
+            except (Exception, SystemExit) as problem:
                 at = problem.where if isinstance(problem, Misread) else None
                 words = said(problem, values, self._shared)
                 raise told(problem.__traceback__, file, *words, at=at) from None

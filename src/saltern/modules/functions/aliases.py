@@ -1,0 +1,42 @@
+"""``aliases``: who gets whose mail."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import one_line
+from saltern.modules.tables import aliases
+
+
+@function
+def list_aliases(ctx: Context) -> dict[str, str]:
+    """Every alias and its target."""
+    return aliases.read(ctx)
+
+
+@function
+def get_target(ctx: Context, alias: str) -> str:
+    """Who gets the mail of a name; empty if nobody was told."""
+    return aliases.read(ctx).get(alias, "")
+
+
+@function
+def has_target(ctx: Context, alias: str, target: object) -> bool:
+    """Whether a name has this target."""
+    text = ", ".join(map(str, target)) if isinstance(target, list | tuple) else str(target)
+    return aliases.same(aliases.read(ctx).get(alias, ""), text)
+
+
+@function
+def set_target(ctx: Context, alias: str, target: str) -> bool:
+    """Set the target of a name."""
+    aliases.put(ctx, one_line(alias, "alias", without=":#"), one_line(target, "target", without="#"))
+    return True
+
+
+@function
+def rm_alias(ctx: Context, alias: str) -> bool:
+    """Remove an alias."""
+    if alias in aliases.read(ctx):
+        aliases.put(ctx, alias, None)
+    return True

@@ -1,0 +1,34 @@
+"""``logrotate``: settings of logrotate.conf."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import one_line
+from saltern.modules.tables import logrotate
+
+
+@function
+def show_conf(ctx: Context, conf_file: str = logrotate.USUAL) -> dict[str, str]:
+    """The settings outside of all blocks."""
+    return logrotate.values(ctx.host.read(conf_file) or "")
+
+
+@function
+def get(ctx: Context, key: str, value: str | None = None, conf_file: str = logrotate.USUAL) -> object:
+    """A setting; or one of the block ``key``. False if it is not there."""
+    text = ctx.host.read(conf_file) or ""
+    found = logrotate.values(text, key).get(value) if value else logrotate.values(text).get(key)
+    return found if found is not None else False
+
+
+@function(name="set")
+def set_(
+    ctx: Context, key: str, value: object, setting: object = None, conf_file: str = logrotate.USUAL
+) -> bool:
+    """Set a value at the top, or in the block ``key``."""
+    block, word = (key, str(value)) if setting is not None else ("", key)
+    given = setting if setting is not None else value
+    text = "" if given is True else one_line(str(given), "the value", without="{}")
+    ctx.host.write(conf_file, logrotate.with_value(ctx.host.read(conf_file) or "", block, word, text))
+    return True

@@ -1,0 +1,51 @@
+"""``timezone``: which time this machine keeps."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.tables import clock
+
+
+@state
+def system(ctx: Context, name: str, *, utc: bool = True) -> Result:
+    """Set the time zone of the machine.
+
+    Args:
+        name: the zone, such as ``Europe/Berlin``.
+        utc: the hardware clock keeps UTC (true) or local time (false).
+
+    Example:
+        ```yaml
+        Europe/Berlin:
+          timezone.system:
+            - utc: true
+        ```
+    """
+    if not ctx.test:  # tzdata may be a package of this very run
+        clock.checked(name)
+    wanted = "UTC" if utc else "localtime"
+
+    def differs() -> Changes:
+        changes: Changes = {} if clock.zone(ctx) == name else {"timezone": name}
+        return {**changes, **({} if clock.hardware(ctx) == wanted else {"utc": utc})}
+
+    def act(changes: Changes) -> None:
+        if "timezone" in changes:
+            clock.set_zone(ctx, name)
+        if "utc" in changes:
+            clock.set_hardware(ctx, wanted)
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: {"timezone": clock.zone(ctx), "utc": clock.hardware(ctx) == "UTC"},
+        words=Words(
+            f"The time zone is {name}, and the hardware clock keeps {wanted}",
+            f"The time zone would be set to {name}, with {wanted} in the hardware clock",
+            f"The time zone was set to {name}, with {wanted} in the hardware clock",
+        ),
+    )
