@@ -10,8 +10,7 @@ from tests.conformance.cases import EXPECTED, Case, differences, read
 CASES = Path(__file__).parent / "cases"
 
 # Cases that show a mistake of the engine which is not mended yet.
-BROKEN: dict[str, str] = {
-}
+BROKEN: dict[str, str] = {}
 
 
 def found() -> list[object]:
