@@ -26,7 +26,6 @@ CALLS: dict[str, tuple[str, str, dict[str, object]]] = {
     "archive": ("extracted", "WORK/unpacked", {"source": "WORK/one.tar", "enforce_toplevel": False}),
     "at": ("present", "saltern-t-at", {"timespec": "noon", "job": "true"}),
     "blockdev": ("tuned", "/dev/saltern-t-none", {"read-ahead": 1024}),
-    "cloud": ("absent", "saltern-t-instance", {}),
     "cmd": ("run", "echo hello", {}),
     "cron": ("present", "saltern-t-job", {"user": "root", "minute": "5"}),
     "debconf": ("set", "saltern-t-package", {"data": {"a/b": {"type": "string", "value": "c"}}}),

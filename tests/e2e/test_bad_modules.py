@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import random
+import re
 import signal
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import pytest
 from tests import kit
 
+from saltern.language.diagnostics import SalternError
 from saltern.language.result import Result, ok
 from saltern.modules.api import function, state
 from saltern.modules.context import Context
-from saltern.modules.registry import Registry
+from saltern.modules.registry import STATES, Registry, schema
 
 
 class Unprintable(Exception):
@@ -123,3 +129,52 @@ def test_a_function_that_would_leave_fails_only_the_state_that_asked(text: str) 
 def test_a_function_that_would_leave_a_template_is_told_at_its_line() -> None:
     (problem,) = kit.errors({"main.sls": "\n{{ salt['oddly.leaves']() }}: test.nop\n"}, registry=registry())
     assert problem.startswith("main.sls:2: ")
+
+
+# -- the modules that come with it ------------------------------------------------------------------
+
+ODD: list[object] = [
+    *(None, True, 0, -1, 3.5, float("nan"), 10**18),
+    *(
+        "",
+        "x",
+        "/nosuch/b",
+        "salt://x",
+        "salt://",
+        "a\0b",
+        "\n",
+        "é",
+        "999",
+        "nosuchuser",
+        "md5=abc",
+        "jinja",
+    ),
+    *("*", "[", "(", "{{ x }}", "\\", "%s", b"x"),
+    *([], ["a"], [1], [None], [{}], [{"a": 1}], {}, {"a": 1}, {1: 2}, {"a": {"b": 1}}),
+]
+PYTHONS_WORDS = re.compile(r"\b\w+Error: |NoneType|object has no|object is not|Traceback")
+
+
+@pytest.mark.parametrize("module", STATES)
+def test_no_state_answers_odd_arguments_in_pythons_words(module: str, tmp_path: Path) -> None:
+    """Test mode: nothing is changed, whatever the arguments mean."""
+    known = Registry()
+    choose = random.Random(module)
+    spoken: set[str] = set()
+    (tmp_path / "file").write_text("hello\nworld\n")
+    for name in known.members("states", module):
+        wanted = known.state(module, name)
+        assert wanted is not None
+        for parameter in sorted(schema(wanted).params):
+            for value in choose.sample(ODD, 3):
+                place = choose.choice([tmp_path / "file", tmp_path / "new", tmp_path])
+                args = [{"name": str(place)}, {parameter: value}]
+                packed = base64.b64encode(msgspec.msgpack.encode({"x": {f"{module}.{name}": args}})).decode()
+                try:
+                    report = kit.run_sls({"main.sls": f"#!msgpack\n{packed}\n"}, test=True)
+                except SalternError:
+                    continue
+                comment = report.answers[0].result.comment
+                if PYTHONS_WORDS.search(comment):
+                    spoken.add(f"{module}.{name} {parameter}: {value!r} -> {comment}")
+    assert not spoken, "\n".join(sorted(spoken))

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.e2e.command import forked
 from tests.kit import ScriptedCaller
 
 from saltern.cli.options import yaml_value
@@ -338,3 +339,26 @@ def test_files_that_broke_others(content: bytes) -> None:
         compile_all(base, "main")
         with contextlib.suppress(SalternError):
             load(str(base / "states" / "main.sls"), {}, {})
+
+
+TOKENS = [
+    "apply", "show", "call", "single", "render", "main", "highstate", "lowstate", "top", "grains",
+    "--out", "json", "yaml",
+    "--out=jsonl", "--test", "--pillar", "{a: 1}", "--pillar=[", "--only-id", "--exclude",
+    "--state-output=terse", "--id",
+    "--saltenv", "base", "--", "-", "-h", "--help", "--color", "--state-verbose", "false", "test.ping",
+    "test.nop", "=",
+    "--template", "--pipe", "--text", "--config", "--nosuch", "x=1", "name=", "--file-root",
+    "--file-root==", "",
+]  # fmt: skip
+
+
+@settings(FEW, max_examples=80)
+@given(st.lists(st.one_of(st.sampled_from(TOKENS), st.sampled_from(TOKENS), st.text(max_size=4)), max_size=7))
+def test_command_lines_of_any_kind_are_obeyed_or_told(argv: list[str]) -> None:
+    with place() as base:
+        (base / "states" / "main.sls").write_text("a: test.nop\n")
+        words = [word.replace("\0", "").encode("utf-8", "replace").decode() for word in argv]
+        done = forked([*words, f"--file-root={base / 'states'}"], base)
+        assert done.code in (0, 1, 2, 3, 5), (words, done)
+        assert "Traceback" not in done.out + done.err

@@ -68,11 +68,12 @@ def _list(base: object, over: object, _: bool) -> object:
     return {**below, **above, **both}
 
 
-def _aggregate(base: object, over: object, merge_lists: bool) -> object:
+def _aggregate(base: object, over: object, _: bool) -> object:
+    """Salt joins deeper only what its `yamlex` renderer has marked, and that renderer is not ours."""
     if isinstance(base, list) and isinstance(over, list):
         return joined(base, over)
     if isinstance(base, Mapping) and isinstance(over, Mapping):
-        return deep(base, over, merge_lists)
+        return {**base, **over}
     return over
 
 
@@ -93,7 +94,7 @@ MERGES: dict[str, Strategy] = {
         ),
         Strategy("overwrite", "A later key replaces the whole value of an earlier one.", _overwrite),
         Strategy("list", "A key that both have gets the list of both values.", _list),
-        Strategy("aggregate", "As `recurse`; two lists are joined.", _aggregate),
+        Strategy("aggregate", "As `overwrite`; two lists are joined.", _aggregate),
         Strategy("none", "As `recurse`; for pillar, environments are kept apart.", _recurse),
     )
 }

@@ -74,15 +74,16 @@ def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:
     params = schema.params
     bound: dict[str, object] = {}
     problems: list[str] = []
-    for name, value in args.items():
-        if name in params:
+    given: Iterable[tuple[object, object]] = args.items()  # YAML has keys of every kind
+    for name, value in given:
+        if not isinstance(name, str):
+            problems.append(f"the argument {name!r} is no text")
+        elif name in params:
             convert = schema.converters.get(name)
             try:
                 bound[name] = value if convert is None else convert(value)
             except BadArgument as problem:
                 problems.append(f"argument {name!r}: {problem}")
-        elif not isinstance(name, str):
-            problems.append(f"the argument {name!r} is no text")
         elif name in ENGINE_WORDS or name in INTERNAL or name.startswith("__"):
             continue
         elif schema.open:
@@ -182,9 +183,16 @@ CONVERTERS: dict[str, Callable[[object], object]] = {
 }
 
 
+def _text_or_texts(value: object) -> object:
+    return _texts(value) if isinstance(value, list | tuple) else _text(value)
+
+
 def _converter(annotation: str) -> Callable[[object], object] | None:
     """By the annotation's text; an annotation without a row is not converted."""
     parts = [part.strip() for part in annotation.split("|")]
+    if {"str", "list[str]"} <= set(parts) <= {"str", "list[str]", "None"}:
+        optional = "None" in parts
+        return lambda value: None if optional and value is None else _text_or_texts(value)
     found = [CONVERTERS[part] for part in parts if part in CONVERTERS]
     if len(found) != 1 or len(parts) > 2:
         return None

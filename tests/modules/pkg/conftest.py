@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,7 +149,7 @@ class World:
     def call(self, function: StateFunction[...], name: str, **args: object) -> Result:
         return function(self.context(), name, **args)
 
-    def ask(self, function: Function[..., object], *args: object, **more: object) -> object:
+    def ask(self, function: Function[..., Any], *args: object, **more: object) -> object:
         return function(self.context(), *args, **more)
 
     def foresee(self, function: StateFunction[...], name: str, **args: object) -> Result:

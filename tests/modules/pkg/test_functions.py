@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -105,12 +106,13 @@ def test_repositories_are_listed(world: World) -> None:
 
 
 def test_bad_calls_are_told_in_words(world: World) -> None:
-    for call in (
+    calls: tuple[Callable[[], object], ...] = (
         lambda: world.ask(changing.install),
         lambda: world.ask(changing.install, "aa", version=">=1"),
         lambda: world.ask(looking.info_installed, "aa"),
         lambda: world.ask(changing.install, "nowhere"),
-    ):
+    )
+    for call in calls:
         with pytest.raises(BadArgument):
             call()
 

@@ -90,7 +90,7 @@ def test_dnf_reads_locks_and_groups() -> None:
     locks = "Last metadata expiration check: 1\nbash-0:5.1.8-9.el9.*\nkernel-5.1-1.*\n"
     host = ScriptedHost({"dnf -q versionlock list": Ran(0, locks)})
     assert Dnf(host, FakeClock()).held() == {"bash", "kernel"}
-    text = "Group: Web\n Description: web\n Mandatory Packages:\n   httpd\n Default Packages:\n   mod_ssl\n   x\n"
+    text = "Group: Web\n Mandatory Packages:\n   httpd\n Default Packages:\n   mod_ssl\n   x\n"
     group = group_parts(text + " Optional Packages:\n   nginx\n")
     assert (group.mandatory, group.default, group.optional) == (("httpd",), ("mod_ssl", "x"), ("nginx",))
 

@@ -24,9 +24,11 @@ def _write_json(data: object, options: Mapping[str, object]) -> str:
 
 
 def _write_yaml(data: object, options: Mapping[str, object]) -> str:
+    """Without ``default_flow_style`` the innermost collections stand on one line, as in Salt."""
     from saltern.render.filters.serialize import to_yaml
 
-    return str(to_yaml(data, bool(options.get("default_flow_style", False))))
+    flow = options.get("default_flow_style")
+    return str(to_yaml(data, None if flow is None else bool(flow)))
 
 
 def _write_ini(data: object, _: Mapping[str, object]) -> str:

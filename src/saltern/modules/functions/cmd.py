@@ -25,13 +25,11 @@ UNUSED = frozenset(
         "output_loglevel",
         "output_encoding",
         "log_callback",
-        "hide_output",
         "password",
         "encoded_cmd",
         "saltenv",
         "pillarenv",
         "pillar_override",
-        "redirect_stderr",
         "windows_codepage",
     ]
 )
@@ -40,6 +38,9 @@ UNUSED = frozenset(
 def _called(ctx: Context, cmd: Command, base: Options, options: dict[str, object]) -> Done:
     """One call with Salt's keywords; the exit code is left for guards to see."""
     raises, ignored = options.pop("raise_err", False), options.pop("ignore_retcode", False)
+    hidden = options.pop("hide_output", False)
+    if options.pop("redirect_stderr", False):
+        base = replace(base, merge_err=True)
     if engine := options.pop("template", None):
         cmd = ctx.templates.text(str(cmd), engine=str(engine), env=ctx.env)
     if not isinstance(cmd, str | list | tuple):
@@ -50,7 +51,7 @@ def _called(ctx: Context, cmd: Command, base: Options, options: dict[str, object
     ctx.run.context["retcode"] = 0 if ignored else done.retcode or 0
     if raises and done.retcode:
         raise BadArgument(f"{cmd!r} failed with exit code {done.retcode}: {done.stdout}{done.stderr}")
-    return done
+    return replace(done, stdout="", stderr="") if hidden else done
 
 
 def _options(ctx: Context, base: Options, options: Mapping[str, object]) -> Options:

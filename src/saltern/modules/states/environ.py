@@ -42,9 +42,9 @@ def setenv(
     """
     if permanent:
         raise Refused("permanent is for Windows; manage /etc/environment with file.keyvalue here")
-    wanted = _wanted(name, value, false_unsets=false_unsets)
-    if clear_all:
-        wanted = dict.fromkeys(os.environ, None if false_unsets else "") | wanted
+    named = _wanted(name, value, false_unsets=false_unsets)
+    nothing: str | None = None if false_unsets else ""
+    wanted = {**(dict.fromkeys(os.environ, nothing) if clear_all else {}), **named}
 
     def act(changes: Changes) -> None:
         for key, new in changes.items():
@@ -57,7 +57,7 @@ def setenv(
         ctx,
         lambda: {key: new for key, new in wanted.items() if os.environ.get(key) != new},
         act,
-        facts=lambda: {key: os.environ.get(key) for key in wanted},
+        facts=lambda: {key: os.environ.get(key) for key in named},
         words=Words(
             "The environment is as wanted", "The environment would be changed", "The environment was changed"
         ),

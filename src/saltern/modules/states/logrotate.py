@@ -13,7 +13,13 @@ USUAL = logrotate.USUAL
 
 @state(name="set")
 def set_(
-    ctx: Context, name: str, *, key: str, value: object, setting: object = None, conf_file: str = USUAL
+    ctx: Context,
+    name: str,  # noqa: ARG001 - a name for the report only
+    *,
+    key: str,
+    value: object,
+    setting: object = None,
+    conf_file: str = USUAL,
 ) -> Result:
     """Set a value in logrotate.conf, at its top or in the block of a file.
 

@@ -103,8 +103,11 @@ def _dump(value: Any, **options: Any) -> str:
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-def to_yaml(value: Any, flow_style: bool = True) -> Any:
-    """The filter ``yaml``: on one line, or as a block with ``flow_style=False``."""
+def to_yaml(value: Any, flow_style: bool | None = True) -> Any:
+    """The filter ``yaml``: on one line, or as a block with ``flow_style=False``.
+
+    With None only the innermost collections are on one line.
+    """
     return _or_undefined(lambda: _dump(value, default_flow_style=flow_style, allow_unicode=True))
 
 
@@ -215,7 +218,20 @@ def _member(value: Any) -> str:
     """
     if isinstance(value, str) and not _reads_back(value):
         return _dump(str(value), default_style='"', width=ENDLESS, allow_unicode=True)
+    if type(value) not in _PLAIN_TYPES:
+        _complain_if_undefined(value)
     return salt_repr(str(value) if isinstance(value, str) else value)
+
+
+_PLAIN_TYPES = frozenset({str, int, bool, float, type(None), list, tuple, dict})
+
+
+def _complain_if_undefined(value: Any) -> None:
+    """Printing a mapping prints its values: one that is not defined is the usual error."""
+    from jinja2 import Undefined
+
+    if isinstance(value, Undefined):
+        str(value)
 
 
 def _reads_back(text: str) -> bool:

@@ -72,7 +72,7 @@ def absent(ctx: Context, wish: Wish) -> Plan:
                 ctx.host.write(path, text)
 
     changes: dict[str, object] = {"repo": wish.name} if rewritten else {}
-    return Plan(changes=changes, act=act, data={"files": sorted(rewritten), **_told(entry)})
+    return Plan(changes=changes, act=act, data=_told(entry))
 
 
 def sources(etc: str) -> list[str]:

@@ -54,9 +54,7 @@ def absent(ctx: Context, wish: Wish, place: str) -> Plan:
         else:
             ctx.host.remove(path)
 
-    return Plan(
-        changes={"repo": wish.name} if there else {}, act=act, data={"repo": wish.name, "file": path or None}
-    )
+    return Plan(changes={"repo": wish.name} if there else {}, act=act, data={"repo": wish.name})
 
 
 def repositories(ctx: Context, place: str) -> dict[str, dict[str, str]]:

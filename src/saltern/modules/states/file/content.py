@@ -134,7 +134,9 @@ def _joined(value: object, *, newline: bool) -> bytes:
         text = "\n".join(lines)
     else:
         text = "" if value is None else str(value)
-    if newline and text and not text.endswith("\n"):
+    if not newline:
+        text = text.rstrip("\n")
+    elif text and not text.endswith("\n"):
         text += "\n"
     return text.encode("utf-8", "surrogateescape")
 

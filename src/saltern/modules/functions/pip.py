@@ -1,0 +1,137 @@
+"""``pip``: Python packages."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.commands import environment, listed
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import told
+from saltern.modules.states.pip.command import Pip, argv_of, forget, normal, packages
+from saltern.modules.states.pip.removed import outdated
+from saltern.modules.states.pip.words import options
+
+
+def _pip(
+    ctx: Context,
+    bin_env: str | None,
+    user: str | None = None,
+    cwd: str | None = None,
+    env_vars: object = None,
+) -> Pip:
+    with told(bin_env or "pip"):
+        return Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd, env=environment(env_vars))
+
+
+def _names(pkgs: object) -> list[str]:
+    return [one.strip() for one in pkgs.split(",")] if isinstance(pkgs, str) else listed(pkgs)
+
+
+@function(name="list")
+def list_(
+    ctx: Context,
+    /,
+    prefix: str | None = None,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    env_vars: object = None,
+    **_: object,
+) -> dict[str, str]:
+    """Installed packages and their versions; only those that begin with ``prefix``."""
+    found = packages(ctx, _pip(ctx, bin_env, user, cwd, env_vars), fresh=True)
+    return {name: version for name, version in found.items() if not prefix or name.startswith(prefix.lower())}
+
+
+@function
+def freeze(
+    ctx: Context,
+    /,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    use_vt: bool = False,
+    env_vars: object = None,
+    **_: object,
+) -> list[str]:
+    """Installed packages as requirements."""
+    return _pip(ctx, bin_env, user, cwd, env_vars).out(ctx, "freeze", what="pip freeze failed").splitlines()
+
+
+@function
+def version(ctx: Context, bin_env: str | None = None, cwd: str | None = None, user: str | None = None) -> str:
+    """The version of pip."""
+    said = _pip(ctx, bin_env, user, cwd).out(ctx, "--version", what="cannot ask pip for its version")
+    return said.split(" ")[1]
+
+
+@function
+def is_installed(
+    ctx: Context,
+    /,
+    pkgname: str,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    **_: object,
+) -> bool:
+    """Whether a package is installed."""
+    return normal(pkgname) in packages(ctx, _pip(ctx, bin_env, user, cwd), fresh=True)
+
+
+@function
+def list_upgrades(
+    ctx: Context,
+    /,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    **_: object,
+) -> dict[str, str]:
+    """Packages of which there is a newer version, and that version."""
+    return {name: row[1] for name, row in outdated(ctx, _pip(ctx, bin_env, user, cwd)).items()}
+
+
+@function
+def install(
+    ctx: Context,
+    /,
+    pkgs: object = None,
+    requirements: str | None = None,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    env_vars: object = None,
+    editable: object = None,
+    **kwargs: object,
+) -> dict[str, object]:
+    """Run ``pip install``; ``retcode``, ``stdout`` and ``stderr``."""
+    names = _names(pkgs)
+    files = ["-r", requirements] if requirements else []
+    edit = ["--editable", str(editable)] if editable else []
+    words = [*options(kwargs), *files, *edit, *(["--", *names] if names else [])]
+    return _ran(ctx, _pip(ctx, bin_env, user, cwd, env_vars), "install", words)
+
+
+@function
+def uninstall(
+    ctx: Context,
+    /,
+    pkgs: object = None,
+    requirements: str | None = None,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    **_: object,
+) -> dict[str, object]:
+    """Run ``pip uninstall``; ``retcode``, ``stdout`` and ``stderr``."""
+    names = _names(pkgs)
+    words = ["--yes", *(["-r", requirements] if requirements else []), *names]
+    return _ran(ctx, _pip(ctx, bin_env, user, cwd), "uninstall", words)
+
+
+def _ran(ctx: Context, pip: Pip, verb: str, words: list[str]) -> dict[str, object]:
+    ran = pip.ran(ctx, verb, *words)
+    forget(ctx)
+    return {"pid": ran.pid, "retcode": ran.code, "stdout": ran.out, "stderr": ran.err}

@@ -1,0 +1,140 @@
+"""``at``: commands that run once, later."""
+
+from __future__ import annotations
+
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Refused, Words, bring, one_line
+from saltern.modules.params import BadArgument, bind, schema_of
+from saltern.modules.tables import at_queue
+from saltern.modules.tables.at_queue import Queued
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    timespec: str,
+    tag: str | None = None,
+    user: str | None = None,
+    job: str | None = None,
+    unique_tag: bool = False,
+) -> Result:
+    """Make sure that a command waits in the queue of ``at``. Once it has run, it is put there again.
+
+    Args:
+        name: the command.
+        timespec: when it runs, as ``at`` has it: ``now + 1 hour``, ``09:30 tomorrow``.
+        tag: a word to find the job by.
+        user: the user to run it as.
+        job: the command, if ``name`` is to be a title only.
+        unique_tag: a job with this tag is enough, whatever its command.
+
+    Example:
+        ```yaml
+        /usr/local/bin/reindex:
+          at.present:
+            - timespec: now + 1 hour
+            - tag: reindex
+        ```
+    """
+    text = job or name
+    if unique_tag and not tag:
+        raise Refused("unique_tag needs a tag")
+    one_line(tag or "", "tag")
+
+    def found() -> Queued | None:
+        return next((one for one in at_queue.queued(ctx) if _is_it(one, text, tag or "", unique_tag)), None)
+
+    return bring(
+        ctx,
+        lambda: {} if found() else {"job": text, "timespec": timespec, "tag": tag or ""},
+        lambda _: at_queue.submit(ctx, text, timespec, tag=tag or "", user=user),
+        facts=lambda: {"name": name, "queued": [one.asdict() for one in filter(None, [found()])]},
+        words=Words(f"job {name} is queued", f"job {name} would be queued", f"job {name} was queued"),
+    )
+
+
+def _is_it(one: Queued, text: str, tag: str, unique_tag: bool) -> bool:
+    return one.tag == tag and (unique_tag or text.strip() in one.script)
+
+
+@state
+def absent(
+    ctx: Context, name: str, *, jobid: int | None = None, tag: str | None = None, runas: str | None = None
+) -> Result:
+    """Take jobs out of the queue of ``at``.
+
+    Args:
+        name: a title; ``all`` with nothing else given takes all jobs out.
+        jobid: the number of the job.
+        tag: jobs with this tag.
+        runas: jobs of this user.
+
+    Example:
+        ```yaml
+        no-reindex:
+          at.absent:
+            - tag: reindex
+        ```
+    """
+    if jobid is None and tag is None and runas is None and name != "all":
+        raise Refused("give jobid, tag or runas, or the name 'all'")
+
+    def found() -> list[int]:
+        return [
+            one.job
+            for one in at_queue.queued(ctx)
+            if jobid in (None, one.job) and tag in (None, one.tag) and runas in (None, one.user)
+        ]
+
+    return bring(
+        ctx,
+        lambda: {"removed": jobs} if (jobs := found()) else {},
+        lambda _: at_queue.remove(ctx, found()),
+        facts=lambda: {"name": name, "queued": found()},
+        words=Words("No such job is queued", "Jobs would be removed", "Jobs were removed"),
+    )
+
+
+@state
+def watch(
+    ctx: Context,  # noqa: ARG001
+    name: str,
+    *,
+    timespec: str,  # noqa: ARG001
+    tag: str | None = None,  # noqa: ARG001
+    user: str | None = None,  # noqa: ARG001
+    job: str | None = None,  # noqa: ARG001
+    unique_tag: bool = False,  # noqa: ARG001
+) -> Result:
+    """Queue a command when something that is watched has changed. Takes what ``present`` takes.
+
+    Args:
+        name: the command.
+        timespec, tag, user, job, unique_tag: as in ``present``.
+
+    Example:
+        ```yaml
+        /usr/local/bin/reindex:
+          at.watch:
+            - timespec: now + 5 minutes
+            - watch:
+              - file: /etc/index.conf
+        ```
+    """
+    return Result(outcome=Outcome.OK, comment="Nothing watched has changed", data={"name": name})
+
+
+@state
+def mod_watch(ctx: Context, /, name: str, *, sfun: str = "watch", **kwargs: object) -> Result:
+    """What ``at.watch`` does when something it watches has changed: it queues its command."""
+    if sfun not in ("watch", "present"):
+        return failed(f"at.{sfun} cannot react to a watch; use at.watch")
+    try:
+        given: Changes = bind(schema_of(present.body, skip=2), kwargs)
+    except BadArgument as problem:
+        return failed(str(problem))
+    return present.body(ctx, name, **given)  # type: ignore[arg-type]

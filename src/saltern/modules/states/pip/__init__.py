@@ -1,0 +1,28 @@
+"""``pip``: Python packages, of the system or of a virtual environment.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from saltern.language.chunk import Chunk
+    from saltern.language.events import Answer
+    from saltern.modules.context import Context
+
+LAZY: dict[str, str] = {"installed": "installed", "removed": "removed", "uptodate": "removed"}
+
+
+def mod_aggregate(
+    ctx: Context,  # noqa: ARG001
+    chunk: Chunk,
+    group: Sequence[Chunk],
+    answered: Mapping[str, Answer],
+) -> Chunk:
+    """One call of pip for all states that install plain packages into the same place."""
+    from saltern.modules.states.pip.aggregate import enlarged
+
+    return enlarged(chunk, group, answered)

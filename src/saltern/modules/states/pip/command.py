@@ -1,0 +1,122 @@
+"""The program ``pip``: which one, with which words, and what it tells."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.modules.context import Context
+from saltern.modules.states._programs import ProgramFailed, complaint, output, program
+from saltern.modules.states.file.answers import Refusal
+from saltern.system.process import Ran
+
+QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+NAMED = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*(?![/:@])([^@;]*)(;.*)?")
+TOO_OLD = "no such option"
+
+
+class Pip(Struct, frozen=True, kw_only=True):
+    """A pip, the user who runs it, and where."""
+
+    argv: tuple[str, ...]
+    user: str | None = None
+    cwd: str | None = None
+    env: Mapping[str, str] = {}
+
+    def ran(self, ctx: Context, *words: str) -> Ran:
+        return program(ctx, [*self.argv, *words], user=self.user, cwd=self.cwd, env={**QUIET, **self.env})
+
+    def out(self, ctx: Context, *words: str, what: str) -> str:
+        env = {**QUIET, **self.env}
+        return output(ctx, [*self.argv, *words], what=what, user=self.user, cwd=self.cwd, env=env)
+
+    @property
+    def key(self) -> str:
+        return f"pip.list {self.user or ''} {' '.join(self.argv)}"
+
+
+def argv_of(ctx: Context, bin_env: str | None) -> tuple[str, ...]:
+    """The pip of a virtual environment, of a Python, or a pip itself; the machine's if nothing is given."""
+    if not bin_env:
+        known = ctx.run.context.get("pip.argv")
+        if not isinstance(known, tuple):
+            known = ctx.run.context["pip.argv"] = _of_machine(ctx)
+        return known
+    path = os.path.expanduser(bin_env)
+    if os.path.isdir(path):
+        python = os.path.join(path, "bin", "python")
+        if os.access(python, os.X_OK):
+            return (python, "-m", "pip")
+        raise Refusal(f"{bin_env} is not a virtual environment: there is no {python}")
+    if not os.access(path, os.X_OK):
+        raise Refusal(f"bin_env {bin_env} is neither a virtual environment nor a program")
+    return (path, "-m", "pip") if os.path.basename(path).startswith("python") else (path,)
+
+
+def _of_machine(ctx: Context) -> tuple[str, ...]:
+    for argv in (("pip3",), ("pip",), ("python3", "-m", "pip")):
+        if not program(ctx, [*argv, "--version"]).code:
+            return argv
+    raise Refusal("this machine has no pip; install it (python3-pip), or give bin_env")
+
+
+def normal(name: str) -> str:
+    """All spellings of a name are one package."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def split(requirement: str) -> tuple[str, str]:
+    """Name and version of a requirement; no name for an address or a path."""
+    match = NAMED.fullmatch(requirement.strip())
+    return (normal(match[1]), (match[3] or "").strip()) if match else ("", "")
+
+
+def packages(ctx: Context, pip: Pip, *, fresh: bool = False) -> dict[str, str]:
+    """What is installed, by normal name. Asked once in a run, until something is installed."""
+    known = ctx.run.context.get(pip.key)
+    if isinstance(known, dict) and not fresh:
+        return known
+    from msgspec.json import decode
+
+    told = pip.out(ctx, "list", "--format=json", what="cannot list the installed packages")
+    rows = decode(told[told.index("[") :] if "[" in told else "[]", type=list[dict[str, str]])
+    found = {normal(row["name"]): row["version"] for row in rows}
+    ctx.run.context[pip.key] = found
+    return found
+
+
+def forget(ctx: Context) -> None:
+    """Something was installed, be it with another pip into the same place."""
+    for key in [key for key in ctx.run.context if key.startswith("pip.list ")]:
+        del ctx.run.context[key]
+
+
+def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: str) -> dict[str, str] | None:
+    """Install, or find out what would be; names and versions. None if this pip cannot tell (before 22.2)."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="saltern-pip-") as scratch:
+        os.chmod(scratch, 0o733 if pip.user or ctx.runas else 0o700)
+        report = os.path.join(scratch, "report.json")
+        told = ["--dry-run"] if dry else []
+        ran = pip.ran(ctx, "install", "--quiet", *told, "--report", report, *words)
+        if ran.code and TOO_OLD in ran.err:
+            return None
+        if ran.code:
+            raise ProgramFailed(complaint(ran, pip.argv[0], what=what))
+        return _reported(report)
+
+
+def _reported(path: str) -> dict[str, str]:
+    from msgspec.json import decode
+
+    try:
+        with open(path, "rb") as file:
+            told = decode(file.read())
+    except FileNotFoundError:
+        return {}  # nothing to do
+    rows = [row["metadata"] for row in told.get("install", [])]
+    return {normal(row["name"]): row["version"] for row in rows}

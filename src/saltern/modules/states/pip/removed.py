@@ -1,0 +1,138 @@
+"""``pip.removed`` and ``pip.uptodate``."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
+
+MEANINGLESS = frozenset({"log", "proxy", "timeout", "use_vt"})
+
+
+@state
+def removed(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    pkgs: object = None,
+    requirements: str | None = None,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    **rest: object,
+) -> Result:
+    """Python packages are not installed.
+
+    Args:
+        name: the package.
+        pkgs: a list of packages instead.
+        requirements: a file whose packages are removed instead.
+        bin_env: a virtual environment, a Python or a pip.
+        user: the user whose packages they are.
+        cwd: where pip runs.
+
+    Example:
+        .. code-block:: yaml
+
+            pycrypto:
+              pip.removed:
+                - bin_env: /srv/app/venv
+    """
+
+    def work() -> Result:
+        listed = [str(one) for one in pkgs] if isinstance(pkgs, list) else [name]
+        if requirements:
+            listed = _in_file(ctx, requirements)
+        names = {split(one)[0]: one for one in listed}
+        if "" in names:
+            raise Refusal(f"{names['']!r} is not the name of a package")
+        pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd)
+        there = [one for one in names if one in packages(ctx, pip)]
+        if there and not ctx.test:
+            pip.out(ctx, "uninstall", "--yes", "--quiet", *there, what=f"cannot remove {', '.join(there)}")
+            forget(ctx)
+            if left := [one for one in there if one in packages(ctx, pip)]:
+                raise Refusal(f"pip could not remove {', '.join(left)}")
+        present = packages(ctx, pip)
+        return answer(
+            ctx,
+            dict.fromkeys(there, "Removed"),
+            {"packages": {one: present.get(one) for one in names}},
+            right="Package is not installed.",
+            would=f"Package(s) {', '.join(there)} will be removed",
+            done="Package was successfully removed.",
+            warnings=unused(rest, MEANINGLESS),
+        )
+
+    return guarded(work, name=name)
+
+
+def _in_file(ctx: Context, path: str) -> list[str]:
+    from saltern.modules.states.file import sources
+
+    lines = (
+        sources.find(ctx, path, sources.Fetch(skip_verify=True)).data.decode("utf-8", "replace").splitlines()
+    )
+    bare = [line.partition("#")[0].strip() for line in lines]
+    return [line for line in bare if line and not line.startswith("-")]
+
+
+@state
+def uptodate(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    **rest: object,
+) -> Result:
+    """All Python packages have the newest version.
+
+    Args:
+        name: anything; it only names the state.
+        bin_env: a virtual environment, a Python or a pip.
+        user: the user whose packages they are.
+        cwd: where pip runs.
+
+    Example:
+        .. code-block:: yaml
+
+            newest:
+              pip.uptodate:
+                - bin_env: /srv/app/venv
+    """
+
+    def work() -> Result:
+        pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd)
+        old = outdated(ctx, pip)
+        changes = {key: {"old": row[0], "new": row[1]} for key, row in old.items()}
+        if old and not ctx.test:
+            words = ["--upgrade", "--", *(f"{key}=={row[1]}" for key, row in old.items())]
+            install(ctx, pip, words, dry=False, what="cannot upgrade")
+            forget(ctx)
+        return answer(
+            ctx,
+            changes,
+            {"packages": packages(ctx, pip)},
+            right="System is already up-to-date.",
+            would=f"{len(old)} packages would be upgraded",
+            done="Upgrade ran successfully.",
+            warnings=unused(rest, MEANINGLESS),
+        )
+
+    return guarded(work, name=name)
+
+
+def outdated(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:
+    """Packages of which there is a newer version: the one that is here, and that one."""
+    from msgspec.json import decode
+
+    told = pip.out(ctx, "list", "--outdated", "--format=json", what="cannot look for newer versions")
+    rows = decode(told[told.index("[") :] if "[" in told else "[]", type=list[dict[str, str]])
+    return {normal(row["name"]): (row["version"], row["latest_version"]) for row in rows}
