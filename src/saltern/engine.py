@@ -105,7 +105,13 @@ def apply(session: Session, request: Request, tell: Recorder | None = None) -> R
     session.run.chunks = plan.chunks
     gc.freeze()  # what is compiled stays; the collector need not look at it again
     gc.enable()
-    report = run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session), tell=tell)
+    report = run(
+        plan,
+        caller=session.caller,
+        clock=session.clock,
+        rules=_run_rules(session),
+        tell=session.telling(tell),
+    )
     report.warnings = [*session.warnings, *found.warnings]
     return report
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
+from saltern.compat.places import present
 from saltern.config.settings import Settings, cache_directory
 from saltern.facts.grains import Grains, collect
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Run
-from saltern.modules.registry import Registry
+from saltern.modules.registry import Provider, Registry
 from saltern.modules.salt import Salt
 from saltern.render.jinja.door import JinjaDoor
 from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
@@ -23,8 +25,13 @@ from saltern.system.clock import Clock, SystemClock
 from saltern.system.host import LocalHost
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from saltern.compat.library import Library
     from saltern.facts.tops import TopReader
+    from saltern.language.events import Event
     from saltern.render.jinja.renderer import JinjaRenderer
+    from saltern.runtime.ports import Recorder
     from saltern.targeting.match import Subject
 
 
@@ -36,6 +43,27 @@ MASTERLESS: dict[str, object] = {
     "local": True,
     "master": "",
 }
+
+
+class _SaltStyle:
+    """A shelf of Salt-style modules, built when it is first asked."""
+
+    def __init__(self, session: Session, shelf: str) -> None:
+        self._session = session
+        self._shelf = shelf
+
+    def _asked(self) -> Provider:
+        shelf: Provider = getattr(self._session.library, self._shelf)
+        return shelf
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        return self._asked().module(kind, name)
+
+    def names(self, kind: str) -> list[str]:
+        return self._asked().names(kind)
+
+    def why(self, kind: str, name: str) -> str:
+        return self._asked().why(kind, name)
 
 
 class Session:
@@ -52,7 +80,11 @@ class Session:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.registry = registry or Registry()
+        self._salt_style = present(settings)
+        self.registry = registry or Registry(
+            before=(_SaltStyle(self, "own"),) if self._salt_style else (),
+            after=(_SaltStyle(self, "installed"),),
+        )
         self.salt = Salt(self.registry)
         self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
         self.grains: Grains = collect(settings, grains)
@@ -76,6 +108,38 @@ class Session:
         self.run.refresh = self.refresh
         self.salt.bind(self.run)
         self.caller = ModuleCaller(self.registry, self.run)
+        if "grains" in self._salt_style:
+            self._add_custom_grains()
+
+    @cached_property
+    def library(self) -> Library:
+        """Salt-style modules. Nothing of them is imported before one is there, or asked for."""
+        from saltern.compat.library import Library
+
+        library = Library(self.settings)
+        library.bind(self.run, self.registry)
+        return library
+
+    def telling(self, tell: Recorder | None) -> Recorder | None:
+        """Who is told what happens; Salt-style modules want to know it, too (``__running__``)."""
+        if "library" not in vars(self):
+            return tell
+        hear = self.library.told
+
+        def both(event: Event) -> None:
+            hear(event)
+            if tell is not None:
+                tell(event)
+
+        return both
+
+    def _add_custom_grains(self) -> None:
+        """``_grains``: over what is detected, below what is given."""
+        from saltern.compat.grains import custom_grains
+
+        given = set(dict.keys(self.grains))
+        found, _problems = custom_grains(self.library)
+        self.grains.update({name: value for name, value in found.items() if name not in given})
 
     def prepare(self) -> None:
         """Compile the pillar; nothing runs when it is wrong. The mapping stays the same object."""
@@ -86,6 +150,11 @@ class Session:
     def refresh(self, what: frozenset[str]) -> None:
         if "grains" in what:
             self.grains.refresh()
+            if "grains" in self._salt_style:
+                self._add_custom_grains()
+        if "modules" in what and "library" in vars(self):
+            self.library.forget()
+            self.registry.forget()
         if "pillar" in what:
             self.prepare()
 
@@ -134,6 +203,17 @@ class Session:
             )
             compiled = compiler.compile(self.subject(), envs)
             self.warnings = compiler.warnings
+        if entries := settings.extra.get("ext_pillar"):
+            from saltern.compat.pillar import ext_pillar
+
+            compiled = ext_pillar(
+                self.library,
+                entries if isinstance(entries, list) else [entries],
+                compiled,
+                minion_id=settings.id,
+                strategy=settings.pillar_source_merging_strategy,
+                merge_lists=settings.pillar_merge_lists,
+            )
         if not self._override:
             return compiled
         merged = merge(compiled, self._override, strategy="smart", merge_lists=settings.pillar_merge_lists)
@@ -178,6 +258,7 @@ class Session:
             blacklist=settings.renderer_blacklist,
             whitelist=settings.renderer_whitelist,
             limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
+            others=self._other_renderer,
             seconds=settings.render_time_limit,
         )
 
@@ -194,6 +275,11 @@ class Session:
             options=options,
             seconds=self.settings.render_time_limit,
         )
+
+    def _other_renderer(self, name: str) -> Callable[..., object] | None:
+        from saltern.compat.renderers import renderer
+
+        return renderer(self.library, name)
 
     def _ifelse(self, *choices: object) -> object:
         """Jinja's ``ifelse(target, value, …, default)``."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.compat.layered import LayeredRegistry
 
 from saltern.compat.library import Library
 from saltern.config.settings import Settings
 from saltern.engine import Request, apply
 from saltern.language.result import Result
+from saltern.modules.registry import Registry
 from saltern.session import Session
 
 
@@ -31,7 +31,7 @@ class World:
         }
         settings = Settings(**{**given, **config})
         self.library = Library(settings, find_salt=lambda: salt)
-        self.registry = LayeredRegistry(before=(self.library.own,), after=(self.library.installed,))
+        self.registry = Registry(before=(self.library.own,), after=(self.library.installed,))
         self.session = Session(settings, registry=self.registry, pillar={"told": "yes"})
         self.library.bind(self.session.run, self.registry)
 

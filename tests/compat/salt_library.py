@@ -135,10 +135,9 @@ def _prepare(work: str) -> None:
 
 
 def _session(work: str, mode: str) -> object:
-    from layered import LayeredRegistry  # type: ignore[import-not-found,unused-ignore]
-
     from saltern.compat.library import Library
     from saltern.config.settings import Settings
+    from saltern.modules.registry import Registry
     from saltern.session import Session
 
     roots = {"base": [os.path.join(work, "tree")]}
@@ -153,7 +152,7 @@ def _session(work: str, mode: str) -> object:
     )
     library = Library(settings)
     shelves = ((library.installed,), ()) if mode != "last" else ((), (library.installed,))
-    registry = LayeredRegistry(before=shelves[0], after=shelves[1])
+    registry = Registry(before=shelves[0], after=shelves[1])
     session = Session(settings, registry=registry)
     library.bind(session.run, registry)
     return session

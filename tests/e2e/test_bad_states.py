@@ -84,6 +84,10 @@ SHAPES = [
     ("extend: {5: {test: []}}\n" + STATE, "1:10", "extend-shape"),
     ("extend: {x: {test: 5}}\n" + STATE, "1:14", "extend-shape"),
     ("extend: {nosuch: {test: []}}\n" + STATE, "1:19", "extend-unknown"),
+    ("extend:\n  x:\n    test:\n      - 5\n" + STATE, "4:9", "extend-shape"),
+    ("extend:\n  x:\n    test:\n      - require: 5\n" + STATE, "4:9", "extend-shape"),
+    (f'\ninclude: ["{"x" * 5000}"]\n', "2:11", "sls-not-found"),
+    (argument("names: [null]"), "5:7", "names-shape"),
     ("exclude: 5\n" + STATE, "1:1", "exclude-not-list"),
     ("exclude: {a: 1}\n" + STATE, "1:1", "exclude-not-list"),
 ]
@@ -300,6 +304,13 @@ def test_odd_but_right_files_run_in_every_format(place: Place, text: str) -> Non
     assert len(place.run("apply", "main", "--out", "json").json()["local"]) >= 1
 
 
+def test_an_argument_that_looks_like_a_requisite_is_warned_of(place: Place) -> None:
+    done = place.write({"main.sls": argument("requires: [{test: y}]")}).run("apply", "main")
+    assert done.code == 0
+    assert "main.sls:5:7: warning: " in done.err
+    assert "'require'" in done.err
+
+
 @pytest.mark.parametrize(
     "text", ["", "# hi", "{% if False %}x{% endif %}", "#!py\ndef run():\n    return None\n", "x: {}"]
 )
@@ -354,6 +365,11 @@ def test_an_argument_whose_key_is_no_text_is_told(place: Place, key: str) -> Non
     assert "main.sls:4" in done.out or "main.sls:5:7" in done.err
 
 
+@pytest.mark.parametrize("names", ["[{a: {b: {c: 1}}}]", "[{a: 5}]", "[{a: [b]}]", "[{a: [{}]}]", "[]"])
+def test_odd_names_are_no_crash(place: Place, names: str) -> None:
+    is_told_well(place.write({"main.sls": argument(f"names: {names}")}).run("apply", "main"))
+
+
 @pytest.mark.parametrize("saltenv", ["5", "[a]", "null"])
 def test_an_odd_saltenv_of_a_state_is_no_crash(place: Place, saltenv: str) -> None:
     is_told_well(place.write({"main.sls": argument(f"saltenv: {saltenv}")}).run("apply", "main"))
@@ -380,12 +396,15 @@ def test_ten_thousand_mistakes_are_told_in_bounded_time_and_length(place: Place,
     assert 0 < len(done.err) < 200_000
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}",
-     "#!py\ndef run():\n    while True: pass\n", "{{ lipsum(100000000) }}"],
-    ids=["jinja", "py", "lipsum"],
-)  # fmt: skip
+ENDLESS = {
+    "jinja": "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}",
+    "py": "#!py\ndef run():\n    while True: pass\n",
+    "lipsum": "{{ lipsum(100000000) }}",
+    "regex": "{{ ('a' * 40 ~ 'b') | regex_match('(a+)+$') }}",
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
 def test_an_endless_template_is_stopped_and_told(place: Place, text: str) -> None:
     place.write({"main.sls": text, "etc/saltern.yaml": "render_time_limit: 0.3\n"})
     done = place.run("apply", "main")

@@ -30,8 +30,8 @@ from saltern.session import Session
 from saltern.targeting.match import MATCHERS, Subject, matches
 from saltern.targeting.problem import BadTarget
 
-FEW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-MANY = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 
 ENGINE = [*REQUISITES, *(f"{name}_in" for name in REQUISITES)]
 OPTIONS = [

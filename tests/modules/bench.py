@@ -22,6 +22,9 @@ from saltern.system.host import Host, LocalHost
 from saltern.system.process import Ran
 
 
+ALONE = pytest.mark.xdist_group("machine")
+
+
 def needs_root(*programs: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Marks a test that changes this machine; it is skipped without root or one of the programs."""
     from shutil import which
@@ -30,8 +33,10 @@ def needs_root(*programs: str) -> Callable[[Callable[..., None]], Callable[..., 
     why = "needs root" if os.geteuid() else f"needs {', '.join(missing)}" if missing else ""
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
-        marked: Callable[..., None] = pytest.mark.machine(pytest.mark.skipif(bool(why), reason=why)(test))
-        return marked
+        # One worker for all: the tools lock the files they change, and do not wait for each other.
+        for sign in (pytest.mark.machine, pytest.mark.skipif(bool(why), reason=why), ALONE):
+            test = sign(test)
+        return test
 
     return mark
 

@@ -28,7 +28,8 @@ def extend(high: High, found: Diagnostics) -> High:
         if extension.ref.name in dropped or (extension.id, extension.bodies) in done:
             continue
         done.append((extension.id, extension.bodies))
-        for key, items in extension.bodies.items():
+        bodies: Iterable[tuple[object, object]] = extension.bodies.items()  # YAML has keys of every kind
+        for key, items in bodies:
             if not isinstance(key, str):
                 what = f"extend of {extension.id!r} has the key {key!r}; a state is text such as 'file'"
                 found.error("extend-shape", what, where=extension.mark(key))

@@ -61,6 +61,8 @@ def bring(
         act(changes)
     except BadArgument as refused:
         problem = str(refused)
+    except OSError as refused:
+        problem = f"{refused.filename}: {refused.strerror}" if refused.filename else str(refused)
     left = differs()
     if problem or left:
         done = {key: value for key, value in changes.items() if left.get(key) != value}

@@ -7,21 +7,32 @@ submodule, named in its ``LAZY`` table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.modules.api import Function, StateFunction
 from saltern.modules.params import Schema, schema_of
 
-STATES: tuple[str, ...] = ("cmd", "file", "module", "test")
+STATES: tuple[str, ...] = (
+    "alternatives",
+    "cmd",
+    "debconf",
+    "file",
+    "module",
+    "pkg",
+    "pkgrepo",
+    "test",
+)
 FUNCTIONS: tuple[str, ...] = (
+    "alternatives",
     "cmd",
     "config",
     "cp",
     "data",
+    "debconf",
     "defaults",
     "disk",
     "environ",
@@ -32,10 +43,12 @@ FUNCTIONS: tuple[str, ...] = (
     "http",
     "ini",
     "log",
+    "lowpkg",
     "match",
     "mine",
     "network",
     "pillar",
+    "pkg",
     "random",
     "saltutil",
     "slsutil",
@@ -51,14 +64,40 @@ AnyState = StateFunction[Any]
 AnyFunction = Function[Any, object]
 
 
+class Provider(Protocol):
+    """Where else to look for a module, beside what is built in.
+
+    A module with a true ``BROKEN`` offers nothing, and hides those that would be asked after it.
+    """
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        """The module, its marked functions as attributes; None if there is none to be used here."""
+        ...
+
+    def names(self, kind: str) -> list[str]: ...
+
+    def why(self, kind: str, name: str) -> str:
+        """Why a module that is there cannot be used; empty if there is none."""
+        ...
+
+
 class Registry:
-    """What can be called in one run. ``states`` and ``functions`` are further modules, which win."""
+    """What can be called in one run. ``states`` and ``functions`` are further modules, which win.
+
+    Of a name, every module that has it is asked in turn: those of ``before``, the built-in one, those
+    of ``after``; what one lacks, the next may have.
+    """
 
     def __init__(
         self,
         states: Mapping[str, ModuleType] | None = None,
         functions: Mapping[str, ModuleType] | None = None,
+        *,
+        before: Sequence[Provider] = (),
+        after: Sequence[Provider] = (),
     ) -> None:
+        self._before = before
+        self._after = after
         self._modules: dict[tuple[str, str], ModuleType | None] = {
             **{("states", name): module for name, module in (states or {}).items()},
             **{("functions", name): module for name, module in (functions or {}).items()},
@@ -69,17 +108,42 @@ class Registry:
     def state(self, state: str, fun: str) -> AnyState | None:
         key = (state, fun)
         if key not in self._states:
-            found = _member(self.module("states", state), fun, StateFunction)
-            self._states[key] = found
+            self._states[key] = self._first("states", state, fun, StateFunction)
         return self._states[key]
 
     def function(self, name: str) -> AnyFunction | None:
         if name not in self._functions:
             module, _, fun = name.partition(".")
-            self._functions[name] = _member(self.module("functions", module), fun, Function)
+            self._functions[name] = self._first("functions", module, fun, Function)
         return self._functions[name]
 
+    def forget(self) -> None:
+        """Look again for what was not there."""
+        self._states = {key: found for key, found in self._states.items() if found is not None}
+        self._functions = {key: found for key, found in self._functions.items() if found is not None}
+
     def module(self, kind: str, name: str) -> ModuleType | None:
+        """The strongest module of this name."""
+        return next(self._layers(kind, name), None)
+
+    def _layers(self, kind: str, name: str) -> Iterator[ModuleType]:
+        """Every module of this name, each looked for only when the one before did not do."""
+        for provider in self._before:
+            if (found := provider.module(kind, name)) is not None:
+                yield found
+                if getattr(found, "BROKEN", False):
+                    return
+        if (own := self._own(kind, name)) is not None:
+            yield own
+        for provider in self._after:
+            if (found := provider.module(kind, name)) is not None:
+                yield found
+
+    def _first(self, kind: str, module: str, fun: str, marked: type) -> Any:
+        found = (_member(one, fun, marked) for one in self._layers(kind, module))
+        return next((one for one in found if one is not None), None)
+
+    def _own(self, kind: str, name: str) -> ModuleType | None:
         key = (kind, name)
         if key not in self._modules:
             known = name in (STATES if kind == "states" else FUNCTIONS)
@@ -92,17 +156,21 @@ class Registry:
         return getattr(module, name, None) if module is not None else None
 
     def names(self, kind: str) -> list[str]:
-        """Every module of a kind, built in or added."""
+        """Every module of a kind, built in or added; not those of the last providers, which are hundreds."""
+        added = {name for provider in self._before for name in provider.names(kind)}
         own = {name for other, name in self._modules if other == kind and self._modules[other, name]}
-        return sorted(own | set(STATES if kind == "states" else FUNCTIONS))
+        return sorted(own | added | set(STATES if kind == "states" else FUNCTIONS))
 
     def members(self, kind: str, name: str) -> list[str]:
-        """Every function of a module."""
-        module = self.module(kind, name)
-        return sorted(member_names(module, StateFunction if kind == "states" else Function))
+        """Every function of a module, those of the last providers aside."""
+        marked = StateFunction if kind == "states" else Function
+        layers = [*(provider.module(kind, name) for provider in self._before), self._own(kind, name)]
+        return sorted({fun for one in layers for fun in member_names(one, marked)})
 
     def unknown_state(self, state: str, fun: str) -> str:
         """Why there is no such state, and what it may have meant."""
+        if why := self._why("states", state):
+            return why
         if self.module("states", state) is None:
             hint = did_you_mean(state, self.names("states"))
             return f"no state module is called {state!r}" + (f"; {hint}" if hint else "")
@@ -111,11 +179,17 @@ class Registry:
 
     def unknown_function(self, name: str) -> str:
         module, _, fun = name.partition(".")
+        if why := self._why("functions", module):
+            return why
         if self.module("functions", module) is None:
             hint = did_you_mean(module, self.names("functions"))
             return f"no module is called {module!r}" + (f"; {hint}" if hint else "")
         hint = did_you_mean(fun, self.members("functions", module))
         return f"the module {module!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
+
+    def _why(self, kind: str, name: str) -> str:
+        reasons = (provider.why(kind, name) for provider in (*self._before, *self._after))
+        return "; ".join(reason for reason in reasons if reason)
 
 
 def schema(function: AnyState | AnyFunction) -> Schema:

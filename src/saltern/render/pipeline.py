@@ -20,6 +20,9 @@ from saltern.sources.tree import SlsSource
 FILE_RENDERERS = "file"
 
 
+Others = Callable[[str], Callable[..., object] | None]
+
+
 class Job(Struct, frozen=True, kw_only=True):
     """One render: where the text comes from, and what it sees."""
 
@@ -91,7 +94,9 @@ class Renderers:
         whitelist: Collection[str] = (),
         limits: Limits = USUAL,
         seconds: float = 30.0,
+        others: Others = lambda _: None,
     ) -> None:
+        self._others = others  # renderers by name that are not ours
         self._jinja = jinja
         self._shared = shared
         self._default = parse_pipe(pipe)
@@ -120,7 +125,7 @@ class Renderers:
         stages, text = self._stages(source.text, job)
         made = Rendered(text)
         for stage in stages:
-            if RENDERERS[stage.name].makes == "text":
+            if stage.name in RENDERERS and RENDERERS[stage.name].makes == "text":
                 made = self._text(stage, made, job)
         return made.text
 
@@ -188,7 +193,10 @@ class Renderers:
         last = ""
         for stage in stages:
             last = stage.name
-            if RENDERERS[stage.name].makes == "text":
+            if stage.name not in RENDERERS:
+                data = self._other(stage, made, job)
+                made = Rendered(data) if isinstance(data, str) else made
+            elif RENDERERS[stage.name].makes == "text":
                 made = self._text(stage, made, job)
                 data = made.text
             else:
@@ -220,7 +228,7 @@ class Renderers:
 
     def _check(self, stage: Stage, job: Job, line: str) -> None:
         where = Mark(job.file, 1, line.find(stage.name) + 1)
-        if stage.name not in RENDERERS:
+        if stage.name not in RENDERERS and self._others(stage.name) is None:
             raise CompileError(
                 Diagnostic(
                     code="unknown-renderer",
@@ -238,6 +246,21 @@ class Renderers:
                     fix="see renderer_blacklist and renderer_whitelist in the configuration",
                 )
             )
+
+    def _other(self, stage: Stage, made: Rendered, job: Job) -> object:
+        """By a renderer of the user's own, or of Salt: code, trusted as much as a module is."""
+        render = self._others(stage.name)
+        assert render is not None
+        values = {**self._shared, "saltenv": job.env, **job.values}
+        try:
+            return render(
+                made.text, env=job.env, sls=job.sls, path=job.file, argline=stage.argline, values=values
+            )
+        except Exception as problem:
+            what = f"the renderer {stage.name!r} failed: {type(problem).__name__}: {problem}"
+            raise CompileError(
+                Diagnostic(code="renderer-failed", what=what, where=Mark(job.file, 1))
+            ) from None
 
     def _text(self, stage: Stage, made: Rendered, job: Job) -> Rendered:
         if stage.name == "jinja":

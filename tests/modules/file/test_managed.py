@@ -89,6 +89,31 @@ def test_contents_come_from_pillar_and_grains(desk: Desk) -> None:
     assert "does not exist" in desk.refusal(managed, desk.at("n"), contents_pillar="keys:gpg")
 
 
+@pytest.mark.parametrize("contents", ["a\n", "a\n\n", "a", ["a"]])
+def test_without_contents_newline_the_text_ends_in_none(desk: Desk, contents: object) -> None:
+    desk.change(managed, desk.at("f"), contents=contents, contents_newline=False)
+    assert desk.text("f") == "a"
+
+
+def test_a_template_knows_the_file_it_becomes_and_context_wins(desk: Desk) -> None:
+    desk.source("t", "{{ name }} {{ mode }} {{ user }} {{ source }}")
+    desk.change(managed, desk.at("f"), source="salt://t", template="jinja", mode="0640")
+    assert desk.text("f") == f"{desk.at('f')} 0640 None salt://t"
+    desk.change(
+        managed, desk.at("f"), source="salt://t", template="jinja", context={"name": "n", "source": "s"}
+    )
+    assert desk.text("f") == "n None None s"
+
+
+def test_a_source_that_is_no_text_is_taken_as_it_is(desk: Desk) -> None:
+    data = b"\x00\xff{{ 1 }}"
+    with open(os.path.join(os.path.dirname(desk.put("x", "")), "raw"), "wb") as file:
+        file.write(data)
+    desk.change(managed, desk.at("f"), source=desk.at("raw"), template="jinja")
+    with open(desk.at("f"), "rb") as file:
+        assert file.read() == data
+
+
 def test_no_content_at_all_makes_an_empty_file_and_leaves_an_old_one(desk: Desk) -> None:
     desk.change(managed, desk.at("f"))
     desk.put("g", "kept")

@@ -121,6 +121,12 @@ def test_entries_come_change_and_go(bench: Bench, config: Path) -> None:
     )
 
 
+def test_a_password_among_the_options_is_never_shown(bench: Bench, config: Path) -> None:
+    args: dict[str, object] = {"fs_file": "/srv", "fs_vfstype": "cifs", "config": str(config)}
+    done = bench.change("fstab_present", "//host/share", fs_mntops="ro,password=sesame", **args)
+    assert "sesame" not in repr(done) and "password=sesame" in config.read_text()
+
+
 def test_a_device_can_be_written_by_its_uuid(tmp_path: Path, config: Path) -> None:
     """``blkid`` is played by a fake host."""
     host = ScriptedHost({"blkid -s UUID -o value -- /dev/sdb1": Ran(0, "aa-bb\n"), "blkid": Ran(0, "\n")})

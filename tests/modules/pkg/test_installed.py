@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.language.result import Outcome
+from saltern.modules.packages import choose
 from saltern.modules.states.pkg.installing import installed, latest
 
 if TYPE_CHECKING:
@@ -189,3 +190,11 @@ def test_latest_follows_the_repository(world: World) -> None:
 def test_latest_refuses_what_nobody_has(world: World) -> None:
     assert "nowhere was not found" in world.refusal(latest, "nowhere")
     assert "takes no versions" in world.refusal(latest, "x", pkgs=[{"aa": "1"}])
+
+
+def test_in_test_mode_a_package_may_come_with_a_repository_that_is_not_there_yet(world: World) -> None:
+    ctx = world.context(test=True)
+    choose.stale(ctx)
+    done = installed(ctx, "nowhere")
+    assert done.outcome is Outcome.WOULD_CHANGE
+    assert done.changes == {"nowhere": {"old": "", "new": "installed"}}

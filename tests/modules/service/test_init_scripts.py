@@ -14,6 +14,7 @@ from tests.modules.bench import Bench, needs_root
 from saltern.language.result import Outcome
 from saltern.modules.functions import service as service_functions
 from saltern.modules.states import service
+from saltern.system.clock import SystemClock
 
 NAME = "saltern-t-svc"
 SCRIPT = f"/etc/init.d/{NAME}"
@@ -136,6 +137,7 @@ def test_a_start_that_fails_says_what_the_script_said(script: Script) -> None:
 
 @needs_root("update-rc.d")
 def test_a_pattern_tells_whether_it_runs(script: Script) -> None:
+    script.bench.run.clock = SystemClock()  # a process needs its moment to begin and to end
     script.bench.change("running", NAME, sig="^sleep 4321$")
     script.bench.change("dead", NAME, sig="^sleep 4321$")
     assert "sig is no regular expression" in script.bench.refusal("running", NAME, sig="(")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jinja2 import StrictUndefined, UndefinedError
+from jinja2 import StrictUndefined, Undefined, UndefinedError
 from markupsafe import Markup
 
 from saltern.render.filters.serialize import (
@@ -125,3 +125,9 @@ def test_numbers_that_are_none_stay_what_they_are() -> None:
 def test_keys_are_sorted_as_salt_sorts_them() -> None:
     assert to_yaml({"b": 1, "a": 2}) == "{a: 2, b: 1}"
     assert to_json({"b": 1, "a": 2}) == '{"a": 2, "b": 1}'
+
+
+def test_a_printed_mapping_complains_of_what_is_not_defined() -> None:
+    with pytest.raises(UndefinedError):
+        salt_repr({"a": StrictUndefined(name="x")})
+    assert salt_repr({"a": Undefined(name="x")}) == "{'a': Undefined}"

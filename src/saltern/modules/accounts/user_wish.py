@@ -130,7 +130,8 @@ def _primary(wish: Wish, usual: dict[str, str]) -> str:
     if gid is not None:
         return records.group_of_gid(gid) if isinstance(gid, int) else str(gid)
     own = usual["USERGROUPS_ENAB"] == "yes" if wish.usergroup is None else wish.usergroup
-    return wish.name if own else records.group_of_gid(int(usual["GROUP"]))
+    group = usual["GROUP"]
+    return wish.name if own else records.group_of_gid(int(group)) if group.isdigit() else group
 
 
 def facts(ctx: Context, name: str, *, local: bool = False) -> Changes:

@@ -6,6 +6,7 @@ from saltern.modules.api import function
 from saltern.modules.context import Context
 from saltern.modules.packages.choose import manager
 from saltern.modules.packages.model import PackageError
+from saltern.modules.packages.versions import bare
 
 
 @function
@@ -53,9 +54,9 @@ def info(ctx: Context, *packages: str) -> dict[str, dict[str, str]]:
 @function
 def version_cmp(ctx: Context, ver1: str, ver2: str, ignore_epoch: bool = False) -> int:
     """-1, 0 or 1, as the first version is older than, the same as, or newer than the second."""
-    from saltern.modules.functions.pkg.looking import version_cmp as compare
-
-    return compare(ctx, ver1, ver2, ignore_epoch)
+    one, other = (bare(str(text)) if ignore_epoch else str(text) for text in (ver1, ver2))
+    order = manager(ctx).compare(one, other)
+    return (order > 0) - (order < 0)
 
 
 @function

@@ -91,8 +91,9 @@ class Dnf(Rpm):
         return 0.0
 
     def held(self) -> frozenset[str]:
-        text = self.tool.ask(self.program, "-q", "versionlock", "list")
-        return frozenset(match["name"] for match in LOCKED.finditer(text))
+        ran = self.tool.run([self.program, "-q", "versionlock", "list"])
+        # Without the plugin there is no such command, and nothing is held.
+        return frozenset(match["name"] for match in LOCKED.finditer(ran.out if ran.code == 0 else ""))
 
     def set_hold(self, names: Sequence[str], *, on: bool) -> None:
         self.tool.ask(self.program, "-q", "versionlock", "add" if on else "delete", "--", *names)

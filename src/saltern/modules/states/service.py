@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.machine import Changes, Words, bring
 from saltern.modules.params import schema_of
-from saltern.modules.services.manager import Manager, Service
 from saltern.modules.services.processes import pids_of
 from saltern.modules.services.providers import manager
-
-
-class Wish(Struct, frozen=True, kw_only=True):
-    """What shall be so; None leaves it."""
-
-    running: bool | None = None
-    enabled: bool | None = None
-    sig: str | None = None
-    no_block: bool = False
-    unmask: bool = False
-    unmask_runtime: bool = False
-    init_delay: float | None = None
+from saltern.modules.services.react import reacted, reaction
+from saltern.modules.services.settle import Wish, facts, settle
 
 
 @state
@@ -165,102 +153,7 @@ def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _brought(ctx: Context, name: str, wish: Wish, words: Words, rest: Mapping[str, object]) -> Result:
-    return replace(_settled(ctx, name, wish, words), warnings=_unused(rest))
-
-
-def _settled(ctx: Context, name: str, wish: Wish, words: Words) -> Result:
-    managing = manager(ctx)
-    seen = managing.look(name)
-    comments = _comments(name, wish, words, seen)
-    if not seen.exists:
-        return _missing(ctx, managing, name, wish)
-    if seen.masked and wish.running and not (wish.unmask or wish.unmask_runtime):
-        comment = f"Service {name} is {seen.masked}, so it cannot be started; set unmask"
-        return Result(outcome=Outcome.FAILED, comment=comment, data=_facts(managing, seen))
-
-    def now() -> Service:
-        found = managing.look(name)
-        return found if wish.sig is None else replace(found, running=bool(pids_of(wish.sig)))
-
-    def act(changes: Changes) -> None:  # noqa: ARG001
-        _act(ctx, managing, wish, now())
-
-    def differs() -> Changes:
-        return {name: True} if _wrong(now(), wish) else {}
-
-    if wish.no_block and not ctx.test and differs():
-        before = now()
-        act({})
-        return Result(
-            outcome=Outcome.OK, comment=comments.done, changes={name: True}, data=_facts(managing, before)
-        )
-    result = bring(ctx, differs, act, facts=lambda: _facts(managing, now()), words=comments)
-    if result.outcome is Outcome.FAILED and result.comment.startswith("acted, but"):
-        return replace(result, comment=_complaint(name, wish, now()))
-    return result
-
-
-def _comments(name: str, wish: Wish, words: Words, seen: Service) -> Words:
-    start = f"Service {name} "
-    comments = Words(*(start + part for part in (words.already, words.would, words.done)))
-    if wish.running is None or wish.running != seen.running or wish.enabled is None:
-        return comments
-    verb = "enabled" if wish.enabled else "disabled"  # it runs, or not, as it should: only this is left to do
-    return Words(comments.already, f"{start}would be {verb}", f"{start}was {verb}")
-
-
-def _missing(ctx: Context, managing: Manager, name: str, wish: Wish) -> Result:
-    data: dict[str, object] = {**_facts(managing, Service(name=name, exists=False))}
-    if not wish.running and not wish.enabled:
-        return Result(outcome=Outcome.OK, comment=f"Service {name} does not exist", data=data)
-    if ctx.test:
-        return Result(
-            outcome=Outcome.WOULD_CHANGE,
-            comment=f"Service {name} does not exist yet; if an earlier state brings it, it would be set",
-            changes={name: True},
-            data=data,
-        )
-    comment = f"Service {name} does not exist; is its package installed, and the name right?"
-    return Result(outcome=Outcome.FAILED, comment=comment, data=data)
-
-
-def _facts(managing: Manager, seen: Service) -> dict[str, object]:
-    return {**seen.asdict(), "provider": managing.kind}
-
-
-def _wrong(seen: Service, wish: Wish) -> list[str]:
-    """Which of the wishes are not fulfilled."""
-    checks = {
-        "running": wish.running is not None and seen.running != wish.running,
-        "enabled": None not in (wish.enabled, seen.enabled) and seen.enabled != wish.enabled,
-        "masked": _is_to_unmask(seen, wish),
-    }
-    return [what for what, wrong in checks.items() if wrong]
-
-
-def _is_to_unmask(seen: Service, wish: Wish) -> bool:
-    asked = {"masked": wish.unmask, "runtime masked": wish.unmask_runtime}
-    return asked.get(seen.masked, False)
-
-
-def _act(ctx: Context, managing: Manager, wish: Wish, seen: Service) -> None:
-    """Unmask before a start, which would fail otherwise; enable after it, so that a broken one stays out."""
-    wrong = _wrong(seen, wish)
-    if "masked" in wrong:
-        managing.unmask(seen.name, runtime=seen.masked == "runtime masked")
-    if "running" in wrong:
-        move = managing.start if wish.running else managing.stop
-        move(seen.name, no_block=wish.no_block)
-        if wish.init_delay:
-            ctx.clock.sleep(wish.init_delay)
-    if "enabled" in wrong or ("masked" in wrong and wish.enabled):
-        (managing.enable if wish.enabled else managing.disable)(seen.name)
-
-
-def _complaint(name: str, wish: Wish, seen: Service) -> str:
-    verbs = {"running": "start" if wish.running else "stop", "enabled": "change at boot", "masked": "unmask"}
-    failures = " and ".join(verbs[what] for what in _wrong(seen, wish))
-    return f"Service {name} did not {failures}: it is {seen.detail}"
+    return replace(settle(ctx, name, wish, words), warnings=_unused(rest))
 
 
 @state
@@ -313,7 +206,7 @@ def _masking(ctx: Context, name: str, *, wanted: bool, runtime: bool) -> Result:
         ctx,
         differs,
         lambda _: move(name, runtime=runtime),
-        facts=lambda: _facts(managing, managing.look(name)),
+        facts=lambda: facts(managing, managing.look(name)),
         words=Words(
             f"Service {name} is {verb}", f"Service {name} would be {verb}", f"Service {name} was {verb}"
         ),
@@ -343,60 +236,16 @@ def mod_watch(
     runs = seen.running if sig is None else bool(pids_of(sig))
     if sfun == "dead" and not runs:
         return Result(
-            outcome=Outcome.OK, comment=f"Service {name} is not running", data=_facts(managing, seen)
+            outcome=Outcome.OK, comment=f"Service {name} is not running", data=facts(managing, seen)
         )
-    verb, moves = _reaction(managing, sfun, runs, reload=reload, full_restart=full_restart, force=force)
+    verb, moves = reaction(managing, sfun, runs, reload=reload, full_restart=full_restart, force=force)
     if ctx.test:
         return Result(
             outcome=Outcome.WOULD_CHANGE,
             comment=f"Service {name} would be {verb}",
             changes={name: True},
-            data=_facts(managing, seen),
+            data=facts(managing, seen),
         )
-    return _reacted(
+    return reacted(
         ctx, managing, name, verb, moves, no_block=no_block, delay=init_delay, runs=sfun == "running"
     )
-
-
-Moves = tuple[Callable[..., None], ...]
-
-
-def _reaction(
-    managing: Manager, sfun: str, runs: bool, *, reload: bool, full_restart: bool, force: bool
-) -> tuple[str, Moves]:
-    if sfun == "dead":
-        return "stopped", (managing.stop,)
-    if not runs:
-        return "started", (managing.start,)
-    if full_restart:
-        return "stopped and started", (managing.stop, managing.start)
-    if reload:
-        return "reloaded", (managing.force_reload if force else managing.reload,)
-    return "restarted", (managing.restart,)
-
-
-def _reacted(
-    ctx: Context,
-    managing: Manager,
-    name: str,
-    verb: str,
-    moves: Moves,
-    *,
-    no_block: bool,
-    delay: float | None,
-    runs: bool,
-) -> Result:
-    try:
-        for move in moves:
-            move(name, no_block=no_block)
-    except Refused as problem:
-        comment = f"Service {name} could not be {verb}: {problem}"
-        return Result(outcome=Outcome.FAILED, comment=comment, data=_facts(managing, managing.look(name)))
-    if delay:
-        ctx.clock.sleep(delay)
-    seen = managing.look(name)
-    outcome = Outcome(no_block or seen.running == runs or seen.enabled is None)
-    comment = f"Service {name} was {verb}" + (
-        "" if outcome is Outcome.OK else f", but now it is {seen.detail}"
-    )
-    return Result(outcome=outcome, comment=comment, changes={name: True}, data=_facts(managing, seen))

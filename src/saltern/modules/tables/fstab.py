@@ -10,6 +10,7 @@ from saltern.modules.machine import Refused
 
 USUAL = "/etc/fstab"
 BY_DEVICE = frozenset({"none", "swap", ""})  # places that many entries share
+SECRET = frozenset({"password", "passwd", "pass", "passphrase"})
 MATCHES = ("auto", "name", "device")
 
 
@@ -76,6 +77,12 @@ def _keys(wanted: Entry, match_on: str) -> tuple[str, ...]:
 
 
 ESCAPES = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\\": "\\134"}
+
+
+def shown(opt: str) -> str:
+    """The option, without its value if that is a secret."""
+    key, _, value = opt.partition("=")
+    return f"{key}=XXX-REDACTED-XXX" if value and key in SECRET else opt
 
 
 def escaped(text: str) -> str:

@@ -1,7 +1,5 @@
 """``pkg`` functions that change something. The states are the better way to most of it."""
 
-# ruff: noqa: ARG001 - signatures are Salt's
-
 from __future__ import annotations
 
 from saltern.modules.api import function

@@ -8,7 +8,6 @@ from saltern.modules.api import function
 from saltern.modules.context import Context
 from saltern.modules.packages import choose
 from saltern.modules.packages.model import How, Order, PackageError
-from saltern.modules.packages.versions import bare
 from saltern.modules.params import BadArgument
 
 
@@ -129,9 +128,9 @@ def list_repo_pkgs(ctx: Context, /, *names: str, fromrepo: str = "", **_: object
 @function
 def version_cmp(ctx: Context, /, pkg1: str, pkg2: str, ignore_epoch: bool = False, **_: object) -> int:
     """-1, 0 or 1, as the first version is older than, the same as, or newer than the second."""
-    one, other = (bare(str(text)) if ignore_epoch else str(text) for text in (pkg1, pkg2))
-    order = choose.manager(ctx).compare(one, other)
-    return (order > 0) - (order < 0)
+    from saltern.modules.functions.lowpkg import version_cmp as compare
+
+    return compare(ctx, str(pkg1), str(pkg2), ignore_epoch)
 
 
 @function

@@ -50,31 +50,61 @@ def _mapping(name: str, value: object) -> Mapping[str, object]:
 
 
 def render(
-    ctx: Context, path: str, data: bytes, template: Template, *, source: str = "", name: str = ""
+    ctx: Context,
+    path: str,
+    data: bytes,
+    template: Template,
+    *,
+    source: str = "",
+    name: str = "",
+    names: Mapping[str, object] | None = None,
 ) -> bytes:
-    """The bytes to write; without a template and an encoding, the very bytes that were given."""
+    """The bytes to write; without a template and an encoding, the very bytes that were given.
+
+    ``names`` are what the template knows of the file it becomes; ``context`` wins over them.
+    """
     if not template.engine and not template.encoding:
         return data
-    text = data.decode("utf-8")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        if template.encoding:
+            raise
+        return data  # nothing to render in it, as Salt has it: `template` on a whole directory
     if template.engine:
         values = {
+            "source": source,
+            **(names or {}),
             **template.defaults,
             **template.context,
-            "source": source,
             "accumulator": collected_for(ctx, path),
         }
-        sls = ctx.chunk.sls if ctx.chunk else ""
-        text = ctx.templates.text(
-            text, engine=template.engine, env=ctx.env, path=name or source, sls=sls, values=values
-        )
+        text = _rendered(ctx, text, template.engine, name or source, values)
     try:
         return text.encode(template.encoding or "utf-8", template.errors)
     except LookupError:
         raise Refusal(f"no encoding is called {template.encoding!r}") from None
 
 
-def render_source(ctx: Context, path: str, found: sources.Source, template: Template) -> bytes:
-    return render(ctx, path, found.data, template, source=found.url, name=found.name)
+def _rendered(ctx: Context, text: str, engine: str, path: str, values: Mapping[str, object]) -> str:
+    """``py`` gives what its ``run()`` returns; the others are engines for text."""
+    sls = ctx.chunk.sls if ctx.chunk else ""
+    if engine != "py":
+        return ctx.templates.text(text, engine=engine, env=ctx.env, path=path, sls=sls, values=values)
+    made = ctx.templates.data(text, pipe="py", env=ctx.env, path=path, sls=sls, values=values)
+    if not isinstance(made, str):
+        raise Refusal(f"run() of a py template must return a text, not {type(made).__name__}")
+    return made
+
+
+def render_source(
+    ctx: Context,
+    path: str,
+    found: sources.Source,
+    template: Template,
+    names: Mapping[str, object] | None = None,
+) -> bytes:
+    return render(ctx, path, found.data, template, source=found.url, name=found.name, names=names)
 
 
 class Given(Struct, frozen=True, kw_only=True):

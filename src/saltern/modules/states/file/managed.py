@@ -190,7 +190,7 @@ def _managed(
         return place(ctx, _without_keep(wanted, None), None)
     if source:
         found = _found(ctx, source, fetch)
-        content: bytes | None = render_source(ctx, wanted.path, found, template)
+        content: bytes | None = render_source(ctx, wanted.path, found, template, wanted.names)
         wanted = _without_keep(wanted, found.mode)
     else:
         content = given_bytes(ctx, given)

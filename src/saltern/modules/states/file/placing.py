@@ -33,6 +33,17 @@ class Wanted(Struct, frozen=True, kw_only=True):
     tmp_dir: str = ""
     tmp_ext: str = ""
 
+    @property
+    def names(self) -> dict[str, object]:
+        """What the template of a source knows of the file it becomes."""
+        return {
+            "name": self.path,
+            "user": self.user,
+            "group": self.group,
+            "mode": self.mode,
+            "attrs": None,
+        }
+
 
 Same = Callable[[bytes, bytes], bool]
 

@@ -262,8 +262,8 @@ def _one(ctx: Context, plan: Plan, path: str, name: str) -> Result:
         if not plan.replace and files.look(path, follow=True) is not None:
             return place(ctx, altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, None)), None)
         found = sources.find(ctx, f"salt://{name}?saltenv={env}")
-        content = render_source(ctx, path, found, plan.template)
         wanted = altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, found.mode))
+        content = render_source(ctx, path, found, plan.template, wanted.names)
         return place(ctx, wanted, content)
 
     return guarded(path, work)

@@ -1,12 +1,12 @@
-"""``cron``: commands that run at certain times."""
+"""``cron.present`` and ``cron.absent``: commands that run at certain times."""
 
 from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring, one_line
-from saltern.modules.states.file.answers import guarded
+from saltern.modules.machine import Changes, Refused, bring, one_line
+from saltern.modules.states.cron.wording import words_for
 from saltern.modules.tables import crontab
 from saltern.modules.tables.crontab import FIELDS, Crontab, Job
 
@@ -86,7 +86,7 @@ def present(
         differs,
         act,
         facts=lambda: _facts(ctx, user, command, known_as),
-        words=_words(f"Cron {name}", "is present", "set"),
+        words=words_for(f"Cron {name}", "is present", "set"),
     )
 
 
@@ -119,10 +119,6 @@ def _chosen(ctx: Context, field: str, now: str, seed: str) -> str:
 def _facts(ctx: Context, user: str, command: str, identifier: str) -> Changes:
     have = crontab.parse(crontab.read(ctx, user)).find(command, identifier)
     return {"user": user, "exists": have is not None, **(have.asdict() if have else {"command": command})}
-
-
-def _words(what: str, already: str, verb: str) -> Words:
-    return Words(f"{what} {already}", f"{what} would be {verb}", f"{what} was {verb}")
 
 
 @state
@@ -169,139 +165,5 @@ def absent(
         lambda: {user: name} if found(crontab.parse(crontab.read(ctx, user))) else {},
         act,
         facts=lambda: _facts(ctx, user, command, known_as),
-        words=_words(f"Cron {name}", "is absent", "removed"),
+        words=words_for(f"Cron {name}", "is absent", "removed"),
     )
-
-
-@state
-def env_present(ctx: Context, name: str, *, value: str | None = None, user: str = "root") -> Result:
-    """Make sure that a variable is set in the crontab of a user.
-
-    Args:
-        name: the variable.
-        value: its value.
-        user: whose crontab.
-
-    Example:
-        ```yaml
-        MAILTO:
-          cron.env_present:
-            - value: ops@example.org
-        ```
-    """
-    text = one_line(value or "", "value").strip()
-    if crontab.VARIABLE.fullmatch(f"{name}=") is None:
-        raise Refused(f"{name!r} cannot be the name of a variable")
-
-    def table() -> Crontab:
-        return crontab.parse(crontab.read(ctx, user))
-
-    return bring(
-        ctx,
-        lambda: {} if table().variables.get(name) == text else {user: name},
-        lambda _: crontab.write(ctx, user, table().with_variable(name, text).text()),
-        facts=lambda: {"user": user, "name": name, "value": table().variables.get(name)},
-        words=_words(f"Cron variable {name}", "is set", "set"),
-    )
-
-
-@state
-def env_absent(ctx: Context, name: str, *, user: str = "root") -> Result:
-    """Make sure that a variable is not set in the crontab of a user.
-
-    Args:
-        name: the variable.
-        user: whose crontab.
-
-    Example:
-        ```yaml
-        MAILTO:
-          cron.env_absent: []
-        ```
-    """
-
-    def table() -> Crontab:
-        return crontab.parse(crontab.read(ctx, user))
-
-    return bring(
-        ctx,
-        lambda: {user: name} if name in table().variables else {},
-        lambda _: crontab.write(ctx, user, table().without_variable(name).text()),
-        facts=lambda: {"user": user, "name": name, "value": table().variables.get(name)},
-        words=_words(f"Cron variable {name}", "is not set", "removed"),
-    )
-
-
-@state
-def file(
-    ctx: Context,
-    /,
-    name: str,
-    *,
-    source_hash: str = "",
-    source_hash_name: str | None = None,
-    user: str = "root",
-    template: str | None = None,
-    context: object = None,
-    replace: bool = True,
-    defaults: object = None,
-    backup: str = "",  # noqa: ARG001 - a crontab is no file of ours to keep a copy of
-    **_: object,
-) -> Result:
-    """Make a file the whole crontab of a user.
-
-    Args:
-        name: the file: ``salt://``, a path or a web address.
-        source_hash, source_hash_name: what the file must hash to, as in ``file.managed``.
-        user: whose crontab.
-        template: render the file first, with ``jinja`` or another engine.
-        context, defaults: values for the template.
-        replace: false leaves a crontab alone that is not empty.
-        backup: of no effect.
-
-    Example:
-        ```yaml
-        salt://web/crontab:
-          cron.file:
-            - user: www-data
-            - template: jinja
-        ```
-    """
-
-    def work() -> Result:
-        new = _content(ctx, name, (source_hash, source_hash_name), template, context, defaults)
-
-        def differs() -> Changes:
-            old = crontab.read(ctx, user)
-            if old == new or (old and not replace):
-                return {}
-            from saltern.modules.states.file.diffs import unified
-
-            return {"diff": unified(old, new)}
-
-        return bring(
-            ctx,
-            differs,
-            lambda _: crontab.write(ctx, user, new),
-            facts=lambda: {"user": user, "lines": len(crontab.read(ctx, user).splitlines())},
-            words=_words(f"The crontab of {user}", "is up to date", "replaced"),
-        )
-
-    return guarded(name, work)
-
-
-def _content(
-    ctx: Context,
-    source: str,
-    hashes: tuple[str, str | None],
-    template: str | None,
-    context: object,
-    defaults: object,
-) -> str:
-    from saltern.modules.states.file import sources
-    from saltern.modules.states.file.content import render_source, template_of
-
-    found = sources.find(ctx, source, sources.Fetch(source_hash=hashes[0], source_hash_name=hashes[1] or ""))
-    data = render_source(ctx, source, found, template_of(template, context, defaults))
-    text = data.decode("utf-8", "surrogateescape")
-    return text if text.endswith("\n") or not text else f"{text}\n"

@@ -1,0 +1,65 @@
+"""``virtualenv``: Python environments of their own."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.params import BadArgument
+from saltern.modules.states._programs import output
+from saltern.modules.states.virtualenv import Env, is_environment, make, maker_for
+
+
+@function
+def create(
+    ctx: Context,
+    /,
+    path: str,
+    venv_bin: str | None = None,
+    system_site_packages: bool = False,
+    python: str | None = None,
+    prompt: str | None = None,
+    user: str | None = None,
+    **_: object,
+) -> bool:
+    """Make an environment, unless it is there."""
+    env = Env(
+        path=absolute(path),
+        python=python or "python3",
+        system_site_packages=system_site_packages,
+        prompt=prompt,
+        user=user,
+    )
+    if is_environment(env.path):
+        return True
+    with told(path):
+        make(ctx, env, maker_for(ctx, venv_bin, env.python), False)
+    return True
+
+
+@function
+def get_site_packages(ctx: Context, venv: str) -> str:
+    """Where an environment keeps its packages."""
+    return _ask(ctx, venv, "import sysconfig; print(sysconfig.get_path('purelib'))")
+
+
+@function
+def get_distribution_path(ctx: Context, venv: str, distribution: str) -> str:
+    """Where a package of an environment lies."""
+    asked = "import sys, importlib.metadata as m; print(m.distribution(sys.argv[1]).locate_file(''))"
+    return _ask(ctx, venv, asked, distribution)
+
+
+@function
+def get_distribution_version(ctx: Context, venv: str, distribution: str) -> str:
+    """The version of a package of an environment."""
+    return _ask(ctx, venv, "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))", distribution)
+
+
+def _ask(ctx: Context, venv: str, asked: str, *words: str) -> str:
+    python = os.path.join(absolute(venv), "bin", "python")
+    if not is_environment(absolute(venv)):
+        raise BadArgument(f"{venv} is not a virtual environment")
+    return output(ctx, [python, "-c", asked, *words], what=f"cannot ask {venv}").strip()

@@ -1,0 +1,70 @@
+"""``cron.env_present`` and ``cron.env_absent``: variables of a crontab."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused, bring, one_line
+from saltern.modules.states.cron.wording import words_for
+from saltern.modules.tables import crontab
+from saltern.modules.tables.crontab import Crontab
+
+
+@state
+def env_present(ctx: Context, name: str, *, value: str | None = None, user: str = "root") -> Result:
+    """Make sure that a variable is set in the crontab of a user.
+
+    Args:
+        name: the variable.
+        value: its value.
+        user: whose crontab.
+
+    Example:
+        ```yaml
+        MAILTO:
+          cron.env_present:
+            - value: ops@example.org
+        ```
+    """
+    text = one_line(value or "", "value").strip()
+    if crontab.VARIABLE.fullmatch(f"{name}=") is None:
+        raise Refused(f"{name!r} cannot be the name of a variable")
+
+    def table() -> Crontab:
+        return crontab.parse(crontab.read(ctx, user))
+
+    return bring(
+        ctx,
+        lambda: {} if table().variables.get(name) == text else {user: name},
+        lambda _: crontab.write(ctx, user, table().with_variable(name, text).text()),
+        facts=lambda: {"user": user, "name": name, "value": table().variables.get(name)},
+        words=words_for(f"Cron variable {name}", "is set", "set"),
+    )
+
+
+@state
+def env_absent(ctx: Context, name: str, *, user: str = "root") -> Result:
+    """Make sure that a variable is not set in the crontab of a user.
+
+    Args:
+        name: the variable.
+        user: whose crontab.
+
+    Example:
+        ```yaml
+        MAILTO:
+          cron.env_absent: []
+        ```
+    """
+
+    def table() -> Crontab:
+        return crontab.parse(crontab.read(ctx, user))
+
+    return bring(
+        ctx,
+        lambda: {user: name} if name in table().variables else {},
+        lambda _: crontab.write(ctx, user, table().without_variable(name).text()),
+        facts=lambda: {"user": user, "name": name, "value": table().variables.get(name)},
+        words=words_for(f"Cron variable {name}", "is not set", "removed"),
+    )

@@ -1,0 +1,45 @@
+"""``mount``: what is mounted, now and after a reboot.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+
+LAZY: dict[str, str] = {
+    "fstab_absent": "entries",
+    "fstab_present": "entries",
+    "mounted": "mounting",
+    "swap": "swapping",
+    "unmounted": "mounting",
+}
+
+
+@state
+def mod_watch(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    sfun: str = "mounted",
+    opts: list[str] | None = None,
+    config: str = "/etc/fstab",
+    user: str | None = None,
+    **_: object,
+) -> Result:
+    """What ``mount.mounted`` does when something it watches has changed: it mounts again, in place."""
+    if sfun != "mounted":
+        return failed(f"mount.{sfun} cannot react to a watch; use mount.mounted")
+    from saltern.modules.states.mount.wishes import facts, options_of, place_of
+    from saltern.modules.tables import mounts
+
+    outcome, comment = Outcome.WOULD_CHANGE, f"{name} would be remounted"
+    if not ctx.test:
+        mounts.remount(ctx, place_of(name), options_of(opts), user=user)
+        outcome, comment = Outcome.OK, f"{name} was remounted"
+    return Result(
+        outcome=outcome, comment=comment, changes={"remount": True}, data=facts(ctx, place_of(name), config)
+    )

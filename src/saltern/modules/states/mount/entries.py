@@ -1,0 +1,130 @@
+"""``mount.fstab_present`` and ``mount.fstab_absent``: entries of fstab, without mounting anything."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Refused, Words, bring, one_line, tool
+from saltern.modules.states.mount.wishes import drop, entry_of, keep, options_of
+from saltern.modules.tables import fstab
+from saltern.modules.tables.fstab import USUAL, Entry, shown
+
+BY = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
+
+
+@state
+def fstab_present(
+    ctx: Context,
+    name: str,
+    *,
+    fs_file: str,
+    fs_vfstype: str,
+    fs_mntops: list[str] | None = None,
+    fs_freq: int = 0,
+    fs_passno: int = 0,
+    mount_by: str | None = None,
+    config: str = USUAL,
+    mount: bool = True,  # noqa: ARG001 - AIX has it
+    match_on: str = "auto",
+    not_change: bool = False,
+    fs_mount: bool = True,  # noqa: ARG001
+) -> Result:
+    """Make sure that there is an entry in fstab. Mounts nothing.
+
+    Args:
+        name: the device.
+        fs_file: the directory, or ``none``.
+        fs_vfstype: the type of the file system.
+        fs_mntops: mount options.
+        fs_freq, fs_passno: the last two fields.
+        mount_by: write the device as its ``label``, ``uuid``, ``partlabel``, ``partuuid``, or as it is.
+        config: the fstab.
+        mount, fs_mount: of no effect.
+        match_on: what finds an entry that is there: ``name``, ``device``, or ``auto``.
+        not_change: leave an entry that is there as it is.
+
+    Example:
+        ```yaml
+        /dev/sdb1:
+          mount.fstab_present:
+            - fs_file: /srv
+            - fs_vfstype: xfs
+            - mount_by: uuid
+        ```
+    """
+    entry = entry_of(
+        _device_by(ctx, name, mount_by), fs_file, fs_vfstype, options_of(fs_mntops), fs_freq, fs_passno
+    )
+
+    def differs() -> Changes:
+        todo = fstab.settle(fstab.read(ctx, config), entry, match_on, keep=not_change)
+        return {"persist": todo} if todo else {}
+
+    return bring(
+        ctx,
+        differs,
+        lambda _: keep(ctx, entry, match_on, config),
+        facts=lambda: _entry_facts(ctx, entry, match_on, config),
+        words=Words(
+            f"{fs_file} is in {config}", f"{fs_file} would be written to {config}", f"{config} was written"
+        ),
+    )
+
+
+def _entry_facts(ctx: Context, entry: Entry, match_on: str, config: str) -> Changes:
+    have = fstab.read(ctx, config).find(entry, match_on)
+    known: Changes = {"file": config, "fs_file": entry.name, "exists": have is not None}
+    if have is None:
+        return known
+    return known | have.asdict() | {"opts": [shown(opt) for opt in have.opts.split(",")]}
+
+
+def _device_by(ctx: Context, device: str, mount_by: str | None) -> str:
+    if mount_by in (None, "device"):
+        return one_line(device, "the device")
+    if mount_by not in BY:
+        raise Refused(f"mount_by cannot be {mount_by!r}; it is one of device, {', '.join(BY)}")
+    tag = BY[str(mount_by)]
+    value = tool(ctx, "blkid", "-s", tag, "-o", "value", "--", device).out.strip()
+    if not value:
+        raise Refused(f"{device} has no {mount_by}")
+    return f"{tag}={value}"
+
+
+@state
+def fstab_absent(
+    ctx: Context, name: str, *, fs_file: str, mount_by: str | None = None, config: str = USUAL
+) -> Result:
+    """Make sure that there is no such entry in fstab. Unmounts nothing.
+
+    Args:
+        name: the device.
+        fs_file: the directory, or ``none``.
+        mount_by: as in ``fstab_present``.
+        config: the fstab.
+
+    Example:
+        ```yaml
+        /dev/sdb1:
+          mount.fstab_absent:
+            - fs_file: /srv
+        ```
+    """
+    device = _device_by(ctx, name, mount_by)
+
+    def found() -> Entry | None:
+        entries = fstab.read(ctx, config).entries
+        return next((one for one in entries if (one.device, one.name) == (device, fs_file)), None)
+
+    def act(_: Changes) -> None:
+        while entry := found():
+            drop(ctx, entry, config)
+
+    return bring(
+        ctx,
+        lambda: {"persist": "removed"} if found() else {},
+        act,
+        facts=lambda: {"file": config, "fs_file": fs_file, "exists": found() is not None},
+        words=Words(f"{fs_file} is not in {config}", f"{fs_file} would be removed", f"{fs_file} was removed"),
+    )

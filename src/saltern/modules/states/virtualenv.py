@@ -1,0 +1,289 @@
+"""``virtualenv``: Python environments of their own."""
+
+# ruff: noqa: ARG001 - the signature is the interface
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.commands import environment, listed
+from saltern.modules.context import Context
+from saltern.modules.states._programs import answer, guarded, output, program, unused
+from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.pip.command import Pip, forget, install, packages
+from saltern.modules.states.pip.words import options, requirement_files
+from saltern.system import files
+
+MEANINGLESS = frozenset(
+    {"distribute", "use_wheel", "no_use_wheel", "pip_download", "pip_download_cache", "use_vt"}
+    | {"process_dependency_links", "extra_search_dir", "never_download", "reload_modules", "runas"}
+)
+
+
+class Env(Struct, frozen=True, kw_only=True):
+    """An environment as it shall be made."""
+
+    path: str
+    python: str
+    system_site_packages: bool = False
+    prompt: str | None = None
+    user: str | None = None
+
+
+class Maker(Struct, frozen=True):
+    """A program that makes environments. ``here`` tells whether the machine has it."""
+
+    name: str
+    here: Callable[[Context, str], bool]
+    argv: Callable[[Env], list[str]]
+
+
+def _runs(*words: str) -> Callable[[Context, str], bool]:
+    return lambda ctx, python: not program(ctx, [word.replace("{python}", python) for word in words]).code
+
+
+def _flags(env: Env, *names: tuple[bool | str | None, str]) -> list[str]:
+    found: list[str] = []
+    for value, flag in names:
+        if value:
+            found += [flag] if value is True else [flag, str(value)]
+    return found
+
+
+def _virtualenv(env: Env) -> list[str]:
+    flags = _flags(env, (env.system_site_packages, "--system-site-packages"), (env.prompt, "--prompt"))
+    return ["virtualenv", "--quiet", "--python", env.python, *flags, env.path]
+
+
+def _venv(env: Env) -> list[str]:
+    flags = _flags(env, (env.system_site_packages, "--system-site-packages"), (env.prompt, "--prompt"))
+    return [env.python, "-m", "venv", *flags, env.path]
+
+
+MAKERS: tuple[Maker, ...] = (
+    Maker("virtualenv", _runs("virtualenv", "--version"), _virtualenv),
+    Maker("venv", _runs("{python}", "-c", "import venv, ensurepip"), _venv),
+)
+ALIASES = {"pyvenv": "venv", "python3 -m venv": "venv"}
+
+
+def maker_for(ctx: Context, venv_bin: str | None, python: str) -> Maker:
+    """The one that is named, else the first the machine has; asked once in a run."""
+    if venv_bin:
+        name = ALIASES.get(venv_bin, venv_bin)
+        row = next((one for one in MAKERS if one.name == os.path.basename(name)), None)
+        if row is None:
+            raise Refusal(f"venv_bin {venv_bin!r} is not known; virtualenv and venv are")
+        if os.path.isabs(name):
+            return Maker(row.name, row.here, lambda env: [name, *row.argv(env)[1:]])
+        if not row.here(ctx, python):
+            raise Refusal(f"{row.name} is not on this machine; install it first")
+        return row
+    key = f"virtualenv.maker.{python}"
+    known = ctx.run.context.get(key)
+    if not isinstance(known, Maker):
+        known = next((one for one in MAKERS if one.here(ctx, python)), None)
+        if known is None:
+            raise Refusal("this machine has neither virtualenv nor Python's venv; install python3-venv")
+        ctx.run.context[key] = known
+    return known
+
+
+def is_environment(path: str) -> bool:
+    return os.access(os.path.join(path, "bin", "python"), os.X_OK)
+
+
+def python_version(ctx: Context, python: str, user: str | None = None) -> str:
+    """``Python 3.11.2``."""
+    return output(ctx, [python, "--version"], what=f"cannot run {python}", user=user).strip()
+
+
+@state
+def managed(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    venv_bin: str | None = None,
+    requirements: object = None,
+    system_site_packages: bool = False,
+    clear: bool = False,
+    python: str | None = None,
+    prompt: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    index_url: str | None = None,
+    extra_index_url: object = None,
+    find_links: object = None,
+    no_index: bool = False,
+    pre_releases: bool = False,
+    no_deps: bool = False,
+    pip_exists_action: str | None = None,
+    pip_ignore_installed: bool = False,
+    proxy: str | None = None,
+    env_vars: object = None,
+    pip_upgrade: bool = False,
+    pip_pkgs: object = None,
+    pip_no_cache_dir: bool = False,
+    pip_cache_dir: str | None = None,
+    no_binary: object = None,
+    **rest: object,
+) -> Result:
+    """A Python environment of its own, with packages in it.
+
+    Args:
+        name: the directory of the environment.
+        venv_bin: ``virtualenv`` or ``venv``; the first of them the machine has if not given.
+        requirements: a file of requirements, a path or ``salt://``.
+        system_site_packages: let it see the packages of the machine.
+        clear: make it anew each time.
+        python: the Python it is made with.
+        prompt: what its activation shows.
+        user: the user who owns it.
+        cwd: where pip runs.
+        pip_pkgs: requirements to install.
+        pip_upgrade: take the newest versions that fit.
+        index_url, extra_index_url, find_links, no_index, pre_releases, no_deps, no_binary, proxy,
+            pip_exists_action, pip_ignore_installed, pip_no_cache_dir, pip_cache_dir: as in ``pip.installed``.
+        env_vars: more environment variables for pip.
+
+    Example:
+        .. code-block:: yaml
+
+            /srv/app/venv:
+              virtualenv.managed:
+                - requirements: salt://app/requirements.txt
+                - user: app
+    """
+    given: dict[str, object] = {
+        "index_url": index_url,
+        "extra_index_url": extra_index_url,
+        "find_links": find_links,
+        "no_index": no_index,
+        "pre_releases": pre_releases,
+        "no_deps": no_deps,
+        "no_binary": no_binary,
+        "proxy": proxy,
+        "exists_action": pip_exists_action,
+        "ignore_installed": pip_ignore_installed,
+        "no_cache_dir": pip_no_cache_dir,
+        "cache_dir": pip_cache_dir,
+        "upgrade": pip_upgrade,
+    }
+
+    def work() -> Result:
+        env = Env(
+            path=absolute(name).rstrip("/"),
+            python=python or "python3",
+            system_site_packages=system_site_packages,
+            prompt=prompt,
+            user=user,
+        )
+        with requirement_files(ctx, requirements, user) as named:
+            wanted = listed(pip_pkgs)
+            if bad := [one for one in wanted if one.startswith("-") or not one.strip()]:
+                raise Refusal(f"{bad[0]!r} is not a requirement")
+            words = [*options(given), *named, *(["--", *wanted] if wanted else [])]
+            how = Pip(
+                argv=(os.path.join(env.path, "bin", "python"), "-m", "pip"),
+                user=user,
+                cwd=cwd,
+                env=environment(env_vars),
+            )
+            todo = words if named or wanted else []
+            return _managed(ctx, env, how, venv_bin, todo, clear, unused(rest, MEANINGLESS))
+
+    return guarded(work, path=name)
+
+
+def _managed(
+    ctx: Context,
+    env: Env,
+    pip: Pip,
+    venv_bin: str | None,
+    words: Sequence[str],
+    clear: bool,
+    warnings: tuple[str, ...],
+) -> Result:
+    there = is_environment(env.path)
+    if not there and os.path.isdir(env.path) and os.listdir(env.path):
+        raise Refusal(f"{env.path} is not empty and no environment; remove it, or choose another directory")
+    before = packages(ctx, pip, fresh=True) if there else {}
+    making = clear or not there
+    changes: dict[str, object] = {}
+    if making:
+        changes["new"] = python_version(ctx, env.python, env.user)
+        maker = maker_for(ctx, venv_bin, env.python)
+        if there and (old := _told(before)):
+            changes["cleared_packages"] = old
+        if not ctx.test:
+            make(ctx, env, maker, there)
+    if words:
+        changes |= _packages(ctx, env, pip, words, {} if making else before)
+    forget(ctx)
+    here = is_environment(env.path)
+    data: dict[str, object] = {
+        "path": env.path,
+        "python": python_version(ctx, pip.argv[0], env.user) if here else None,
+        "packages": packages(ctx, pip) if here else {},
+    }
+    return answer(
+        ctx,
+        changes,
+        data,
+        right="virtualenv exists",
+        would=f"Virtualenv {env.path} is set to be {'created' if making else 'changed'}",
+        done="Created new virtualenv" if making else "Changed the packages of the virtualenv",
+        warnings=warnings,
+    )
+
+
+BROUGHT = ("pip", "setuptools", "wheel")  # every environment has them; nobody asked
+
+
+def _told(found: Mapping[str, str]) -> list[str]:
+    return sorted(f"{name}=={version}" for name, version in found.items() if name not in BROUGHT)
+
+
+def make(ctx: Context, env: Env, maker: Maker, there: bool) -> None:
+    if there:
+        files.remove(env.path)
+    what = f"{maker.name} could not make {env.path}"
+    parent = os.path.dirname(env.path)
+    if not os.path.isdir(parent):
+        files.make_directories(parent)
+    output(ctx, maker.argv(env), what=what, user=env.user)
+    if not is_environment(env.path):
+        raise Refusal(f"{what}: there is no {env.path}/bin/python")
+
+
+def _packages(
+    ctx: Context, env: Env, pip: Pip, words: Sequence[str], before: Mapping[str, str]
+) -> dict[str, object]:
+    """Install, or find out what would be; for an environment that is not there yet with its maker's pip."""
+    fresh = ctx.test and not is_environment(env.path)
+    asked = [*words]
+    if fresh:
+        pip = Pip(argv=(env.python, "-m", "pip"), user=pip.user, cwd=pip.cwd, env=pip.env)
+        asked = ["--ignore-installed", *asked]
+    elif ctx.test and not before:  # it would be cleared first
+        asked = ["--ignore-installed", *asked]
+    what = f"cannot install packages into {env.path}"
+    new = install(ctx, pip, asked, dry=ctx.test, what=what)
+    if new is None:
+        raise Refusal(f"{what}: this pip is older than 22.2; add pip to pip_pkgs, or upgrade it")
+    changed = {name: version for name, version in new.items() if before.get(name) != version}
+    if not changed:
+        return {}
+    old = {name: before[name] for name in changed if name in before}
+    return {
+        "packages": {
+            "new": sorted(f"{name}=={version}" for name, version in changed.items()),
+            "old": _told(old),
+        }
+    }
