@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -22,7 +25,12 @@ from saltern.system.host import Host, LocalHost
 from saltern.system.process import Ran
 
 
-ALONE = pytest.mark.xdist_group("machine")
+@contextmanager
+def alone() -> Iterator[None]:
+    """One test at a time, of all workers and all runs: there is only one machine."""
+    with open(os.path.join(tempfile.gettempdir(), f"saltern-tests-{os.geteuid()}.lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def needs_root(*programs: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -33,8 +41,7 @@ def needs_root(*programs: str) -> Callable[[Callable[..., None]], Callable[..., 
     why = "needs root" if os.geteuid() else f"needs {', '.join(missing)}" if missing else ""
 
     def mark(test: Callable[..., None]) -> Callable[..., None]:
-        # One worker for all: the tools lock the files they change, and do not wait for each other.
-        for sign in (pytest.mark.machine, pytest.mark.skipif(bool(why), reason=why), ALONE):
+        for sign in (pytest.mark.machine, pytest.mark.skipif(bool(why), reason=why)):
             test = sign(test)
         return test
 

@@ -122,13 +122,29 @@ def mapping(path: str) -> dict[str, object]:
         data = yaml.load(_text(path), loader)
     except yaml.YAMLError as problem:
         raise _not_yaml(path, problem) from None
-    except (ValueError, TypeError) as problem:  # an impossible date, an unhashable key
+    except (ValueError, TypeError, RecursionError) as problem:  # an impossible date, an unhashable key
         raise _problem("bad-configuration", f"not valid YAML: {problem}", Mark(path)) from None
     if data is None:
         return {}
     if not isinstance(data, dict):
         raise _problem("bad-configuration", "the file must be a mapping of keys to values", Mark(path))
+    if not _bounded(data):
+        what = "the file is nested too deep, or aliases make it too large"
+        raise _problem("bad-configuration", what, Mark(path))
     return {str(key): value for key, value in data.items()}
+
+
+def _bounded(data: object, *, depth: int = 100, nodes: int = 1_000_000) -> bool:
+    """Aliases share what they name, so that a small file may stand for a tree without end."""
+    stack = [(data, 0)]
+    while stack:
+        value, at = stack.pop()
+        nodes -= 1
+        if at > depth or nodes < 0:
+            return False
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        stack += [(one, at + 1) for one in inner]
+    return True
 
 
 def _text(path: str) -> str:

@@ -134,6 +134,8 @@ def _read(
 
     try:
         return getattr(serialize, reader)(text)
+    except RecursionError:
+        raise TemplateRuntimeError(f"{title}: {of_what} is nested too deep") from None
     except serialize.WrongText as problem:
         if origin is not None:
             where = origin(problem.line, problem.column)

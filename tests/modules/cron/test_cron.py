@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.modules.bench import Bench, ScriptedHost, needs_root
+from tests.modules.bench import Bench, ScriptedHost, alone, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import cron as cron_functions
@@ -166,16 +166,17 @@ def real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         if not (tmp_path / "usr/bin/crontab").exists():
             pytest.skip("the package cron cannot be had")
         monkeypatch.setenv("PATH", f"{tmp_path}/usr/bin:{os.environ['PATH']}")
-    made = [place for place in (SPOOL, SPOOL.parent) if not place.exists()]
-    SPOOL.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["useradd", "-M", "saltern-t-cron"], check=True)
-    try:
-        yield "saltern-t-cron"
-    finally:
-        (SPOOL / "saltern-t-cron").unlink(missing_ok=True)
-        subprocess.run(["userdel", "saltern-t-cron"], check=True)
-        for place in made:
-            place.rmdir()
+    with alone():
+        made = [place for place in (SPOOL, SPOOL.parent) if not place.exists()]
+        SPOOL.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["useradd", "-M", "saltern-t-cron"], check=True)
+        try:
+            yield "saltern-t-cron"
+        finally:
+            (SPOOL / "saltern-t-cron").unlink(missing_ok=True)
+            subprocess.run(["userdel", "saltern-t-cron"], check=True)
+            for place in made:
+                place.rmdir()
 
 
 @needs_root("dpkg", "useradd")

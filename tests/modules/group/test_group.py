@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.modules.bench import Bench, needs_root
+from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.modules.functions import group as group_functions
 from saltern.modules.states import group
@@ -18,9 +18,10 @@ NAME = "saltern-t-group"
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    yield Bench(tmp_path, group, functions={"group": group_functions})
-    if os.geteuid() == 0:
-        subprocess.run(["groupdel", NAME], check=False, capture_output=True)
+    with alone():
+        yield Bench(tmp_path, group, functions={"group": group_functions})
+        if os.geteuid() == 0:
+            subprocess.run(["groupdel", NAME], check=False, capture_output=True)
 
 
 @needs_root("groupadd")

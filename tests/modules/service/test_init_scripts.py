@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.modules.bench import Bench, needs_root
+from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import service as service_functions
@@ -69,15 +69,16 @@ def script(tmp_path: Path) -> Iterator[Script]:
     if os.geteuid():
         yield Script(place, bench)
         return
-    Path(SCRIPT).write_text(TEXT.replace("@", str(place)))
-    os.chmod(SCRIPT, 0o755)
-    try:
-        yield Script(place, bench)
-    finally:
-        subprocess.run([SCRIPT, "stop"], check=False)
-        os.remove(SCRIPT)
-        for link in glob.glob(f"/etc/rc?.d/???{NAME}"):
-            os.remove(link)
+    with alone():
+        Path(SCRIPT).write_text(TEXT.replace("@", str(place)))
+        os.chmod(SCRIPT, 0o755)
+        try:
+            yield Script(place, bench)
+        finally:
+            subprocess.run([SCRIPT, "stop"], check=False)
+            os.remove(SCRIPT)
+            for link in glob.glob(f"/etc/rc?.d/???{NAME}"):
+                os.remove(link)
 
 
 @needs_root("update-rc.d")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.modules.bench import Bench, ScriptedHost, needs_root
+from tests.modules.bench import Bench, ScriptedHost, alone, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import service as service_functions
@@ -186,13 +186,14 @@ def replacement(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def unit(replacement: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("PATH", f"{replacement}:{os.environ['PATH']}")
-    Path(UNIT).write_text(TEXT)
-    try:
-        yield "saltern-t-unit"
-    finally:
-        subprocess.run(["systemctl", "stop", "saltern-t-unit"], check=False, capture_output=True)
-        for left in Path("/etc/systemd/system").rglob("saltern-t-unit.service*"):
-            left.unlink()
+    with alone():
+        Path(UNIT).write_text(TEXT)
+        try:
+            yield "saltern-t-unit"
+        finally:
+            subprocess.run(["systemctl", "stop", "saltern-t-unit"], check=False, capture_output=True)
+            for left in Path("/etc/systemd/system").rglob("saltern-t-unit.service*"):
+                left.unlink()
 
 
 @needs_root("dpkg")

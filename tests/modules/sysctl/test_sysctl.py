@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.modules.bench import Bench, needs_root
+from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.modules.functions import sysctl as sysctl_functions
 from saltern.modules.states import sysctl as states
@@ -18,11 +18,12 @@ NAME = "net.ipv4.ip_default_ttl"
 
 @pytest.fixture
 def ttl() -> Iterator[str]:
-    before = sysctl.running(NAME)
-    assert before is not None
-    yield before
-    if sysctl.running(NAME) != before:
-        sysctl.assign(NAME, before)
+    with alone():
+        before = sysctl.running(NAME)
+        assert before is not None
+        yield before
+        if sysctl.running(NAME) != before:
+            sysctl.assign(NAME, before)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.modules.bench import Bench, needs_root
+from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.accounts.passwords import crypted
@@ -25,9 +25,9 @@ OTHER = "$6$othersal$vfTjYcq3ISLt9pBLQhPQqxCMLXyWJEv4Lc7jGAaZ0zC6gDu4o3VJS8yWuGz
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    yield Bench(tmp_path, user, functions={"user": user_functions, "shadow": shadow_functions})
-    if os.geteuid() == 0:
-        for name in (NAME, f"{NAME}2"):
+    with alone():
+        yield Bench(tmp_path, user, functions={"user": user_functions, "shadow": shadow_functions})
+        for name in (NAME, f"{NAME}2") if os.geteuid() == 0 else ():
             subprocess.run(["userdel", "-f", "-r", name], check=False, capture_output=True)
             subprocess.run(["groupdel", name], check=False, capture_output=True)
 

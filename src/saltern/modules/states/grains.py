@@ -1,0 +1,283 @@
+"""``grains``: facts about this machine that are set by hand, kept in the grains file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states import _grains_file as kept
+from saltern.modules.states._grains_file import MISSING
+from saltern.modules.states._programs import answer, guarded
+from saltern.modules.states.file.answers import Refusal
+
+Changed = tuple[dict[str, object], object]  # what is told, and the new value
+
+
+def _plain(value: object) -> object:
+    """A value that can be kept: plain data, no objects of a template."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+def _settled(
+    ctx: Context,
+    name: str,
+    delimiter: str,
+    decide: Callable[[object], Changed | None],
+    words: tuple[str, str, str],
+    *,
+    force: bool = False,
+) -> Result:
+    """Look at the grain, let ``decide`` say what it becomes, write it, look again."""
+
+    def work() -> Result:
+        path = kept.steps(name, delimiter)
+        old = kept.effective(ctx, name, delimiter)
+        decision = decide(old)
+        changes, new = decision if decision is not None else ({}, old)
+        if changes:
+            data = kept.read(ctx)
+            top = ctx.grains.get(path[0], MISSING)
+            after = kept.placed(data, top, path, new, force=force)
+            if not ctx.test:
+                kept.write(ctx, after)
+                if kept.effective(ctx, name, delimiter) != new:
+                    raise Refusal(
+                        f"{kept.path_of(ctx)} was written, but the grain {name!r} has another value"
+                    )
+        now = kept.effective(ctx, name, delimiter)
+        data_now = {"name": name, "value": None if now is MISSING else now, "path": kept.path_of(ctx)}
+        return answer(ctx, changes, data_now, right=words[0], would=words[1], done=words[2])
+
+    return guarded(work, name=name)
+
+
+def _is_many(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple)
+
+
+@state
+def exists(ctx: Context, name: str, *, delimiter: str = ":") -> Result:
+    """A grain is there, whatever its value.
+
+    Args:
+        name: the grain; ``a:b`` is ``b`` in ``a``.
+        delimiter: what separates the parts of the name.
+
+    Example:
+        .. code-block:: yaml
+
+            roles:
+              grains.exists: []
+    """
+
+    def decide(old: object) -> Changed | None:
+        if old is MISSING:
+            raise Refusal("Grain does not exist")
+        return None
+
+    return _settled(ctx, name, delimiter, decide, ("Grain exists", "", ""))
+
+
+@state
+def present(ctx: Context, name: str, *, value: object, delimiter: str = ":", force: bool = False) -> Result:
+    """A grain has this value.
+
+    Args:
+        name: the grain; ``a:b`` is ``b`` in ``a``.
+        value: its value: a text, a number, a list or a mapping.
+        delimiter: what separates the parts of the name.
+        force: replace a list or a mapping, or replace something by one.
+
+    Example:
+        .. code-block:: yaml
+
+            role:
+              grains.present:
+                - value: web
+    """
+
+    def decide(old: object) -> Changed | None:
+        new = _plain(value)
+        if old == new and type(old) is type(new):
+            return None
+        if old is not MISSING and old is not None and not force and _is_many(old):
+            raise Refusal(f"the grain {name!r} is a list or a mapping; say force: True to replace it")
+        if old is not MISSING and old is not None and not force and _is_many(new):
+            raise Refusal(f"the grain {name!r} has a value already; say force: True to replace it")
+        return {name: new}, new
+
+    words = ("Grain is already set", f"Grain {name} is set to be changed", f"Set grain {name}")
+    return _settled(ctx, name, delimiter, decide, words, force=force)
+
+
+@state
+def list_present(ctx: Context, name: str, *, value: object, delimiter: str = ":") -> Result:
+    """A grain is a list that has these values.
+
+    Args:
+        name: the grain; ``a:b`` is ``b`` in ``a``.
+        value: a value, or a list of values.
+        delimiter: what separates the parts of the name.
+
+    Example:
+        .. code-block:: yaml
+
+            roles:
+              grains.list_present:
+                - value: [web, db]
+    """
+
+    def decide(old: object) -> Changed | None:
+        there = _as_list(name, old)
+        missing = [one for one in _values(value) if one not in there]
+        return ({"new": [*there, *missing]}, [*there, *missing]) if missing else None
+
+    words = (f"{value} is already in {name}", f"{value} would be added to {name}", f"Added {value} to {name}")
+    return _settled(ctx, name, delimiter, decide, words)
+
+
+@state
+def list_absent(ctx: Context, name: str, *, value: object, delimiter: str = ":") -> Result:
+    """A grain that is a list does not have these values.
+
+    Args:
+        name: the grain; ``a:b`` is ``b`` in ``a``.
+        value: a value, or a list of values.
+        delimiter: what separates the parts of the name.
+
+    Example:
+        .. code-block:: yaml
+
+            roles:
+              grains.list_absent:
+                - value: db
+    """
+
+    def decide(old: object) -> Changed | None:
+        there = _as_list(name, old)
+        unwanted = _values(value)
+        gone = [one for one in there if one in unwanted]
+        return ({"deleted": gone}, [one for one in there if one not in unwanted]) if gone else None
+
+    words = (
+        f"{value} is absent from {name}",
+        f"{value} would be removed from {name}",
+        f"Removed {value} from {name}",
+    )
+    return _settled(ctx, name, delimiter, decide, words)
+
+
+@state
+def append(ctx: Context, name: str, *, value: object, convert: bool = False, delimiter: str = ":") -> Result:
+    """A grain that is a list has one more value.
+
+    Args:
+        name: the grain; ``a:b`` is ``b`` in ``a``.
+        value: the value.
+        convert: make a list of a grain that is none.
+        delimiter: what separates the parts of the name.
+
+    Example:
+        .. code-block:: yaml
+
+            roles:
+              grains.append:
+                - value: web
+    """
+
+    def decide(old: object) -> Changed | None:
+        if old is MISSING:
+            raise Refusal(f"Grain {name} does not exist")
+        if not isinstance(old, list) and not convert:
+            raise Refusal(f"Grain {name} is not a valid list; say convert: True to make it one")
+        there = list(old) if isinstance(old, list) else [old]
+        if value in there and isinstance(old, list):
+            return None
+        new = there if value in there else [*there, _plain(value)]
+        return {"added": _plain(value)}, new
+
+    words = (
+        f"Value {value} is already in the list for grain {name}",
+        f"Value {value} in grain {name} is set to be added",
+        f"Value {value} was added to grain {name}",
+    )
+    return _settled(ctx, name, delimiter, decide, words)
+
+
+@state
+def absent(
+    ctx: Context, name: str, *, destructive: bool = False, delimiter: str = ":", force: bool = False
+) -> Result:
+    """A grain has no value.
+
+    Args:
+        name: the grain; ``a:b`` is ``b`` in ``a``.
+        destructive: remove the name of it, too.
+        delimiter: what separates the parts of the name.
+        force: remove a list or a mapping.
+
+    Example:
+        .. code-block:: yaml
+
+            role:
+              grains.absent:
+                - destructive: True
+    """
+    if not destructive:
+        words = (f"Value for grain {name} is None", f"Value for grain {name} would be None", "")
+
+        def decide(old: object) -> Changed | None:
+            _check_many(name, old, force)
+            return None if old is MISSING or old is None else ({"grain": name, "value": None}, None)
+
+        done = f"Value for grain {name} was set to None"
+        return _settled(ctx, name, delimiter, decide, (words[0], words[1], done), force=force)
+    return guarded(lambda: _removed(ctx, name, delimiter, force), name=name)
+
+
+def _check_many(name: str, old: object, force: bool) -> None:
+    if _is_many(old) and not force:
+        raise Refusal(f"the grain {name!r} is a list or a mapping; say force: True to remove it")
+
+
+def _removed(ctx: Context, name: str, delimiter: str, force: bool) -> Result:
+    path = kept.steps(name, delimiter)
+    old = kept.effective(ctx, name, delimiter)
+    changes: dict[str, object] = {}
+    if old is not MISSING:
+        _check_many(name, old, force)
+        data = kept.read(ctx)
+        after = kept.removed(data, path)
+        if after == data:
+            raise Refusal(f"the grain {name!r} is not in {kept.path_of(ctx)}; it comes from elsewhere")
+        changes["deleted"] = name
+        if not ctx.test:
+            kept.write(ctx, after)
+    return answer(
+        ctx,
+        changes,
+        {"name": name, "value": None, "path": kept.path_of(ctx)},
+        right=f"Grain {name} does not exist",
+        would=f"Grain {name} is set to be deleted",
+        done=f"Grain {name} was deleted",
+    )
+
+
+def _as_list(name: str, old: object) -> list[object]:
+    if old is MISSING or old is None:
+        return []
+    if not isinstance(old, list):
+        raise Refusal(f"Grain {name} is not a valid list")
+    return list(old)
+
+
+def _values(value: object) -> list[object]:
+    return [_plain(one) for one in value] if isinstance(value, list) else [_plain(value)]
