@@ -16,6 +16,10 @@ from saltern.language.keywords import ENGINE_WORDS, INTERNAL
 
 VARARGS, VARKEYS = 0x04, 0x08
 
+# ``**rest: Ignored`` marks a function that lets arguments pass which it does not know, as Salt's does:
+# they are told while compiling, and do not reach it.
+Ignored = object
+
 
 class BadArgument(Exception):
     """A value that cannot be what the function wants; the text is for the user."""
@@ -35,6 +39,7 @@ class Schema(Struct, frozen=True, kw_only=True):
     converters: dict[str, Callable[[object], object]]
     required: tuple[str, ...]
     open: bool  # takes any further keyword
+    lenient: bool = False  # lets unknown ones pass
 
 
 def schema_of(body: Callable[..., object], *, skip: int) -> Schema:
@@ -54,6 +59,9 @@ def schema_of(body: Callable[..., object], *, skip: int) -> Schema:
         )
         for name in (*positional[skip:], *keyword_only)
     }
+    rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & VARARGS) :][:1]
+    catches = bool(code.co_flags & VARKEYS)
+    lenient = catches and body.__annotations__.get(rest[0]) == "Ignored"
     return Schema(
         params=params,
         converters={
@@ -62,7 +70,8 @@ def schema_of(body: Callable[..., object], *, skip: int) -> Schema:
             if (convert := _converter(param.annotation)) is not None
         },
         required=tuple(name for name, param in params.items() if param.required),
-        open=bool(code.co_flags & VARKEYS),
+        open=catches and not lenient,
+        lenient=lenient,
     )
 
 
@@ -88,7 +97,7 @@ def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:
             continue
         elif schema.open:
             bound[name] = value
-        else:
+        elif not schema.lenient:
             problems.append(unknown_argument(name, params))
     problems += [f"argument {name!r} is missing" for name in schema.required if name not in bound]
     if problems:

@@ -157,6 +157,7 @@ def test_the_manager_is_chosen_once_per_run(tmp_path: Path) -> None:
 # -- the replacement, for real ---------------------------------------------------------------------
 
 UNIT = "/etc/systemd/system/saltern-t-unit.service"
+PLACES = tuple(map(Path, ("/etc/systemd/system", "/var/log/journal", "/run/systemd")))
 TEXT = """[Unit]
 Description=a test of saltern
 [Service]
@@ -187,13 +188,17 @@ def replacement(tmp_path_factory: pytest.TempPathFactory) -> str:
 def unit(replacement: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("PATH", f"{replacement}:{os.environ['PATH']}")
     with alone():
+        made = [place for place in PLACES if not place.exists()]
         Path(UNIT).write_text(TEXT)
         try:
             yield "saltern-t-unit"
         finally:
             subprocess.run(["systemctl", "stop", "saltern-t-unit"], check=False, capture_output=True)
-            for left in Path("/etc/systemd/system").rglob("saltern-t-unit.service*"):
-                left.unlink()
+            for place in PLACES:
+                for left in place.rglob("saltern-t-unit.service*"):
+                    left.unlink()
+            for place in made:
+                place.rmdir()
 
 
 @needs_root("dpkg")

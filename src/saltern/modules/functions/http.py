@@ -10,11 +10,12 @@ from saltern.modules.context import Context
 from saltern.modules.params import BadArgument, unknown_argument
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
     from urllib.request import Request
 
 # Salt's further keywords that change nothing of what is asked and answered here.
 UNUSED = frozenset(
-    {"backend", "opts", "stream", "hide_fields", "raise_error", "verify_ssl", "ca_bundle", "agent", "node"}
+    {"backend", "opts", "stream", "hide_fields", "raise_error", "node"}
     | {"persist_session", "session_cookie_jar", "cookies", "cookie_jar", "cookie_format", "test", "test_url"}
     | {"handle", "streaming_callback", "header_callback", "formdata", "port", "header_render", "data_render"}
 )
@@ -38,11 +39,18 @@ def query(
     headers: bool = False,
     timeout: float = 30,
     decode_body: bool = True,
+    header_list: list[str] | None = None,
+    data_file: str | None = None,
+    verify_ssl: bool = True,
+    ca_bundle: str | None = None,
+    cert: object = None,
+    agent: str | None = None,
     **rest: object,
 ) -> dict[str, object]:
     """What a web server answers: ``body``, and on request ``status``, ``headers``, ``dict``, ``text``.
 
-    A failure is told under ``error``, not raised.
+    A failure is told under ``error``, not raised. ``cert`` is a file with certificate and key, or a
+    list of the two; ``verify_ssl: False`` accepts any server.
     """
     from urllib.error import HTTPError
     from urllib.request import urlopen
@@ -50,13 +58,18 @@ def query(
     for name in rest:
         if name not in UNUSED:
             raise BadArgument(unknown_argument(name, ("method", "params", "data", "header_dict", "decode")))
-    request = _request(url, method, params, data, header_dict, (username, password))
+    known = {**_listed(header_list), **(header_dict or {}), **({"User-Agent": agent} if agent else {})}
+    body_given = _file(data_file) if data_file else data
+    request = _request(url, method, params, body_given, known, (username, password))
+    trust = _trust(url, verify_ssl, ca_bundle, cert)
     try:
-        with urlopen(request, timeout=float(timeout)) as answer:
+        with urlopen(request, timeout=float(timeout), context=trust) as answer:
             code, kept, body = answer.status, dict(answer.headers.items()), answer.read()
     except HTTPError as problem:
         with problem:
-            return {"body": None, "status": problem.code, "error": f"HTTP {problem.code}: {problem.reason}"}
+            said = {"text": problem.read().decode("utf-8", "replace")} if text else {}
+            why = f"HTTP {problem.code}: {problem.reason}"
+            return {"body": None, "status": problem.code, "error": why, **said}
     except (OSError, ValueError) as problem:
         return {"body": None, "error": str(problem)}
     result: dict[str, object] = {"body": body.decode("utf-8", "replace") if decode_body else body}
@@ -69,6 +82,38 @@ def query(
     if text:
         result["text"] = result["body"]
     return result
+
+
+def _listed(headers: list[str] | None) -> dict[str, str]:
+    """``["Name: value"]`` as a mapping."""
+    pairs = (line.partition(":") for line in headers or [])
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _file(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeError) as problem:
+        raise BadArgument(f"cannot read the data_file {path}: {problem}") from None
+
+
+def _trust(url: str, verify: bool, bundle: str | None, cert: object) -> SSLContext | None:
+    """Whom to believe, and how to show who we are; the usual for a plain request."""
+    if not url.startswith("https:") or (verify and not bundle and not cert):
+        return None
+    import ssl
+
+    try:
+        trust = ssl.create_default_context(cafile=bundle)
+        if not verify:
+            trust.check_hostname = False
+            trust.verify_mode = ssl.CERT_NONE
+        if cert:
+            trust.load_cert_chain(*(map(str, cert) if isinstance(cert, list | tuple) else [str(cert)]))
+    except OSError as problem:  # ssl.SSLError is one
+        raise BadArgument(f"cannot use ca_bundle or cert: {problem.strerror or problem}") from None
+    return trust
 
 
 def _request(

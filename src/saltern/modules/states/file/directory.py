@@ -12,6 +12,7 @@ from msgspec import Struct
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
 from saltern.modules.states.file.owners import asked, attribute_changes
 from saltern.modules.states.file.patterns import path_matcher
@@ -45,6 +46,7 @@ class Directory(Struct, frozen=True, kw_only=True):
 @state
 def directory(
     ctx: Context,
+    /,
     name: str,
     *,
     user: str | None = None,
@@ -67,6 +69,7 @@ def directory(
     win_deny_perms: object = None,
     win_inheritance: bool = True,
     win_perms_reset: bool = False,
+    **_: Ignored,
 ) -> Result:
     """Manage a directory.
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace as altered
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.names import names_of
 from saltern.modules.states.file.owners import asked
@@ -40,6 +41,7 @@ class Link(Struct, frozen=True, kw_only=True):
 @state
 def symlink(
     ctx: Context,
+    /,
     name: str,
     *,
     target: str,
@@ -58,6 +60,7 @@ def symlink(
     win_perms: object = None,
     win_deny_perms: object = None,
     win_inheritance: object = None,
+    **_: Ignored,
 ) -> Result:
     """Manage a symbolic link. An existing link is changed in one step.
 

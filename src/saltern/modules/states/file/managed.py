@@ -9,6 +9,7 @@ from msgspec.structs import replace as altered
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
 from saltern.modules.states.file.content import (
@@ -29,6 +30,7 @@ PLAIN = Template()
 @state
 def managed(
     ctx: Context,
+    /,
     name: str,
     *,
     source: str | list[str] | None = None,
@@ -80,6 +82,7 @@ def managed(
     win_deny_perms: object = None,
     win_inheritance: bool = True,
     win_perms_reset: bool = False,
+    **_: Ignored,
 ) -> Result:
     """Manage a file: its content, mode and owner.
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace as altered
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded
 from saltern.modules.states.file.content import Template, render_source, template_of
@@ -41,6 +42,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 @state
 def recurse(
     ctx: Context,
+    /,
     name: str,
     *,
     source: str | list[str],
@@ -69,6 +71,7 @@ def recurse(
     win_perms: object = None,
     win_deny_perms: object = None,
     win_inheritance: bool = True,
+    **_: Ignored,
 ) -> Result:
     """Copy a directory of the tree, and keep it as it is there.
 

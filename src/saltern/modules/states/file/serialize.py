@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
 from saltern.modules.states.file.placing import Wanted, place
 from saltern.modules.states.file.serializers import FORMATS, Format
@@ -18,6 +19,7 @@ Mode = str
 @state
 def serialize(
     ctx: Context,
+    /,
     name: str,
     *,
     dataset: object = None,
@@ -40,6 +42,7 @@ def serialize(
     check_cmd: str | None = None,
     tmp_dir: str | None = None,
     tmp_ext: str = "",
+    **_: Ignored,
 ) -> Result:
     """Write data to a file in one of several formats.
 
