@@ -45,8 +45,18 @@ def prose(text: str) -> str:
 ARGUMENT = re.compile(r"(?P<names>[\w*]+(?:, [\w*]+)*): (?P<text>.*)")
 
 
+def example(text: str) -> str:
+    """The fenced block below ``Example:``, as Markdown; empty if there is none."""
+    _, found, rest = inspect.cleandoc(text).partition("\nExample:\n")
+    return inspect.cleandoc(rest) if found else ""
+
+
 def docstring(text: str) -> tuple[str, dict[str, str]]:
-    """What a docstring says, and what it says of each argument (several names may share a line)."""
+    """What a docstring says, its example aside, and what it says of each argument.
+
+    Several names may share a line.
+    """
+    text = inspect.cleandoc(text).partition("\nExample:\n")[0]
     said: list[str] = []
     arguments: dict[str, str] = {}
     current: list[str] = []

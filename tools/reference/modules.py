@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltern.modules.api import StateFunction
 from saltern.modules.registry import AnyFunction, AnyState, Registry, schema
-from tools.reference.markdown import code, docstring, page, prose, shown, table
+from tools.reference.markdown import code, docstring, example, page, prose, shown, table
 
 TITLES = {"states": "State module", "functions": "Execution module"}
 
@@ -76,6 +76,10 @@ def _function(module: str, found: AnyState | AnyFunction) -> str:
         parts.append(table(("argument", "type", "default", "meaning"), rows).rstrip())
     if known.open:
         parts.append("Takes further arguments of any name.")
+    if known.lenient:
+        parts.append("Lets unknown arguments pass, as Salt does; they are told as warnings.")
+    if shown_example := example(found.doc):
+        parts.append(shown_example)
     return "\n\n".join(parts)
 
 

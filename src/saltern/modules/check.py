@@ -35,9 +35,7 @@ def check(chunks: Iterable[Chunk], registry: Registry, found: Diagnostics, *, st
             for name in chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN:
                 if not isinstance(name, str) or not name.startswith("__"):
                     what = f"{chunk.function}: {unknown_argument(str(name), known.params)}"
-                    (found.warn if known.lenient else tell)(
-                        "argument-unknown", what, where=chunk.mark(str(name))
-                    )
+                    tell("argument-unknown", what, where=chunk.mark(str(name)))
         else:
             for name in chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN:
                 if (word := _meant(name)) and word not in chunk.args:

@@ -177,6 +177,12 @@ def test_comment_and_uncomment_are_each_others_way_back(desk: Desk, old: str, re
     assert (desk.scratch / "f").read_bytes() == old.encode()
 
 
+def test_uncomment_takes_the_sign_and_leaves_the_white_space_behind_it(desk: Desk) -> None:
+    desk.put("f", "#  a\n#\tb\n")
+    desk.change(uncomment, desk.at("f"), regex="[ab]", backup=False)
+    assert desk.text("f") == "  a\n\tb\n"
+
+
 def test_lines_to_comment_must_be_there(desk: Desk) -> None:
     desk.put("f", "a\n")
     assert "no line matches" in desk.refusal(comment, desk.at("f"), regex="^q")
@@ -199,7 +205,9 @@ def test_lines_to_comment_must_be_there(desk: Desk) -> None:
         ("a\n  b\nc\n", {"mode": "insert", "before": "b", "indent": False}, "a\nx\n  b\nc\n"),
         ("a\nq\nc\n", {"mode": "insert", "after": "a", "before": "c"}, "a\nq\nx\nc\n"),
         ("  a=1\nb\n", {"mode": "replace", "match": "a=1"}, "  x\nb\n"),
-        ("a=1\na=2\nb\n", {"mode": "delete", "match": "a=", "content": None}, "b\n"),
+        ("a\na\n", {"mode": "replace", "match": "a"}, "x\na\n"),
+        ("a=1\na=2\nb\na=1\n", {"mode": "delete", "match": "a=", "content": None}, "a=2\nb\n"),
+        ("  a\n", {"mode": "insert", "location": "start", "content": "\ty "}, "\ty\n  a\n"),
         ("[x\ny\n", {"mode": "delete", "match": "[x", "content": None}, "y\n"),
     ],
 )

@@ -144,3 +144,9 @@ def test_files_of_the_tree_need_no_cache(desk: Desk) -> None:
     assert desk.same(cached, url).data["size"] == 1
     assert "not found" in desk.refusal(cached, "salt://none")
     desk.same(not_cached, "http://example.invalid/f")
+
+
+def test_text_beyond_ascii_is_written_as_it_is_and_a_bare_value_has_no_end_mark(desk: Desk) -> None:
+    desk.change(serialize, desk.at("f"), dataset={"a": "ü"}, serializer="json")
+    desk.change(serialize, desk.at("g"), dataset="text", serializer="yaml")
+    assert (desk.text("f"), desk.text("g")) == ('{\n  "a": "ü"\n}\n', "text\n")

@@ -122,8 +122,8 @@ DATA = {"b": [1, {"c": 2}], "a": "ü"}
 @pytest.mark.parametrize(
     ("kind", "kwargs", "text"),
     [
-        ("json", {}, '{"b": [1, {"c": 2}], "a": "\\u00fc"}'),
-        ("json", {"sort_keys": True, "ensure_ascii": False}, '{"a": "ü", "b": [1, {"c": 2}]}'),
+        ("json", {}, '{"b": [1, {"c": 2}], "a": "ü"}'),
+        ("json", {"sort_keys": True, "ensure_ascii": True}, '{"a": "\\u00fc", "b": [1, {"c": 2}]}'),
         ("yaml", {}, "a: ü\nb:\n- 1\n- {c: 2}"),
         ("yaml", {"default_flow_style": False}, "a: ü\nb:\n- 1\n- c: 2"),
         ("python", {}, "{'a': 'ü', 'b': [1, {'c': 2}]}"),

@@ -18,7 +18,7 @@ def _write_json(data: object, options: Mapping[str, object]) -> str:
         data,
         indent=indent if isinstance(indent, int | str) else None,
         sort_keys=bool(options.get("sort_keys", False)),
-        ensure_ascii=bool(options.get("ensure_ascii", True)),
+        ensure_ascii=bool(options.get("ensure_ascii", False)),
         default=str,
     )
 

@@ -53,8 +53,11 @@ def ls(ctx: Context) -> list[str]:
 
 @function
 def has_value(ctx: Context, key: str) -> bool:
-    """Whether there is such a grain, and it is not empty or false."""
-    return bool(get(ctx, key, None))
+    """Whether there is such a grain, whatever its value."""
+    from saltern.targeting.traverse import traverse
+
+    missing = object()
+    return traverse(ctx.grains, key, missing, ":") is not missing
 
 
 @function

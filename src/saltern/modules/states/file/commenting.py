@@ -61,7 +61,7 @@ def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: o
 
     Args:
         name: the absolute path of the file.
-        regex: what the line starts with after the comment sign, and one space if there is one.
+        regex: what the line starts with after the comment sign and white space, which stays.
         char: what makes a comment.
         backup: the suffix of a copy of the old file, or False.
     """
@@ -102,7 +102,7 @@ class Forms(Struct, frozen=True):
         return Forms(
             core,
             compiled(rf"^({indent}){said}$"),
-            compiled(rf"^([ \t]*){re.escape(char)} ?{said}$"),
+            compiled(rf"^([ \t]*){re.escape(char)}([ \t]*{said})$"),
         )
 
     def change(

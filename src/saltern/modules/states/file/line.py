@@ -88,7 +88,7 @@ class Order(Struct, frozen=True):
     def like(self, neighbour: str) -> str:
         """The line as it is to be written beside ``neighbour``."""
         if not self.indent:
-            return f"{self.content}\n"
+            return f"{self.content.rstrip()}\n"
         space = neighbour[: len(neighbour) - len(neighbour.lstrip())].rstrip("\r\n")
         return f"{space}{self.content.strip()}\n"
 
@@ -160,8 +160,9 @@ def _insert(lines: list[str], order: Order) -> list[str]:
     if order.location not in places:
         raise Refusal("insert needs a location (start or end), before or after")
     at = places[order.location]
-    neighbour = lines[max(at - 1, 0)] if lines else ""
-    return _put(lines, at, order.like(neighbour) if lines else f"{order.content}\n")
+    if not at:  # nothing stands before it: the indentation is its own
+        return _put(lines, 0, f"{order.content.rstrip()}\n")
+    return _put(lines, at, order.like(lines[-1]))
 
 
 def _ensure(lines: list[str], order: Order) -> list[str]:
@@ -177,23 +178,24 @@ def _ensure(lines: list[str], order: Order) -> list[str]:
 
 
 def _replace(lines: list[str], order: Order) -> list[str]:
-    """The first line that matches, and its like."""
+    """The first line that matches, and no other."""
     matches = _finder(order.match)
-    first = next((text for text in lines if matches(text)), None)
-    if first is None:
+    at = next((at for at, text in enumerate(lines) if matches(text)), None)
+    if at is None:
         return lines
-    ending = "\n" if first.endswith("\n") else ""
-    new = order.like(first).rstrip("\n") + ending
-    return [new if text == first else text for text in lines]
+    ending = "\n" if lines[at].endswith("\n") else ""
+    return [*lines[:at], order.like(lines[at]).rstrip("\n") + ending, *lines[at + 1 :]]
 
 
 def _delete(lines: list[str], order: Order) -> list[str]:
+    """The first line that matches, and its like."""
     if not order.match:
         raise Refusal("delete needs match or content")
     matches = _finder(order.match)
     after = _only(lines, order.after, "after") if order.after else -1
     before = _only(lines, order.before, "before") if order.before else len(lines)
-    return [text for at, text in enumerate(lines) if not (after < at < before and matches(text))]
+    first = next((text for text in lines[after + 1 : before] if matches(text)), None)
+    return [text for at, text in enumerate(lines) if not (after < at < before and text == first)]
 
 
 MODES: dict[str, Change] = {"ensure": _ensure, "insert": _insert, "replace": _replace, "delete": _delete}

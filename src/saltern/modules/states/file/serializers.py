@@ -20,7 +20,8 @@ class Format(Struct, frozen=True):
 def _to_json(data: object, options: Options) -> str:
     import json
 
-    chosen: dict[str, object] = {"indent": 2, "sort_keys": True, "separators": (",", ": "), **options}
+    usual = {"indent": 2, "sort_keys": True, "separators": (",", ": "), "ensure_ascii": False}
+    chosen: dict[str, object] = {**usual, **options}
     if isinstance(chosen["separators"], list):
         chosen["separators"] = tuple(chosen["separators"])
     return json.dumps(data, **chosen)  # type: ignore[arg-type]
@@ -37,7 +38,7 @@ def _to_yaml(data: object, options: Options) -> str:
 
     chosen: dict[str, Any] = {"default_flow_style": False, **options}
     written: str = yaml.safe_dump(_plain(data), **chosen)
-    return written
+    return written.removesuffix("...\n")  # PyYAML's end of a bare value
 
 
 def _from_yaml(text: str, _options: Options) -> object:
@@ -78,7 +79,7 @@ def _to_ini(data: object, options: Options) -> str:
     parser.read_dict(_sections(data))
     out = StringIO()
     parser.write(out, space_around_delimiters=bool(options.get("space_around_delimiters", True)))
-    return out.getvalue()
+    return out.getvalue() + "\n"  # one more, as Salt writes it: the same file from both
 
 
 def _sections(data: object) -> dict[str, dict[str, object]]:

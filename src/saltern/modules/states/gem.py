@@ -1,0 +1,233 @@
+"""``gem``: Ruby packages."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states._programs import answer, guarded, output
+from saltern.modules.states.file.answers import Refusal
+
+ROW = re.compile(r"^([A-Za-z0-9_.-]+) \((.*)\)$")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class Gem(Struct, frozen=True, kw_only=True):
+    """A ``gem``, and who runs it."""
+
+    argv: tuple[str, ...]
+    user: str | None = None
+
+    def out(self, ctx: Context, *words: str, what: str) -> str:
+        return output(ctx, [*self.argv, *words], what=what, user=self.user)
+
+
+def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
+    """The one that is named, that of a Ruby that rvm keeps, or the machine's."""
+    if gem_bin and not os.path.isabs(gem_bin):
+        raise Refusal(f"gem_bin {gem_bin!r} must be an absolute path")
+    argv = (gem_bin,) if gem_bin else ("rvm", ruby, "do", "gem") if ruby else ("gem",)
+    return Gem(argv=argv, user=user)
+
+
+def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]]:
+    """What is installed: every version of each, the newest first."""
+    words = ["--exact", "--", name] if name else []
+    told = gem.out(ctx, "list", "--local", "--quiet", *words, what="cannot list the installed gems")
+    found: dict[str, list[str]] = {}
+    for line in told.splitlines():
+        if match := ROW.match(line.strip()):
+            versions = match[2].replace("default: ", "").split(", ")
+            found[match[1]] = [version.split(" ")[0] for version in versions]
+    return found
+
+
+def _check(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise Refusal(f"{name!r} is not the name of a gem")
+
+
+@state
+def installed(
+    ctx: Context,
+    name: str,
+    *,
+    ruby: str | None = None,
+    gem_bin: str | None = None,
+    user: str | None = None,
+    version: str | None = None,
+    rdoc: bool = False,
+    ri: bool = False,
+    pre_releases: bool = False,
+    proxy: str | None = None,
+    source: str | None = None,
+) -> Result:
+    """A Ruby package is installed.
+
+    Args:
+        name: the gem.
+        ruby: the Ruby of rvm it is installed for.
+        gem_bin: the path of the program ``gem``.
+        user: the user to install as.
+        version: the version it must have; any if not given.
+        rdoc, ri: make these documents, too.
+        pre_releases: take versions that are not finished.
+        proxy: the proxy to use.
+        source: the address gems are taken from.
+
+    Example:
+        .. code-block:: yaml
+
+            bundler:
+              gem.installed:
+                - version: 2.4.22
+    """
+
+    def work() -> Result:
+        _check(name)
+        gem = gem_for(ruby, gem_bin, user)
+        there = gems(ctx, gem, name).get(name, [])
+        missing = version not in there if version else not there
+        if missing and not ctx.test:
+            words = _words(version, rdoc, ri, pre_releases, proxy, source)
+            gem.out(ctx, "install", *words, "--", name, what="Could not install gem")
+            there = gems(ctx, gem, name).get(name, [])
+            if version not in there if version else not there:
+                raise Refusal(f"gem did not install {name} {version or ''}".rstrip())
+        what = f"{name} {version}" if version else name
+        return answer(
+            ctx,
+            {name: "Installed"} if missing else {},
+            {"gem": name, "versions": there},
+            right="Gem is already installed",
+            would=f"The gem {what} would have been installed",
+            done="Gem was successfully installed",
+        )
+
+    return guarded(work, gem=name)
+
+
+def _words(
+    version: str | None, rdoc: bool, ri: bool, pre: bool, proxy: str | None, source: str | None
+) -> list[str]:
+    kinds = [kind for kind, wanted in (("rdoc", rdoc), ("ri", ri)) if wanted]
+    words = [f"--document={','.join(kinds)}"] if kinds else ["--no-document"]
+    words += ["--prerelease"] if pre else []
+    for flag, value in (("--version", version), ("--http-proxy", proxy), ("--source", source)):
+        words += [flag, value] if value else []
+    return words
+
+
+@state
+def removed(
+    ctx: Context,
+    name: str,
+    *,
+    ruby: str | None = None,
+    user: str | None = None,
+    gem_bin: str | None = None,
+) -> Result:
+    """A Ruby package is not installed, in no version.
+
+    Args:
+        name: the gem.
+        ruby: the Ruby of rvm it is installed for.
+        user: the user whose gem it is.
+        gem_bin: the path of the program ``gem``.
+
+    Example:
+        .. code-block:: yaml
+
+            rails:
+              gem.removed: []
+    """
+
+    def work() -> Result:
+        _check(name)
+        gem = gem_for(ruby, gem_bin, user)
+        there = gems(ctx, gem, name).get(name, [])
+        if there and not ctx.test:
+            gem.out(ctx, "uninstall", "--all", "--executables", "--", name, what="Could not remove gem")
+            if left := gems(ctx, gem, name).get(name):
+                raise Refusal(f"gem did not remove {name} {', '.join(left)}")
+        return answer(
+            ctx,
+            {name: "Removed"} if there else {},
+            {"gem": name, "versions": there if ctx.test else []},
+            right="Gem is not installed",
+            would=f"The gem {name} would have been removed",
+            done="Gem was successfully removed",
+        )
+
+    return guarded(work, gem=name)
+
+
+def sources(ctx: Context, gem: Gem) -> list[str]:
+    told = gem.out(ctx, "sources", "--list", what="cannot list the sources of gems")
+    return [line.strip() for line in told.splitlines() if "://" in line]
+
+
+def _source(ctx: Context, name: str, ruby: str | None, user: str | None, *, wanted: bool) -> Result:
+    def work() -> Result:
+        if not name.startswith(("http://", "https://", "file://")):
+            raise Refusal(f"{name!r} is not the address of a source")
+        gem = gem_for(ruby, None, user)
+        wrong = (name in sources(ctx, gem)) != wanted
+        if wrong and not ctx.test:
+            gem.out(
+                ctx, "sources", "--add" if wanted else "--remove", name, what="Could not change the sources"
+            )
+            if (name in sources(ctx, gem)) != wanted:
+                raise Refusal(f"gem did not {'add' if wanted else 'remove'} {name}")
+        verb = "added" if wanted else "removed"
+        return answer(
+            ctx,
+            {name: "Installed" if wanted else "Removed"} if wrong else {},
+            {"sources": sources(ctx, gem)},
+            right="Gem source is already added." if wanted else "Gem source is already removed.",
+            would=f"The gem source {name} would have been {verb}.",
+            done=f"Gem source was successfully {verb}.",
+        )
+
+    return guarded(work, source=name)
+
+
+@state
+def sources_add(ctx: Context, name: str, *, ruby: str | None = None, user: str | None = None) -> Result:
+    """Gems are taken from this source.
+
+    Args:
+        name: the address.
+        ruby: the Ruby of rvm it is meant for.
+        user: the user whose setting it is.
+
+    Example:
+        .. code-block:: yaml
+
+            https://gems.example.org/:
+              gem.sources_add: []
+    """
+    return _source(ctx, name, ruby, user, wanted=True)
+
+
+@state
+def sources_remove(ctx: Context, name: str, *, ruby: str | None = None, user: str | None = None) -> Result:
+    """Gems are not taken from this source.
+
+    Args:
+        name: the address.
+        ruby: the Ruby of rvm it is meant for.
+        user: the user whose setting it is.
+
+    Example:
+        .. code-block:: yaml
+
+            https://rubygems.org/:
+              gem.sources_remove: []
+    """
+    return _source(ctx, name, ruby, user, wanted=False)

@@ -1,0 +1,298 @@
+"""``npm``: Node packages, of the machine or of a directory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.commands import environment
+from saltern.modules.context import Context
+from saltern.modules.states._programs import ProgramFailed, answer, complaint, guarded, program
+from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.system.process import Ran
+
+EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.-]+)?")
+NAME = re.compile(r"(?:@[a-z0-9._~-]+/)?[a-z0-9._~-]+", re.IGNORECASE)
+QUIET = {"npm_config_update_notifier": "false", "npm_config_fund": "false", "npm_config_audit": "false"}
+
+
+class Npm(Struct, frozen=True, kw_only=True):
+    """An npm, and where it works: in a directory, or for the whole machine."""
+
+    dir: str | None = None
+    user: str | None = None
+    registry: str | None = None
+    env: Mapping[str, str] = {}
+
+    def ran(self, ctx: Context, verb: str, *words: str) -> Ran:
+        scope = ["--prefix", self.dir] if self.dir else ["--global"]
+        where = ["--registry", self.registry] if self.registry else []
+        argv = ["npm", verb, "--json", "--loglevel=error", *scope, *where, *words]
+        return program(ctx, argv, user=self.user, cwd=self.dir, env={**QUIET, **self.env})
+
+    def out(self, ctx: Context, verb: str, *words: str, what: str) -> object:
+        ran = self.ran(ctx, verb, *words)
+        if ran.code:
+            raise ProgramFailed(complaint(ran, "npm", what=what))
+        return decoded(ran.out)
+
+
+def decoded(text: str) -> object:
+    """npm's answer; remarks may stand around it."""
+    from msgspec import DecodeError
+    from msgspec.json import decode
+
+    try:
+        return decode(text or "{}")
+    except DecodeError:
+        return {}
+
+
+def npm_for(dir_: str | None, user: str | None, registry: str | None = None, env: object = None) -> Npm:
+    if dir_ is not None and not os.path.isdir(absolute(dir_)):
+        raise Refusal(f"the directory {dir_} does not exist")
+    path = absolute(dir_) if dir_ else None
+    return Npm(dir=path, user=user, registry=registry, env=environment(env))
+
+
+def packages(ctx: Context, npm: Npm) -> dict[str, str]:
+    """What is installed, not counting what that needs. ``npm ls`` fails for any trifle, so only its data count."""
+    ran = npm.ran(ctx, "ls", "--depth=0")
+    told = decoded(ran.out)
+    if ran.code and not (
+        isinstance(told, dict) and ("dependencies" in told or "problems" in told or "name" in told)
+    ):
+        raise ProgramFailed(complaint(ran, "npm", what="cannot list the installed packages"))
+    found = told.get("dependencies") if isinstance(told, dict) else None
+    rows = found if isinstance(found, dict) else {}
+    return {name: str(row["version"]) for name, row in rows.items() if "version" in row}
+
+
+def split(spec: str) -> tuple[str, str]:
+    """Name and version of ``name@version``; no name for an address or a path."""
+    if spec.startswith((".", "/", "-")) or "://" in spec or spec.startswith("file:"):
+        return "", ""
+    name, at, version = spec[1:].partition("@") if spec.startswith("@") else spec.partition("@")
+    name = f"@{name}" if spec.startswith("@") else name
+    return (name, version if at else "") if NAME.fullmatch(name) else ("", "")
+
+
+def _fitting(ctx: Context, npm: Npm, spec: str) -> list[str]:
+    """All versions of the registry that fit."""
+    told = npm.out(ctx, "view", spec, "version", what=f"cannot find {spec}")
+    return [str(one) for one in told] if isinstance(told, list) else [str(told)] if told else []
+
+
+def _satisfied(ctx: Context, npm: Npm, spec: str, present: Mapping[str, str]) -> bool:
+    name, version = split(spec)
+    if not name or name not in present:
+        return False
+    if not version:
+        return True
+    if EXACT.fullmatch(version):
+        return present[name] == version.removeprefix("v")
+    return present[name] in _fitting(ctx, npm, spec)
+
+
+def _specs(name: str, pkgs: object) -> list[str]:
+    listed = [name] if pkgs is None else [str(one) for one in pkgs] if isinstance(pkgs, list) else [str(pkgs)]
+    if not listed:
+        raise Refusal("'pkgs' is an empty list")
+    if bad := [one for one in listed if one.startswith("-") or not one.strip()]:
+        raise Refusal(f"{bad[0]!r} is not a package")
+    return listed
+
+
+@state
+def installed(
+    ctx: Context,
+    name: str,
+    *,
+    pkgs: object = None,
+    dir: str | None = None,
+    user: str | None = None,
+    force_reinstall: bool = False,
+    registry: str | None = None,
+    env: object = None,
+    silent: bool = True,  # noqa: ARG001
+) -> Result:
+    """Node packages are installed.
+
+    Args:
+        name: the package; ``name@version`` asks for a version, a range or a tag.
+        pkgs: a list of packages instead.
+        dir: the directory to install into; the whole machine if not given.
+        user: the user to install as.
+        force_reinstall: install again what is there.
+        registry: the address of the registry.
+        env: more environment variables.
+        silent: accepted for Salt's sake.
+
+    Example:
+        .. code-block:: yaml
+
+            typescript@5:
+              npm.installed: []
+    """
+
+    def work() -> Result:
+        specs = _specs(name, pkgs)
+        npm = npm_for(dir, user, registry, env)
+        before = packages(ctx, npm)
+        todo = [one for one in specs if force_reinstall or not _satisfied(ctx, npm, one, before)]
+        old = [f"{key}@{before[key]}" for key in _names(todo) if key in before]
+        changes = {"old": old, "new": todo} if todo else {}
+        if todo and ctx.test:
+            for spec in filter(lambda one: split(one)[0], todo):
+                _fitting(ctx, npm, spec)  # what the registry does not have would fail
+        if todo and not ctx.test:
+            npm.out(ctx, "install", "--", *todo, what=f"Error installing {', '.join(todo)}")
+        after = packages(ctx, npm)
+        if not ctx.test and (left := [key for key in _names(todo) if key not in after]):
+            raise Refusal(f"npm did not install {', '.join(left)}")
+        return answer(
+            ctx,
+            changes,
+            {"packages": {key: after.get(key) for key in _names(specs)}, "where": npm.dir or "global"},
+            right=f"Package(s) '{', '.join(specs)}' satisfied",
+            would=f"NPM package(s) '{', '.join(todo)}' are set to be installed",
+            done=f"Package(s) '{', '.join(todo)}' successfully installed",
+        )
+
+    return guarded(work, name=name)
+
+
+def _names(specs: Sequence[str]) -> list[str]:
+    return [key for spec in specs if (key := split(spec)[0])]
+
+
+@state
+def removed(ctx: Context, name: str, *, dir: str | None = None, user: str | None = None) -> Result:
+    """A Node package is not installed.
+
+    Args:
+        name: the package.
+        dir: the directory it is installed in; the whole machine if not given.
+        user: the user whose package it is.
+
+    Example:
+        .. code-block:: yaml
+
+            coffee-script:
+              npm.removed: []
+    """
+
+    def work() -> Result:
+        key = split(name)[0]
+        if not key:
+            raise Refusal(f"{name!r} is not the name of a package")
+        npm = npm_for(dir, user)
+        there = key in packages(ctx, npm)
+        if there and not ctx.test:
+            npm.out(ctx, "uninstall", "--", key, what=f"Error removing package '{name}'")
+            if key in packages(ctx, npm):
+                raise Refusal(f"npm did not remove {key}")
+        return answer(
+            ctx,
+            {name: "Removed"} if there else {},
+            {"package": key, "where": npm.dir or "global"},
+            right=f"Package '{name}' is not installed",
+            would=f"Package '{name}' is set to be removed",
+            done=f"Package '{name}' was successfully removed",
+        )
+
+    return guarded(work, name=name)
+
+
+@state
+def bootstrap(
+    ctx: Context,
+    name: str,
+    *,
+    user: str | None = None,
+    silent: bool = True,  # noqa: ARG001
+    registry: str | None = None,
+) -> Result:
+    """All that a directory's ``package.json`` asks for is installed.
+
+    Args:
+        name: the directory.
+        user: the user to install as.
+        silent: accepted for Salt's sake.
+        registry: the address of the registry.
+
+    Example:
+        .. code-block:: yaml
+
+            /srv/app:
+              npm.bootstrap:
+                - user: app
+    """
+
+    def work() -> Result:
+        npm = npm_for(name, user, registry)
+        if not os.path.exists(os.path.join(absolute(name), "package.json")):
+            raise Refusal(f"{name} has no package.json")
+        missing = _problems(ctx, npm)
+        if missing and not ctx.test:
+            npm.out(ctx, "install", what=f"Error bootstrapping {name}")
+            if left := _problems(ctx, npm):
+                raise Refusal(f"npm install left problems: {'; '.join(left)}")
+        return answer(
+            ctx,
+            {name: "Bootstrapped"} if missing else {},
+            {"path": name, "packages": packages(ctx, npm)},
+            right="Directory is already bootstrapped",
+            would=f"{name} is set to be bootstrapped",
+            done="Directory was successfully bootstrapped",
+        )
+
+    return guarded(work, path=name)
+
+
+def _problems(ctx: Context, npm: Npm) -> list[str]:
+    told = decoded(npm.ran(ctx, "ls", "--all").out)
+    found = told.get("problems") if isinstance(told, dict) else None
+    return [str(one) for one in found] if isinstance(found, list) else []
+
+
+@state
+def cache_cleaned(ctx: Context, name: str = "", *, user: str | None = None, force: bool = False) -> Result:
+    """npm's cache is empty.
+
+    Args:
+        name: anything; it only names the state.
+        user: whose cache it is.
+        force: accepted for Salt's sake; npm wants it always.
+
+    Example:
+        .. code-block:: yaml
+
+            npm cache:
+              npm.cache_cleaned: []
+    """
+
+    def work() -> Result:
+        npm = npm_for(None, user)
+        ran = program(ctx, ["npm", "config", "get", "cache"], user=user, env=QUIET)
+        if ran.code:
+            raise ProgramFailed(complaint(ran, "npm", what="cannot ask npm for its cache"))
+        place = os.path.join(ran.out.strip(), "_cacache", "index-v5")
+        full = os.path.isdir(place) and bool(os.listdir(place))
+        if full and not ctx.test:
+            npm.ran(ctx, "cache", "clean", "--force")
+        return answer(
+            ctx,
+            {"cache": "Removed"} if full else {},
+            {"path": ran.out.strip()},
+            right="Cached packages are already cleaned",
+            would="Cached packages set to be removed",
+            done="Cached packages successfully removed",
+        )
+
+    return guarded(work, name=name or "npm cache", force=force)
