@@ -144,7 +144,7 @@ def both(name):
     ret["comment"] = __salt__["cmd.run"]("echo said") + " " + __salt__.test.echo("too")
     return ret
 def wrong(name):
-    return __states__["file.managed"](name, contnts="x")
+    return __states__["file.replace"](name, patern="x", repl="y")
 def none(name):
     __salt__["no.such"]()
 """
@@ -153,7 +153,7 @@ def none(name):
     results = world({"_states/multi.py": state, "main.sls": sls}).apply()
     assert results["a"].comment == "said too"
     assert results["a"].changes and path.read_text() == "x\n"
-    assert "did you mean 'contents'?" in results["b"].comment
+    assert "did you mean 'pattern'?" in results["b"].comment
     assert "'no.such' is not available: no module is called 'no'" in results["c"].comment
 
 

@@ -365,3 +365,14 @@ def test_functions_tell_of_a_repository(desk: Desk, origin: Origin) -> None:
     assert functions.is_worktree(ctx, desk.at("w")) is False
     with pytest.raises(BadArgument, match="not a"):
         functions.revision(ctx, str(desk.states))
+
+
+def test_what_an_earlier_state_may_make_is_no_failure_in_test_mode(desk: Desk, origin: Origin) -> None:
+    new = {"new": f"{origin.url} => {desk.at('w')}"}
+    for args in ({"identity": "/none"}, {"user": "saltern-t-none"}):
+        foreseen = desk.foresee(latest, origin.url, target=desk.at("w"), **args)
+        assert (foreseen.outcome, foreseen.changes) == (Outcome.WOULD_CHANGE, new)
+        assert desk.call(latest, origin.url, target=desk.at("w"), **args).outcome is Outcome.FAILED
+    foreseen = desk.foresee(config_set, "user.name", value="Ada", repo=desk.at("w"))
+    desk.call(latest, origin.url, target=desk.at("w"))
+    assert foreseen.changes == desk.call(config_set, "user.name", value="Ada", repo=desk.at("w")).changes

@@ -43,7 +43,8 @@ class Registry(BaseHTTPRequestHandler):
     balls = {version: tarball(version) for version in VERSIONS}
 
     def do_GET(self) -> None:
-        port = self.server.server_address[1]
+        assert isinstance(self.server, ThreadingHTTPServer)
+        port = self.server.server_port
         if self.path.endswith(".tgz"):
             self._send(self.balls[self.path.removeprefix("/t/").removesuffix(".tgz")])
         elif self.path == "/saltern-t-one":
@@ -84,7 +85,7 @@ def where(tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterat
     with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as serving:
         thread = threading.Thread(target=serving.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        url = f"http://127.0.0.1:{serving.server_address[1]}/"
+        url = f"http://127.0.0.1:{serving.server_port}/"
         monkeypatch.setenv("npm_config_registry", url)
         yield {"dir": desk.at("app"), "registry": url}
         serving.shutdown()

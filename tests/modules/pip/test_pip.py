@@ -114,7 +114,9 @@ def test_what_cannot_be_had_is_told_by_pip(desk: Desk, where: dict[str, object])
 
 
 def test_bad_input_is_told_plainly(desk: Desk) -> None:
-    assert "neither a virtual environment" in desk.refusal(installed, "x", bin_env="/none")
+    assert "does not exist" in desk.refusal(installed, "x", bin_env="/none")
+    assert desk.foresee(installed, "x", bin_env="/none").changes == {"x": "Installed"}
+    assert "neither a virtual environment" in desk.refusal(installed, "x", bin_env=desk.put("f"))
     assert "not a virtual environment" in desk.refusal(installed, "x", bin_env=str(desk.states))
     assert "not a requirement" in desk.refusal(installed, "--index-url=http://evil")
     assert "empty list" in desk.refusal(installed, "x", pkgs=[])

@@ -10,8 +10,8 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.commands import LOCALE
 from saltern.modules.context import Context
 from saltern.modules.params import BadArgument
-from saltern.modules.states.file.answers import Refusal
-from saltern.system.process import NOT_FOUND, Ran
+from saltern.modules.states.file.answers import Later, Refusal
+from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran
 
 MASK = "***"
 LOGIN = re.compile(r"(?<=://)([^/@\s:]*):[^/@\s]+(?=@)")
@@ -19,6 +19,10 @@ LOGIN = re.compile(r"(?<=://)([^/@\s:]*):[^/@\s]+(?=@)")
 
 class ProgramFailed(Refusal, BadArgument):
     """A program said no; the text is for the user, be it through a state or a function."""
+
+
+class NotYet(Later, BadArgument):
+    """Something is missing that an earlier state may make: a failure now, a remark in test mode."""
 
 
 def program(
@@ -32,7 +36,7 @@ def program(
     timeout: float | None = None,
 ) -> Ran:
     """Run it as it is. Without a directory of its own it runs in one that everybody may enter."""
-    return ctx.host.run(
+    ran = ctx.host.run(
         list(argv),
         cwd=cwd or "/",
         env={**LOCALE, "LC_ALL": "C.UTF-8", **(env or {})},
@@ -40,6 +44,9 @@ def program(
         stdin=stdin,
         timeout=timeout,
     )
+    if ran.code == NOT_ALLOWED and not ran.pid and user and ran.err.startswith("no user is called"):
+        raise NotYet(ran.err)
+    return ran
 
 
 def output(
@@ -76,10 +83,25 @@ def masked(text: str, secrets: Sequence[str | None] = ()) -> str:
     return LOGIN.sub(rf"\1:{MASK}", text)
 
 
-def guarded(work: Callable[[], Result], **known: object) -> Result:
-    """The answer of ``work``; what it raises on purpose, or the system refuses, becomes a failed one."""
+def guarded(
+    work: Callable[[], Result],
+    *,
+    ctx: Context | None = None,
+    foreseen: Mapping[str, object] | None = None,
+    **known: object,
+) -> Result:
+    """The answer of ``work``; what it raises on purpose, or the system refuses, becomes a failed one.
+
+    With ``ctx`` and ``foreseen``, what an earlier state may still make is no failure in test mode.
+    """
     try:
         return work()
+    except Later as missing:
+        if ctx is None or not ctx.test or not foreseen:
+            return Result(outcome=Outcome.FAILED, comment=str(missing), data=known)
+        changes = dict(foreseen)
+        comment = f"would be done, if by then this is there: {missing}"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=known)
     except (Refusal, BadArgument, SalternError, ValueError) as problem:
         return Result(outcome=Outcome.FAILED, comment=str(problem), data=known)
     except OSError as problem:

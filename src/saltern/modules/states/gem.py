@@ -10,10 +10,11 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states._programs import answer, guarded, output
+from saltern.modules.states._programs import answer, guarded, output, program
 from saltern.modules.states.file.answers import Refusal
 
 ROW = re.compile(r"^([A-Za-z0-9_.-]+) \((.*)\)$")
+EXACT = re.compile(r"\d[\w.-]*")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -92,12 +93,12 @@ def installed(
         _check(name)
         gem = gem_for(ruby, gem_bin, user)
         there = gems(ctx, gem, name).get(name, [])
-        missing = version not in there if version else not there
+        missing = not _has(ctx, gem, name, version, there)
         if missing and not ctx.test:
             words = _words(version, rdoc, ri, pre_releases, proxy, source)
             gem.out(ctx, "install", *words, "--", name, what="Could not install gem")
             there = gems(ctx, gem, name).get(name, [])
-            if version not in there if version else not there:
+            if not _has(ctx, gem, name, version, there):
                 raise Refusal(f"gem did not install {name} {version or ''}".rstrip())
         what = f"{name} {version}" if version else name
         return answer(
@@ -109,7 +110,15 @@ def installed(
             done="Gem was successfully installed",
         )
 
-    return guarded(work, gem=name)
+    return guarded(work, ctx=ctx, foreseen={name: "Installed"}, gem=name)
+
+
+def _has(ctx: Context, gem: Gem, name: str, version: str | None, there: list[str]) -> bool:
+    """Whether a version is there that fits; a requirement such as ``>= 7.1`` is gem's to judge."""
+    if not version or EXACT.fullmatch(version):
+        return version in there if version else bool(there)
+    argv = [*gem.argv, "list", "--installed", "--exact", "--version", version, "--", name]
+    return bool(there) and not program(ctx, argv, user=gem.user).code
 
 
 def _words(
@@ -179,9 +188,8 @@ def _source(ctx: Context, name: str, ruby: str | None, user: str | None, *, want
         gem = gem_for(ruby, None, user)
         wrong = (name in sources(ctx, gem)) != wanted
         if wrong and not ctx.test:
-            gem.out(
-                ctx, "sources", "--add" if wanted else "--remove", name, what="Could not change the sources"
-            )
+            flag = "--add" if wanted else "--remove"
+            gem.out(ctx, "sources", flag, name, what="Could not change the sources")
             if (name in sources(ctx, gem)) != wanted:
                 raise Refusal(f"gem did not {'add' if wanted else 'remove'} {name}")
         verb = "added" if wanted else "removed"

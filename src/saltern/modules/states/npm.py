@@ -12,7 +12,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
-from saltern.modules.states._programs import ProgramFailed, answer, complaint, guarded, program
+from saltern.modules.states._programs import NotYet, ProgramFailed, answer, complaint, guarded, program
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.system.process import Ran
 
@@ -55,18 +55,16 @@ def decoded(text: str) -> object:
 
 def npm_for(dir_: str | None, user: str | None, registry: str | None = None, env: object = None) -> Npm:
     if dir_ is not None and not os.path.isdir(absolute(dir_)):
-        raise Refusal(f"the directory {dir_} does not exist")
+        raise NotYet(f"the directory {dir_} does not exist")
     path = absolute(dir_) if dir_ else None
     return Npm(dir=path, user=user, registry=registry, env=environment(env))
 
 
 def packages(ctx: Context, npm: Npm) -> dict[str, str]:
-    """What is installed, not counting what that needs. ``npm ls`` fails for any trifle, so only its data count."""
+    """What is installed, not counting what that needs. ``npm ls`` fails for any trifle; its data count."""
     ran = npm.ran(ctx, "ls", "--depth=0")
     told = decoded(ran.out)
-    if ran.code and not (
-        isinstance(told, dict) and ("dependencies" in told or "problems" in told or "name" in told)
-    ):
+    if ran.code and not (isinstance(told, dict) and told.keys() & {"dependencies", "problems", "name"}):
         raise ProgramFailed(complaint(ran, "npm", what="cannot list the installed packages"))
     found = told.get("dependencies") if isinstance(told, dict) else None
     rows = found if isinstance(found, dict) else {}
@@ -75,7 +73,7 @@ def packages(ctx: Context, npm: Npm) -> dict[str, str]:
 
 def split(spec: str) -> tuple[str, str]:
     """Name and version of ``name@version``; no name for an address or a path."""
-    if spec.startswith((".", "/", "-")) or "://" in spec or spec.startswith("file:"):
+    if spec.startswith((".", "/", "-", "file:")) or "://" in spec:
         return "", ""
     name, at, version = spec[1:].partition("@") if spec.startswith("@") else spec.partition("@")
     name = f"@{name}" if spec.startswith("@") else name
@@ -164,7 +162,8 @@ def installed(
             done=f"Package(s) '{', '.join(todo)}' successfully installed",
         )
 
-    return guarded(work, name=name)
+    new = pkgs if isinstance(pkgs, list) else [pkgs or name]
+    return guarded(work, ctx=ctx, foreseen={"old": [], "new": new}, name=name)
 
 
 def _names(specs: Sequence[str]) -> list[str]:
@@ -252,7 +251,7 @@ def bootstrap(
             done="Directory was successfully bootstrapped",
         )
 
-    return guarded(work, path=name)
+    return guarded(work, ctx=ctx, foreseen={name: "Bootstrapped"}, path=name)
 
 
 def _problems(ctx: Context, npm: Npm) -> list[str]:

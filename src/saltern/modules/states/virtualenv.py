@@ -198,7 +198,7 @@ def managed(
             todo = words if named or wanted else []
             return _managed(ctx, env, how, venv_bin, todo, clear, unused(rest, MEANINGLESS))
 
-    return guarded(work, path=name)
+    return guarded(work, ctx=ctx, foreseen={"new": python or "python3"}, path=name)
 
 
 def _managed(

@@ -178,24 +178,24 @@ def _ensure(lines: list[str], order: Order) -> list[str]:
 
 
 def _replace(lines: list[str], order: Order) -> list[str]:
-    """The first line that matches, and no other."""
+    """The first line that matches, and its like. (Salt changes one for each run, so it never settles.)"""
     matches = _finder(order.match)
-    at = next((at for at, text in enumerate(lines) if matches(text)), None)
-    if at is None:
+    first = next((text for text in lines if matches(text)), None)
+    if first is None:
         return lines
-    ending = "\n" if lines[at].endswith("\n") else ""
-    return [*lines[:at], order.like(lines[at]).rstrip("\n") + ending, *lines[at + 1 :]]
+    ending = "\n" if first.endswith("\n") else ""
+    new = order.like(first).rstrip("\n") + ending
+    return [new if text == first else text for text in lines]
 
 
 def _delete(lines: list[str], order: Order) -> list[str]:
-    """The first line that matches, and its like."""
+    """Every line that matches. (Salt takes the first and its like in each run, to the same end.)"""
     if not order.match:
         raise Refusal("delete needs match or content")
     matches = _finder(order.match)
     after = _only(lines, order.after, "after") if order.after else -1
     before = _only(lines, order.before, "before") if order.before else len(lines)
-    first = next((text for text in lines[after + 1 : before] if matches(text)), None)
-    return [text for at, text in enumerate(lines) if not (after < at < before and text == first)]
+    return [text for at, text in enumerate(lines) if not (after < at < before and matches(text))]
 
 
 MODES: dict[str, Change] = {"ensure": _ensure, "insert": _insert, "replace": _replace, "delete": _delete}

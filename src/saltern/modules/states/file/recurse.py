@@ -154,13 +154,13 @@ def _chosen(include: Matches | None, exclude: Matches | None, maxdepth: int | No
             return False
         if maxdepth is not None and path.count("/") > maxdepth:
             return False
-        return exclude is None or not any(exclude(part) for part in _prefixes(path))
+        return exclude is None or not exclude(path)  # a file by its whole path, as in Salt
 
     return chosen
 
 
 def _prefixes(path: str) -> Iterator[str]:
-    """The path and the directories above it: what excludes a directory excludes all in it."""
+    """The path and the directories above it."""
     while path:
         yield path
         path = os.path.dirname(path)

@@ -54,7 +54,8 @@ def cloned(
         act = _here if is_repository(path) else _new
         return act(ctx, git, name, path, branch or "", unused(rest, MEANINGLESS))
 
-    return guarded(work, path=target or "", url=shown(name))
+    foreseen = {"new": f"{shown(name)} => {target}"}
+    return guarded(work, ctx=ctx, foreseen=foreseen, path=target or "", url=shown(name))
 
 
 def _new(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tuple[str, ...]) -> Result:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from saltern.modules.context import Context
-from saltern.modules.states._programs import ProgramFailed, complaint, masked, program
+from saltern.modules.states._programs import NotYet, ProgramFailed, complaint, masked, program
 from saltern.modules.states.file.answers import Refusal
 from saltern.system.process import Ran
 
@@ -41,7 +41,7 @@ def login(identity: object, https_user: str | None = None, https_pass: str | Non
         if "://" in key or not os.path.isabs(key):
             raise Refusal(f"identity {key!r} must be the absolute path of a private key on this machine")
         if not os.path.isfile(key):
-            raise Refusal(f"identity {key} does not exist")
+            raise NotYet(f"identity {key} does not exist")
     return Login(identity=keys, https_user=https_user, https_pass=https_pass)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states._programs import ProgramFailed, answer, complaint, guarded, unused
+from saltern.modules.states._programs import NotYet, ProgramFailed, answer, complaint, guarded, unused
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.git.command import Git, lines
 from saltern.modules.states.git.copy import is_repository
@@ -25,7 +26,8 @@ class Place:
             raise Refusal("give either 'repo' or 'global: True'")
         path = absolute(repo) if repo else None
         if path and not is_repository(path):
-            raise Refusal(f"{path} is not a git repository")
+            missing = not os.path.lexists(path)
+            raise (NotYet if missing else Refusal)(f"{path} is not a git repository")
         self._git = Git(ctx, path, user=user)
         self._scope = "--global" if everywhere else "--local"
         self.name = path or "global"
@@ -122,7 +124,9 @@ def config_set(
             warnings=unused(rest, MEANINGLESS),
         )
 
-    return guarded(work, name=name)
+    values = [value] if multivar is None else multivar if isinstance(multivar, list) else [multivar]
+    foreseen = {name: {"old": None, "new": [_text(one) for one in values]}}
+    return guarded(work, ctx=ctx, foreseen=foreseen, name=name)
 
 
 @state

@@ -80,7 +80,8 @@ def detached(
         forces = (force_checkout, hard_reset)
         return _here(ctx, git, how, rev, fetch=fetch_remote, forces=forces, warnings=warnings)
 
-    return guarded(work, path=target or "", url=shown(name))
+    foreseen = {"new": f"{shown(name)} => {target}"}
+    return guarded(work, ctx=ctx, foreseen=foreseen, path=target or "", url=shown(name))
 
 
 def _new(ctx: Context, git: Git, how: Clone, rev: str, warnings: tuple[str, ...]) -> Result:

@@ -171,7 +171,8 @@ def latest(
         act = _update if here else _clone
         return act(ctx, git, wish, found, revision, unused(rest, MEANINGLESS))
 
-    return guarded(work, path=path, url=shown(name))
+    foreseen = {"new": f"{shown(name)} => {path}"}
+    return guarded(work, ctx=ctx, foreseen=foreseen, path=path, url=shown(name))
 
 
 def _clone(

@@ -76,7 +76,7 @@ def present(
             warnings=unused(rest, MEANINGLESS),
         )
 
-    return guarded(work, path=name)
+    return guarded(work, ctx=ctx, foreseen={"new": name}, path=name)
 
 
 def _init(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.context import Context
-from saltern.modules.states._programs import ProgramFailed, complaint, output, program
+from saltern.modules.states._programs import NotYet, ProgramFailed, complaint, output, program
 from saltern.modules.states.file.answers import Refusal
 from saltern.system.process import Ran
 
@@ -60,6 +60,8 @@ def argv_of(ctx: Context, bin_env: str | None) -> tuple[str, ...]:
         if os.access(python, os.X_OK):
             return (python, "-m", "pip")
         raise Refusal(f"{bin_env} is not a virtual environment: there is no {python}")
+    if not os.path.lexists(path):
+        raise NotYet(f"bin_env {bin_env} does not exist")
     if not os.access(path, os.X_OK):
         raise Refusal(f"bin_env {bin_env} is neither a virtual environment nor a program")
     return (path, "-m", "pip") if os.path.basename(path).startswith("python") else (path,)

@@ -108,7 +108,8 @@ def installed(
             sure = not files and not edit and not any(given.get(word) for word in AGAIN)
             return _installed(ctx, pip, wanted, words, sure, unused(rest, MEANINGLESS))
 
-    return guarded(work, name=name)
+    foreseen = dict.fromkeys(_each(pkgs) or _each(requirements) or [name], "Installed")
+    return guarded(work, ctx=ctx, foreseen=foreseen, name=name)
 
 
 def _each(value: object) -> list[str]:

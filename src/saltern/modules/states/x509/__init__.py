@@ -1,0 +1,13 @@
+"""``x509``: private keys, certificate requests and certificates. Needs the Python library ``cryptography``.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+LAZY: dict[str, str] = {
+    "certificate_managed": "certificates",
+    "csr_managed": "requests",
+    "pem_managed": "pems",
+    "private_key_managed": "keys",
+}
