@@ -6,7 +6,7 @@ once. Every state without an order of its own then gets the next number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -32,12 +32,12 @@ def gather(refs: Sequence[SlsRef], loader: Loader, found: Diagnostics, *, auto_o
     return _Gathering(loader, found, auto_order).all(refs)
 
 
-def expand(ref: SlsRef, loader: Loader) -> list[SlsRef]:
+def expand(ref: SlsRef, names: Callable[[str], list[str]]) -> list[SlsRef]:
     """A pattern becomes the names it matches; one that matches nothing is taken as it is."""
     if not PATTERN.isdisjoint(ref.name):
         from fnmatch import fnmatchcase
 
-        matched = [name for name in loader.names(ref.env) if fnmatchcase(name, ref.name)]
+        matched = [name for name in names(ref.env) if fnmatchcase(name, ref.name)]
         if matched:
             return [SlsRef(ref.env, name) for name in matched]
     return [ref]
@@ -56,7 +56,7 @@ class _Gathering:
 
     def all(self, refs: Sequence[SlsRef]) -> High:
         for ref in refs:
-            for one in expand(ref, self.loader):
+            for one in expand(ref, self.loader.names):
                 self.visit(one)
         return self.high
 
@@ -98,7 +98,7 @@ class _Gathering:
 
     def expanded(self, file: SlsFile) -> Iterator[Include]:
         for include in file.includes:
-            for ref in expand(include.ref, self.loader):
+            for ref in expand(include.ref, self.loader.names):
                 yield Include(ref, include.index)
 
     def close(self, file: SlsFile, ancestors: tuple[str, ...]) -> None:

@@ -159,7 +159,7 @@ def _include(body: object, file: SlsFile, document: Loaded, found: Diagnostics) 
                 fix="write '- name' or '- environment: name'",
             )
             continue
-        absolute = _absolute(name, document)
+        absolute = absolute_name(name, document.ref.name, is_init=document.is_init)
         if absolute is None:
             found.error(
                 "include-beyond-top",
@@ -171,14 +171,14 @@ def _include(body: object, file: SlsFile, document: Loaded, found: Diagnostics) 
         file.includes.append(Include(SlsRef(env, absolute), index))
 
 
-def _absolute(name: str, document: Loaded) -> str | None:
-    """A relative name from the file it stands in: each leading dot removes one part."""
+def absolute_name(name: str, sls: str, *, is_init: bool) -> str | None:
+    """A name as it stands in ``sls``: each leading dot removes one part. None leads out of the tree."""
     if not name.startswith("."):
         return name
     rest = name.lstrip(".")
     dots = len(name) - len(rest)
-    parts = document.ref.name.split(".")
-    if document.is_init:
+    parts = sls.split(".")
+    if is_init:
         parts.append("init")
     if dots > len(parts):
         return None

@@ -290,7 +290,7 @@ def _from_files(settings: Settings) -> dict[str, object]:
 
 def _files(settings: Settings) -> list[str]:
     """The grains file that is named, else those in the usual places, the strongest last."""
-    if settings.grains_file:
-        return [settings.grains_file]
+    if settings.grains_file:  # a state of the first run may write it
+        return [settings.grains_file] if os.path.exists(settings.grains_file) else []
     beside = [os.path.join(os.path.dirname(file), "grains") for file in settings.files[:1]]
     return [path for path in dict.fromkeys((*_PLACES, *beside)) if os.path.isfile(path)]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from saltern.compiler.gather import expand
+from saltern.compiler.parse import absolute_name
 from saltern.facts.tops import TopReader
 from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, PillarError, did_you_mean
 from saltern.language.merge import merge
@@ -57,7 +59,7 @@ class PillarCompiler:
     def _given(self, one: Assigned) -> dict[str, object]:
         """What one line of the top file brings; a pattern brings all it matches."""
         result: dict[str, object] = {}
-        for ref in self._expanded(SlsRef(one.env, one.sls)):
+        for ref in expand(SlsRef(one.env, one.sls), self._tree.sls_names):
             if one.target.ignore_missing and self._tree.read(ref) is None:
                 continue
             result = self._over(result, self._file(ref, one.mark, ()))
@@ -112,9 +114,9 @@ class PillarCompiler:
                 where=document.mark(("include", index)),
             )
             return {}
-        name = _absolute(item, document)
+        name = absolute_name(item, document.ref.name, is_init=document.is_init) or item
         result: dict[str, object] = {}
-        for ref in self._expanded(SlsRef(document.ref.env, name)):
+        for ref in expand(SlsRef(document.ref.env, name), self._tree.sls_names):
             defaults = options.get("defaults")
             one = self._file(
                 ref,
@@ -142,24 +144,6 @@ class PillarCompiler:
             fix=did_you_mean(ref.name, self._tree.sls_names(ref.env)) or "check the pillar top file",
         )
         return None
-
-    def _expanded(self, ref: SlsRef) -> list[SlsRef]:
-        if not frozenset("*?[").isdisjoint(ref.name):
-            from fnmatch import fnmatchcase
-
-            names = [name for name in self._tree.sls_names(ref.env) if fnmatchcase(name, ref.name)]
-            return [SlsRef(ref.env, name) for name in names] or [ref]
-        return [ref]
-
-
-def _absolute(name: str, document: Document) -> str:
-    if not name.startswith("."):
-        return name
-    rest = name.lstrip(".")
-    parts = document.ref.name.split(".")
-    if document.is_init:
-        parts.append("init")
-    return ".".join([*parts[: len(parts) - (len(name) - len(rest))], rest])
 
 
 def _nested(data: dict[str, object], key: object) -> dict[str, object]:

@@ -14,7 +14,8 @@ from saltern.render.document import Document, Rendered, find_word
 from saltern.render.document import place as place_in
 from saltern.render.jinja.door import Jinja
 from saltern.render.values import sls_names
-from saltern.render.yaml import USUAL, Limits, YamlProblem, locate, read
+from saltern.render.yaml import USUAL, Limits, YamlProblem, read
+from saltern.render.yaml_places import locate
 from saltern.sources.tree import SlsSource
 
 FILE_RENDERERS = "file"

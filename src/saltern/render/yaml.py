@@ -24,10 +24,10 @@ from yaml.events import (
 )
 
 from saltern.language.diagnostics import CompileError, Diagnostic
-from saltern.language.source import Mark, Path
+from saltern.language.source import Mark
 
 if TYPE_CHECKING:
-    from yaml.nodes import Node
+    pass
 
 _Parser: Any
 try:
@@ -59,7 +59,7 @@ _IMPLICIT: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_reso
 _known: dict[str, object] = {"": None}
 
 
-def _plain(text: str) -> object:
+def plain(text: str) -> object:
     """The value of an unquoted word; remembered, since states repeat the same few words."""
     if text.startswith("0o") and text[2:] and not text[2:].strip("01234567"):
         text = text[1:].replace("o", "0")  # as 0644: the digits are what matters, for a mode
@@ -173,7 +173,7 @@ class _Builder:
             text = event.value
             if not event.implicit[0]:
                 return text
-            return _known[text] if text in _known else _plain(text)
+            return _known[text] if text in _known else plain(text)
         if self.count > self.limits.nodes:
             raise _problem(
                 "yaml-too-large", f"this document has more than {self.limits.nodes} values", event, "split it"
@@ -240,7 +240,7 @@ class _Builder:
                 if not event.implicit[0]:
                     result[key] = text
                 else:
-                    result[key] = known[text] if text in known else _plain(text)
+                    result[key] = known[text] if text in known else plain(text)
             else:
                 result[key] = node(event, depth)
         if merges:
@@ -286,7 +286,7 @@ class _Builder:
     def tagged(self, event: Any) -> object:
         if event.tag is None or event.tag == "!":
             unquoted = event.implicit[0] or (event.tag == "!" and not event.style)
-            return _plain(event.value) if unquoted else event.value
+            return plain(event.value) if unquoted else event.value
         name = event.tag.removeprefix(_PREFIX)
         if name not in _TAGGED_SCALARS or not event.tag.startswith(_PREFIX):
             raise _unknown_tag(event)
@@ -362,68 +362,3 @@ def parse(text: str, name: str = "<text>", limits: Limits = USUAL) -> object:
         raise CompileError(
             Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix)
         ) from None
-
-
-def locate(text: str, path: Path) -> tuple[int, int]:
-    """The line and column (from 1) of the value that ``path`` leads to, or of the last step found.
-
-    Parses the text once more, and keeps it: who has one problem has many. Only ever called to tell one.
-    """
-    node = _composed(text)
-    if node is False:
-        return 0, 0
-    if node is None:
-        return 1, 1
-    place = node.start_mark
-    for step in path:
-        found = _step(node, step)
-        if found is None:
-            break
-        node, place = found
-    return place.line + 1, place.column + 1
-
-
-_last: list[tuple[str, Any]] = []  # the texts that were looked into most recently, and their nodes
-
-
-def _composed(text: str) -> Any:
-    """The nodes of a text; None if it is empty, False if it cannot be composed."""
-    for known, node in _last:
-        if known is text or known == text:
-            return node
-    try:
-        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, RecursionError, UnicodeError):
-        node = False
-    _last.insert(0, (text, node))
-    del _last[8:]
-    return node
-
-
-def _keys(node: Any) -> dict[str, tuple[Node, Any]]:
-    """The keys of a mapping as written; kept with it."""
-    known: dict[str, tuple[Node, Any]] | None = getattr(node, "by_key", None)
-    if known is None:
-        known = {}
-        for key, value in node.value:
-            known.setdefault(str(getattr(key, "value", "")), (value, key.start_mark))
-        node.by_key = known
-    return known
-
-
-def _step(node: Node, step: object) -> tuple[Node, Any] | None:
-    if isinstance(node, yaml.MappingNode):
-        keys = _keys(node)
-        if isinstance(step, str):
-            return keys.get(step)
-        return next((found for written, found in keys.items() if _plain(written) == step), None)
-    if not isinstance(node, yaml.SequenceNode):
-        return None
-    if isinstance(step, int) and not isinstance(step, bool):
-        return (node.value[step], node.value[step].start_mark) if 0 <= step < len(node.value) else None
-    for item in node.value:
-        if isinstance(item, yaml.ScalarNode) and item.value == step:
-            return item, item.start_mark
-        if isinstance(item, yaml.MappingNode) and (found := _step(item, step)) is not None:
-            return found
-    return None

@@ -19,11 +19,11 @@ from saltern.system import files
 @function
 def read_certificate(ctx: Context, certificate: str) -> dict[str, object]:
     """What a certificate (a path or PEM text) says: names, serial number, times, fingerprint."""
-    from saltern.modules.states.x509 import certificates
+    from saltern.modules.states.x509 import issuing
 
     with told("certificate"):
         found = library.load_certificate(library.material(certificate, "certificate"), "certificate")
-        return certificates.told(found)
+        return issuing.told(found)
 
 
 @function

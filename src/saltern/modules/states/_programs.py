@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -81,6 +82,20 @@ def masked(text: str, secrets: Sequence[str | None] = ()) -> str:
         if secret:
             text = text.replace(secret, MASK)
     return LOGIN.sub(rf"\1:{MASK}", text)
+
+
+def give(ctx: Context, path: str, user: str | None) -> None:
+    """Let the user a program runs as, if it is another, work in a private directory of ours."""
+    from saltern.system.process import UnknownUser, look_up
+
+    name = user or ctx.runas
+    if not name:
+        return
+    try:
+        who = look_up(name)
+    except UnknownUser as problem:
+        raise NotYet(str(problem)) from None
+    os.chown(path, who.uid, who.gid)
 
 
 def guarded(

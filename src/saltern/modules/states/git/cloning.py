@@ -6,6 +6,7 @@ import os
 
 from msgspec import Struct
 
+from saltern.modules.states._programs import give
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.git.command import Git, shown
 from saltern.modules.states.git.copy import commit_of, rehearsal
@@ -63,7 +64,7 @@ def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="saltern-git-") as scratch:
-        os.chmod(scratch, 0o777 if git.user or git.ctx.runas else 0o700)
+        give(git.ctx, scratch, git.user)
         git.out("init", "--quiet", "--bare", scratch)
         with rehearsal(git, scratch, remote, "") as there:
             found = there.maybe("rev-parse", "--verify", "--quiet", f"{revision.sha}^{{commit}}")

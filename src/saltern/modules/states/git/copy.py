@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from saltern.modules.states._programs import give
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.git.command import Git, lines
 from saltern.modules.states.git.remote import WHOLE, Remote
@@ -78,11 +79,7 @@ def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="saltern-git-") as scratch:
-        if git.user or git.ctx.runas:
-            os.chmod(scratch, 0o711)
-            scratch = os.path.join(scratch, "objects")
-            os.mkdir(scratch)
-            _give(scratch, git.user or git.ctx.runas or "")
+        give(git.ctx, scratch, git.user)
         own = git.at(path).out("rev-parse", "--git-path", "objects")
         kept = os.path.join(path, own)
         there = git.at(path, {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": kept})
@@ -90,13 +87,6 @@ def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
         quietly = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
         there.ran("fetch", *quietly, "--stdin", remote.url, stdin=f"{wanted}\n")
         yield there
-
-
-def _give(path: str, user: str) -> None:
-    from saltern.system.process import look_up
-
-    who = look_up(user)
-    os.chown(path, who.uid, who.gid)
 
 
 def fast_forward(git: Git, old: str, new: str) -> bool:

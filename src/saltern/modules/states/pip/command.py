@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.context import Context
-from saltern.modules.states._programs import NotYet, ProgramFailed, complaint, output, program
+from saltern.modules.states._programs import NotYet, ProgramFailed, complaint, give, output, program
 from saltern.modules.states.file.answers import Refusal
 from saltern.system.process import Ran
 
@@ -120,7 +120,7 @@ def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: st
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="saltern-pip-") as scratch:
-        os.chmod(scratch, 0o733 if pip.user or ctx.runas else 0o700)
+        give(ctx, scratch, pip.user)
         report = os.path.join(scratch, "report.json")
         told = ["--dry-run"] if dry else []
         ran = pip.ran(ctx, "install", "--quiet", *told, "--report", report, *words)

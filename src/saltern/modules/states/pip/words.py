@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from saltern.modules.commands import listed, words
 from saltern.modules.context import Context
+from saltern.modules.states._programs import give
 from saltern.modules.states.file import sources
 
 SWITCHES: dict[str, str] = {
@@ -76,7 +77,7 @@ def requirement_files(ctx: Context, given: object, user: str | None) -> Iterator
 
     paths = listed(given) if not isinstance(given, str) else [one.strip() for one in given.split(",") if one]
     with TemporaryDirectory(prefix="saltern-pip-") as scratch:
-        os.chmod(scratch, 0o755 if user or ctx.runas else 0o700)
+        give(ctx, scratch, user)
         found: list[str] = []
         for number, path in enumerate(paths):
             here = path

@@ -1,0 +1,82 @@
+"""Where in a YAML text a value stands.
+
+Data is built without places, since they cost more than the data. Who tells a problem asks here, and the
+text is parsed once more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from saltern.language.source import Path
+from saltern.render.yaml import plain
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
+
+
+def locate(text: str, path: Path) -> tuple[int, int]:
+    """The line and column (from 1) of the value that ``path`` leads to, or of the last step found.
+
+    Parses the text once more, and keeps it: who has one problem has many. Only ever called to tell one.
+    """
+    node = _composed(text)
+    if node is False:
+        return 0, 0
+    if node is None:
+        return 1, 1
+    place = node.start_mark
+    for step in path:
+        found = _step(node, step)
+        if found is None:
+            break
+        node, place = found
+    return place.line + 1, place.column + 1
+
+
+_last: list[tuple[str, Any]] = []  # the texts that were looked into most recently, and their nodes
+
+
+def _composed(text: str) -> Any:
+    """The nodes of a text; None if it is empty, False if it cannot be composed."""
+    for known, node in _last:
+        if known is text or known == text:
+            return node
+    try:
+        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, RecursionError, UnicodeError):
+        node = False
+    _last.insert(0, (text, node))
+    del _last[8:]
+    return node
+
+
+def _keys(node: Any) -> dict[str, tuple[Node, Any]]:
+    """The keys of a mapping as written; kept with it."""
+    known: dict[str, tuple[Node, Any]] | None = getattr(node, "by_key", None)
+    if known is None:
+        known = {}
+        for key, value in node.value:
+            known.setdefault(str(getattr(key, "value", "")), (value, key.start_mark))
+        node.by_key = known
+    return known
+
+
+def _step(node: Node, step: object) -> tuple[Node, Any] | None:
+    if isinstance(node, yaml.MappingNode):
+        keys = _keys(node)
+        if isinstance(step, str):
+            return keys.get(step)
+        return next((found for written, found in keys.items() if plain(written) == step), None)
+    if not isinstance(node, yaml.SequenceNode):
+        return None
+    if isinstance(step, int) and not isinstance(step, bool):
+        return (node.value[step], node.value[step].start_mark) if 0 <= step < len(node.value) else None
+    for item in node.value:
+        if isinstance(item, yaml.ScalarNode) and item.value == step:
+            return item, item.start_mark
+        if isinstance(item, yaml.MappingNode) and (found := _step(item, step)) is not None:
+            return found
+    return None
