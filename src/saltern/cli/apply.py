@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import STATE_OUTPUTS, TREE_ROWS, output_options, output_rows, session, yaml_value
+from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_options, output_rows, session, yaml_value
 from saltern.language.diagnostics import SalternError
 
 if TYPE_CHECKING:
@@ -68,28 +68,7 @@ LINE = CommandLine(
         ),
         *TREE_ROWS,
         *output_rows("highstate"),
-        Row(
-            flag="--state-output",
-            dest="state_output",
-            metavar="HOW",
-            group="output",
-            help=f"{', '.join(STATE_OUTPUTS)}; with _id: IDs instead of names",
-        ),
-        Row(
-            flag="--state-verbose",
-            dest="state_verbose",
-            kind="flag",
-            metavar="BOOL",
-            group="output",
-            help="false: leave out what is fine and unchanged",
-        ),
-        Row(
-            flag="--output-diff",
-            dest="state_output_diff",
-            kind="on",
-            group="output",
-            help="only what changed or failed",
-        ),
+        *STATE_ROWS,
         Row(
             flag="--expand",
             dest="expand",

@@ -92,6 +92,33 @@ def output_rows(default: str) -> tuple[Row, ...]:
     )
 
 
+# How the report of a run is laid out.
+STATE_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="--state-output",
+        dest="state_output",
+        metavar="HOW",
+        group="output",
+        help=f"{', '.join(STATE_OUTPUTS)}; with _id: IDs instead of names",
+    ),
+    Row(
+        flag="--state-verbose",
+        dest="state_verbose",
+        kind="flag",
+        metavar="BOOL",
+        group="output",
+        help="false: leave out what is fine and unchanged",
+    ),
+    Row(
+        flag="--output-diff",
+        dest="state_output_diff",
+        kind="on",
+        group="output",
+        help="only what changed or failed",
+    ),
+)
+
+
 def session(args: SimpleNamespace, **overrides: object) -> Session:
     """Everything a command needs, from what was typed. Raises ``OperationError``."""
     settings, warnings = load(

@@ -6,7 +6,7 @@ import sys
 
 from saltern.cli.apply import exit_code
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, call_arguments, output_options, output_rows, session
+from saltern.cli.options import STATE_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(
@@ -20,6 +20,7 @@ LINE = CommandLine(
         Row(flag="--test", dest="test", kind="on", help="say what would change, and change nothing"),
         *TREE_ROWS,
         *output_rows("highstate"),
+        *STATE_ROWS,
     ),
 )
 

@@ -103,8 +103,14 @@ def test_a_broken_grains_file_is_told_with_its_line(tmp_path: Path) -> None:
     file.write_text("a: 1\nb: [\n")
     with pytest.raises(OperationError, match=r"grains:3"):
         collect(Settings(grains_file=str(file)))
+    file.unlink()
+    file.mkdir()
     with pytest.raises(OperationError, match="cannot read"):
-        collect(Settings(grains_file=str(tmp_path / "none")))
+        collect(Settings(grains_file=str(file)))
+
+
+def test_a_grains_file_that_is_not_there_yet_is_empty(tmp_path: Path) -> None:
+    assert "role" not in collect(Settings(grains_file=str(tmp_path / "none")))
 
 
 def test_a_look_that_fails_finds_nothing_and_harms_nothing() -> None:
