@@ -55,9 +55,7 @@ class Kind(Struct, frozen=True, kw_only=True):
 
 RENDERERS: dict[str, Kind] = {
     "jinja": Kind(code="", makes="text", doc="Jinja templates, with everything Salt adds to them."),
-    "mako": Kind(
-        code="saltern.render.engines:mako", makes="text", doc="Mako templates.", extra="saltern[renderers]"
-    ),
+    "mako": Kind(code="saltern.render.engines:mako", makes="text", doc="Mako templates."),
     "genshi": Kind(
         code="saltern.render.engines:genshi",
         makes="text",

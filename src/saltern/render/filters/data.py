@@ -47,7 +47,7 @@ def json_query(data: Any, expr: str) -> Any:
     try:
         import jmespath
     except ImportError:
-        raise ValueError("the jmespath package is not installed (pip install 'saltern[filters]')") from None
+        raise ValueError("the jmespath package is not installed (pip install jmespath)") from None
     try:
         return jmespath.search(expr, data)
     except jmespath.exceptions.JMESPathError as problem:
