@@ -346,11 +346,23 @@ def _only(plan: Plan, id_: str) -> Plan:
     return subset(plan, places)
 
 
+def _tie(plan: Plan, owner: int, place: int) -> str:
+    """The requisite by which one chunk pulls another."""
+    size = len(plan.chunks)
+    for need in plan.needs.get(owner, ()):
+        if need.on == place or (need.on >= size and place in plan.barriers[need.on - size]):
+            return need.kind.name
+    return "a requisite"  # of what it is rehearsed for
+
+
 def _reason(plan: Plan, place: int) -> str:
     chunk = plan.chunks[place]
     if place in plan.pulled_by:
-        puller = plan.chunks[plan.pulled_by[place]]
-        return f"pulled forward by {puller.function} {puller.id!r}"
+        by = plan.pulled_by[place]
+        puller = f"{plan.chunks[by].function} {plan.chunks[by].id!r}"
+        if place in plan.preparers.get(by, ()):
+            return f"prepares for {puller} (prereq)"
+        return f"pulled forward by {_tie(plan, by, place)} of {puller}"
     if "order" in chunk.words:
         return f"order: {chunk.order}"
     return "definition order"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
@@ -11,8 +12,6 @@ from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostics, SalternError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from saltern.engine import Request
     from saltern.session import Session
 
@@ -70,12 +69,35 @@ def main(argv: list[str]) -> int:
         from saltern.report.diagnostics import show
 
         show(found.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    if args.what == "rendered" and args.out == "nested":
-        for name, text in value.items():  # type: ignore[attr-defined]
-            print(f"# {name}\n{text}", end="")
+    if args.what in PLAINLY and args.out == "nested":
+        PLAINLY[args.what](value)
         return exits.OK
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK
+
+
+def _print_rendered(texts: Any) -> None:
+    for name, text in texts.items():
+        print(f"# {name}\n{text}", end="")
+
+
+def _print_order(rows: Any) -> None:
+    """One line for each state: place, function, ID, why there, where written."""
+    from saltern.report.text import safe_line
+
+    cells = [
+        [str(row["position"]), row["state"], safe_line(row["id"]), safe_line(row["reason"]), row["where"]]
+        for row in rows
+    ]
+    widths = [max((len(line[column]) for line in cells), default=0) for column in range(4)]
+    for line in cells:
+        place, *rest, where = line
+        shown = [text.ljust(width) for text, width in zip(rest, widths[1:], strict=True)]
+        print(f"{place.rjust(widths[0])}  {'  '.join(shown)}  {safe_line(where)}")
+
+
+# What reads better than nested data.
+PLAINLY: dict[str, Callable[[Any], None]] = {"rendered": _print_rendered, "order": _print_order}
 
 
 def _value(what: str, engine: Session, names: tuple[str, ...], env: str | None, found: Diagnostics) -> object:
