@@ -134,7 +134,7 @@ def test_a_command_that_takes_too_long_fails_unless_that_is_fine(ctx: Context) -
 def test_a_command_in_the_background_is_not_waited_for(ctx: Context, tmp_path: Path) -> None:
     begun = time.monotonic()
     result = cmd.run(ctx, f"sleep 0.3; touch {tmp_path}/done; sleep 20", bg=True)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15  # not the time it sleeps
     assert (result.outcome, result.changes["retcode"]) == (Outcome.OK, None)
     pid = result.changes["pid"]
     assert isinstance(pid, int)

@@ -93,7 +93,7 @@ def test_a_program_that_takes_too_long_is_killed_with_all_it_started(command: st
     begun = time.monotonic()
     ran = run(command, timeout=0.2)
     assert (ran.code, ran.timed_out) == (TIMED_OUT, True)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15  # not the time it sleeps
 
 
 def test_what_was_printed_before_the_time_was_up_is_kept() -> None:
