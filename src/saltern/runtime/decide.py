@@ -34,7 +34,9 @@ def decide(plan: Plan, place: int, answers: Answers, *, rehearsal: bool = False)
     preparers = () if rehearsal else plan.preparers.get(place, ())
     if not needs and not preparers:
         return RUN
-    culprits: set[int] = {owner for owner in preparers if answers.effective(owner).outcome is Outcome.FAILED}
+    culprits: set[int] = set()
+    if _pending(place, answers):  # who has nothing to change needs no preparation
+        culprits = {owner for owner in preparers if answers.effective(owner).outcome is Outcome.FAILED}
     held: list[RequisiteKind] = []
     met: set[str] = set()
     signal = False
@@ -56,6 +58,12 @@ def decide(plan: Plan, place: int, answers: Answers, *, rehearsal: bool = False)
     if held:
         return Verdict(Vote.HOLD, held[0])
     return SIGNAL if signal else RUN
+
+
+def _pending(place: int, answers: Answers) -> bool:
+    """Whether its rehearsal foresaw a change."""
+    seen = answers.rehearsed.get(place)
+    return seen is not None and (seen.changed or seen.outcome is not Outcome.OK)
 
 
 def _by_kind(needs: tuple[Need, ...], answers: Answers) -> list[tuple[RequisiteKind, set[Vote]]]:
