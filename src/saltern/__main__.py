@@ -15,7 +15,7 @@ def main() -> None:
     import gc
     import os
 
-    gc.disable()  # compiling only builds up; the engine switches it on again for the run
+    gc.disable()  # compiling only builds up; `apply` switches it on again for the run
     # Where typing_extensions happens to be installed, msgspec imports it for types we do not use, and
     # that costs more than all of our own modules.
     hidden = "typing_extensions" not in sys.modules

@@ -6,7 +6,6 @@ the way of the data: files → High → chunks → plan → answers.
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from saltern.compiler.compile import Low, compile_high, compile_low, shape
 from saltern.compiler.compile import Rules as CompileRules
+from saltern.compiler.gather import expand
 from saltern.compiler.ports import Loaded
 from saltern.compiler.shapes import high_data
 from saltern.language.chunk import Chunk
@@ -88,23 +88,33 @@ class _TemplateLoader(_Loader):
 # -- what a user asks for -------------------------------------------------------------------------
 
 
-def apply(session: Session, request: Request, tell: Recorder | None = None) -> Report:
-    """Bring this machine to the state that the SLS files describe."""
+def apply(
+    session: Session,
+    request: Request,
+    tell: Recorder | None = None,
+    *,
+    compiled: Callable[[], None] | None = None,
+) -> Report:
+    """Bring this machine to the state that the SLS files describe.
+
+    ``compiled`` is called between compiling and running.
+    """
     found = Diagnostics()
+    rules = _compile_rules(session, request)
     session.prepare()
     refs, loader = targets(session, request, found)
     if not refs and not request.sls:
         return _no_states([*session.warnings, *found.warnings])
-    high = compile_high(refs, loader, _compile_rules(session, request), found)
-    low = compile_low(high, _compile_rules(session, request), session.caller.reacts, found)
+    high = compile_high(refs, loader, rules, found)
+    low = compile_low(high, rules, session.caller.reacts, found)
     check(low.chunks, session.registry, found, strict=session.settings.strict)
     found.check()
     plan = make_plan(low.chunks, low.rendered, found, _aggregates(session, low.chunks))
     if request.id is not None:
         plan = _only(plan, request.id)
     session.run.chunks = plan.chunks
-    gc.freeze()  # what is compiled stays; the collector need not look at it again
-    gc.enable()
+    if compiled is not None:
+        compiled()
     report = run(
         plan,
         caller=session.caller,
@@ -168,13 +178,12 @@ def show_rendered(session: Session, request: Request, found: Diagnostics) -> dic
     session.prepare()
     refs, loader = targets(session, request, found)
     texts: dict[str, str] = {}
-    for ref in refs:
+    for ref in (one for given in refs for one in expand(given, loader.names)):
         source = session.tree.read(ref)
         if source is None:
-            loader.names(ref.env)
             compile_high([ref], loader, CompileRules(), found)  # tells what is missing
-            continue
-        texts[ref.name] = session.renderers.shown(source)
+        else:
+            texts[ref.name] = session.renderers.shown(source)
     return texts
 
 

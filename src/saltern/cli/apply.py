@@ -117,7 +117,7 @@ def _applied(args: SimpleNamespace, engine: Session) -> Report:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end in order, and report what was done
     try:
         with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
-            report = apply(engine, request, _all(watchers))
+            report = apply(engine, request, _all(watchers), compiled=_settle)
     finally:
         for watcher in close:
             watcher.close()
@@ -128,6 +128,14 @@ def _applied(args: SimpleNamespace, engine: Session) -> Report:
         show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
     _write(args, engine, report)
     return report
+
+
+def _settle() -> None:
+    """What is compiled stays to the end: the collector, off until now, need not look at it again."""
+    import gc
+
+    gc.freeze()
+    gc.enable()
 
 
 def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:

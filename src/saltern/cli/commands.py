@@ -17,5 +17,6 @@ COMMANDS: dict[str, Command] = {
     "show": Command("show what would be applied: high data, low data, order, top, pillar, grains …", "show"),
     "single": Command("apply one state, without any file", "single"),
     "call": Command("call one execution function", "call"),
+    "docs": Command("print what a module or a function does and takes", "docs"),
     "render": Command("render a file and print the result", "render"),
 }
