@@ -19,7 +19,7 @@ def exclude(chunks: list[Chunk], rules: list[Exclusion], found: Diagnostics) -> 
             found.warn(
                 "exclude-matches-nothing",
                 f"exclude names {rule.id or rule.sls!r}, which is not part of this run",
-                where=rule.where,
+                where=rule.mark(),
                 fix=did_you_mean(rule.id, {chunk.id for chunk in chunks}) if rule.id else "",
             )
     return [chunk for chunk in chunks if not any(_hits(rule, chunk) for rule in rules)]

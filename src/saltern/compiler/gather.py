@@ -15,9 +15,9 @@ from saltern.compiler.ports import Loader
 from saltern.language.diagnostics import CompileError, Diagnostics, did_you_mean
 from saltern.language.high import Declaration, High, Include, SlsFile
 from saltern.language.source import Mark, SlsRef
+from saltern.plan.index import is_pattern
 
 FIRST_ORDER = 10000
-PATTERN = frozenset("*?[")
 MOST_SUGGESTED = 20
 
 
@@ -34,7 +34,7 @@ def gather(refs: Sequence[SlsRef], loader: Loader, found: Diagnostics, *, auto_o
 
 def expand(ref: SlsRef, names: Callable[[str], list[str]]) -> list[SlsRef]:
     """A pattern becomes the names it matches; one that matches nothing is taken as it is."""
-    if not PATTERN.isdisjoint(ref.name):
+    if is_pattern(ref.name):
         from fnmatch import fnmatchcase
 
         matched = [name for name in names(ref.env) if fnmatchcase(name, ref.name)]

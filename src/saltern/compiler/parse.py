@@ -6,6 +6,8 @@ Here a short form becomes the long one: ``id: pkg.installed`` and ``pkg.installe
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from saltern.compiler.ports import Loaded
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.high import Declaration, Exclusion, Extension, Include, SlsFile
@@ -217,16 +219,15 @@ def _exclude(body: object, file: SlsFile, document: Loaded, found: Diagnostics) 
         return
     for index, item in enumerate(body):
         rule = exclusion(item)
-        where = document.mark(("exclude", index))
         if rule is None:
             found.warn(
                 "exclude-shape",
                 f"the exclude item {item!r} excludes nothing",
-                where=where,
+                where=document.mark(("exclude", index)),
                 fix="write '- sls: name' or '- id: name'",
             )
         else:
-            file.exclusions.append(Exclusion(id=rule.id, sls=rule.sls, raw=item, where=where))
+            file.exclusions.append(replace(rule, origin=document, index=index))
 
 
 def exclusion(item: object) -> Exclusion | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from saltern.language.source import Mark, Origin, Path, SlsRef
+from saltern.language.source import Mark, Origin, SlsRef
 
 
 class Declaration(Struct, kw_only=True, gc=False):
@@ -23,10 +23,9 @@ class Declaration(Struct, kw_only=True, gc=False):
     words: frozenset[str] = frozenset()  # the engine's words among its arguments
     included_from: tuple[str, ...] = ()
     order: int | None = None
-    base: Path = ()
 
     def mark(self, *path: object) -> Mark:
-        return self.origin.mark((*self.base, self.id, self.key, *path))
+        return self.origin.mark((self.id, self.key, *path))
 
     @property
     def fun(self) -> str:
@@ -51,7 +50,11 @@ class Exclusion(Struct, frozen=True, kw_only=True):
     id: str = ""
     sls: str = ""
     raw: object = None
-    where: Mark | None = None
+    origin: Origin | None = None  # none for one from the command line
+    index: int = 0
+
+    def mark(self) -> Mark | None:
+        return self.origin.mark(("exclude", self.index)) if self.origin else None
 
 
 class Include(Struct, frozen=True):

@@ -38,7 +38,6 @@ class Standing(Struct, frozen=True):
 
     outcome: Outcome
     changed: bool = False
-    quiet: bool = False
 
 
 def succeeded(target: Standing) -> Vote:

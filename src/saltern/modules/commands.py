@@ -217,22 +217,9 @@ def _wrapped(argv: Sequence[str], options: Options) -> list[str]:
     return ["/bin/sh", "-c", BACKGROUND, "sh", *inner] if options.bg else inner
 
 
-GUARD_OPTIONS = (
-    "cwd",
-    "root",
-    "runas",
-    "env",
-    "prepend_path",
-    "umask",
-    "timeout",
-    "success_retcodes",
-    "shell",
-)
-
-
 def run_guard(ctx: Context, command: str, given: Mapping[str, object]) -> int:
     """The exit code of a condition, with the options of its state."""
-    values = {name: given[name] for name in GUARD_OPTIONS if given.get(name) is not None}
+    values = {name: value for name, value in given.items() if value is not None}
     texts = {
         name: str(values[name])
         for name in ("cwd", "root", "runas", "prepend_path", "shell")
