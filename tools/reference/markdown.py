@@ -46,9 +46,13 @@ ARGUMENT = re.compile(r"(?P<names>[\w*]+(?:, [\w*]+)*): (?P<text>.*)")
 
 
 def example(text: str) -> str:
-    """The fenced block below ``Example:``, as Markdown; empty if there is none."""
+    """The block below ``Example:``, fenced or marked ``.. code-block:: yaml``, as Markdown; empty if none."""
     _, found, rest = inspect.cleandoc(text).partition("\nExample:\n")
-    return inspect.cleandoc(rest) if found else ""
+    shown = inspect.cleandoc(rest) if found else ""
+    mark, _, body = shown.partition("\n")
+    if not mark.startswith(".. code-block::"):
+        return shown
+    return f"```{mark.rpartition(' ')[2]}\n{inspect.cleandoc(body)}\n```"
 
 
 def docstring(text: str) -> tuple[str, dict[str, str]]:
