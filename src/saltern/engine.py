@@ -6,18 +6,17 @@ the way of the data: files → High → chunks → plan → answers.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from saltern.compiler.compile import Low, compile_high, compile_low, shape
 from saltern.compiler.compile import Rules as CompileRules
+from saltern.compiler.compile import compile_high, shape
 from saltern.compiler.gather import expand
-from saltern.compiler.ports import Loaded
 from saltern.compiler.shapes import high_data
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import UNLIMITED
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, did_you_mean
 from saltern.language.events import Answer, Report
 from saltern.language.high import Declaration, Exclusion
@@ -26,11 +25,12 @@ from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.check import check
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
-from saltern.runtime.loop import Rules as RunRules
 from saltern.runtime.loop import run
-from saltern.runtime.ports import Recorder
+from saltern.runtime.ports import FrameMaker, Recorder
+from saltern.runtime.world import Bounds
+from saltern.runtime.world import Rules as RunRules
 from saltern.session import Session
-from saltern.sources.tree import SlsSource
+from saltern.stages import Delays, TemplateLoader, TreeLoader, planned
 
 if TYPE_CHECKING:
     from saltern.targeting.top import Assigned
@@ -46,43 +46,6 @@ class Request(Struct, frozen=True, kw_only=True):
     exclude: tuple[object, ...] = ()
     template: str | None = None
     id: str | None = None
-
-
-class _Loader:
-    """What the compiler asks for: files of the tree, rendered."""
-
-    def __init__(self, session: Session) -> None:
-        self._tree = session.tree
-        self._renderers = session.renderers
-        self.asked: dict[SlsRef, Assigned] = {}  # by the top file
-
-    def where(self, ref: SlsRef) -> Mark | None:
-        return self.asked[ref].mark() if ref in self.asked else None
-
-    def load(self, ref: SlsRef) -> Loaded | None:
-        source = self._tree.read(ref)
-        return None if source is None else self._renderers.sls(source)
-
-    def names(self, env: str) -> list[str]:
-        return self._tree.sls_names(env)
-
-    def knows(self, env: str) -> bool:
-        return env in self._tree
-
-
-class _TemplateLoader(_Loader):
-    """The same, with one file from outside the roots under a name of its own."""
-
-    def __init__(self, session: Session, path: str, env: str) -> None:
-        super().__init__(session)
-        self.ref = SlsRef(env, os.path.basename(path).removesuffix(".sls"))
-        text = session.tree.text(path)
-        if text is None:
-            raise OperationError(Diagnostic(code="template-missing", what=f"there is no file {path!r}"))
-        self._source = SlsSource(self.ref, path, os.path.basename(path), text)
-
-    def load(self, ref: SlsRef) -> Loaded | None:
-        return self._renderers.sls(self._source) if ref == self.ref else super().load(ref)
 
 
 # -- what a user asks for -------------------------------------------------------------------------
@@ -105,24 +68,24 @@ def apply(
     refs, loader = targets(session, request, found)
     if not refs and not request.sls:
         return _no_states([*session.warnings, *found.warnings])
-    high = compile_high(refs, loader, rules, found)
-    low = compile_low(high, rules, session.caller.reacts, found)
-    check(low.chunks, session.registry, found, strict=session.settings.strict)
-    found.check()
-    plan = make_plan(low.chunks, low.rendered, found, _aggregates(session, low.chunks))
+    delays = Delays(bounds(session).limit)
+    plan = planned(session, refs, loader, rules, found, delays=delays)
     if request.id is not None:
         plan = _only(plan, request.id)
     session.run.chunks = plan.chunks
     if compiled is not None:
         compiled()
+    session.run.outbox.listen(tell)
     report = run(
         plan,
         caller=session.caller,
         clock=session.clock,
         rules=_run_rules(session),
         tell=session.telling(tell),
+        frames=_frames(session, rules, delays),
     )
     report.warnings = [*session.warnings, *found.warnings]
+    report.unused = delays.unused()
     return report
 
 
@@ -227,17 +190,17 @@ class _CommandLine:
         return Mark(self.file)
 
 
-def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Sequence[SlsRef], _Loader]:
+def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Sequence[SlsRef], TreeLoader]:
     """The files asked for, or those of the top file."""
     session.tree.check()
     env = _env(session, request) or "base"
     if request.template:
-        template = _TemplateLoader(session, request.template, env)
+        template = TemplateLoader(session, request.template, env)
         return [template.ref], template
     if request.sls:
-        return [SlsRef(env, name) for name in request.sls], _Loader(session)
+        return [SlsRef(env, name) for name in request.sls], TreeLoader(session)
     given = [one for some in _assigned(session, request, found).values() for one in some]
-    loader = _Loader(session)
+    loader = TreeLoader(session)
     loader.asked = {SlsRef(one.env, one.sls): one for one in given}
     return [SlsRef(one.env, one.sls) for one in given], loader
 
@@ -284,9 +247,9 @@ def _compile_rules(session: Session, request: Request) -> CompileRules:
 def _planned(session: Session, request: Request, found: Diagnostics) -> Plan:
     session.prepare()
     refs, loader = targets(session, request, found)
+    delays = Delays(bounds(session).limit)
     rules = _compile_rules(session, request)
-    low: Low = compile_low(compile_high(refs, loader, rules, found), rules, session.caller.reacts, found)
-    return make_plan(low.chunks, low.rendered, found, _aggregates(session, low.chunks))
+    return planned(session, refs, loader, rules, found, delays=delays, checks=False)
 
 
 def _run_rules(session: Session) -> RunRules:
@@ -298,21 +261,27 @@ def _run_rules(session: Session) -> RunRules:
         events=settings.state_events,
         allowed=_allowed(session) if settings.global_state_conditions else None,
         disabled=_disabled(session.grains.get("state_runs_disabled")),
+        bounds=bounds(session),
     )
 
 
-def _aggregates(session: Session, chunks: Sequence[Chunk]) -> Callable[[Chunk], bool] | None:
-    """Which chunks want to be done together, by their own word or the configuration's; None: none does."""
-    usual = session.settings.state_aggregate
-    if not usual and not any("aggregate" in chunk.words for chunk in chunks):
+def _frames(session: Session, rules: CompileRules, delays: Delays) -> FrameMaker | None:
+    if not delays.wanted:
         return None
+    from saltern.frames import Frames
 
-    def wanted(chunk: Chunk) -> bool:
-        word = chunk.args.get("aggregate", usual)
-        asked = chunk.state in word if isinstance(word, list) else word is True
-        return asked and session.caller.aggregates(chunk.state)
+    return Frames(session, rules, delays)
 
-    return wanted
+
+def bounds(session: Session) -> Bounds:
+    """How much may be rendered late."""
+    settings = session.settings
+    limit = settings.delayed_repeat_limit
+    return Bounds(
+        limit=UNLIMITED if limit is None else limit,
+        depth=settings.delayed_max_depth,
+        frames=settings.delayed_max_frames,
+    )
 
 
 def _allowed(session: Session) -> Callable[[Chunk], bool]:

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from saltern.compat.places import present
 from saltern.config.settings import Settings, cache_directory
 from saltern.facts.grains import Grains, collect
-from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
 from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Run
 from saltern.modules.registry import Provider, Registry
@@ -92,7 +92,8 @@ class Session:
         self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, **settings.extra}
         del self.opts["extra"]
         self.pillar: dict[str, object] = {}
-        self.warnings: list[Diagnostic] = []  # about the pillar
+        self.warnings: list[Diagnostic] = []  # about grains and pillar
+        self._about_grains: list[Diagnostic] = []
         self.renderers = self._renderers(self.tree, self.pillar)
         self.run = Run(
             settings=settings,
@@ -138,11 +139,15 @@ class Session:
         from saltern.compat.grains import custom_grains
 
         given = set(dict.keys(self.grains))
-        found, _problems = custom_grains(self.library)
+        found, problems = custom_grains(self.library)
+        self._about_grains = [
+            Diagnostic(severity=Severity.WARNING, code="grain-failed", what=problem) for problem in problems
+        ]
         self.grains.update({name: value for name, value in found.items() if name not in given})
 
     def prepare(self) -> None:
         """Compile the pillar; nothing runs when it is wrong. The mapping stays the same object."""
+        self.warnings = list(self._about_grains)
         compiled = self._compiled_pillar()
         self.pillar.clear()
         self.pillar.update(compiled)
@@ -192,7 +197,7 @@ class Session:
             from saltern.facts.pillar import PillarCompiler
 
             tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size)
-            renderers = self._renderers(tree, self._override)
+            renderers = self._renderers(tree, self._override, delays=False)
             envs = self._pillar_environments(tree)
             compiler = PillarCompiler(
                 tree,
@@ -202,7 +207,7 @@ class Session:
                 merge_lists=settings.pillar_merge_lists,
             )
             compiled = compiler.compile(self.subject(), envs)
-            self.warnings = compiler.warnings
+            self.warnings += compiler.warnings
         if entries := settings.extra.get("ext_pillar"):
             from saltern.compat.pillar import ext_pillar
 
@@ -229,7 +234,7 @@ class Session:
             return [settings.saltenv]
         return ["base"] if settings.pillar_source_merging_strategy == "none" else tree.environments()
 
-    def _renderers(self, tree: Tree, pillar: dict[str, object]) -> Renderers:
+    def _renderers(self, tree: Tree, pillar: dict[str, object], *, delays: bool = True) -> Renderers:
         settings = self.settings
         shared: dict[str, object] = {
             "salt": self.salt,
@@ -260,6 +265,7 @@ class Session:
             limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
             others=self._other_renderer,
             seconds=settings.render_time_limit,
+            delays=delays,
         )
 
     def _jinja(

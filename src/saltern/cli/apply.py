@@ -94,7 +94,7 @@ def main(argv: list[str]) -> int:
 
 def exit_code(report: Report, *, detailed: bool = False) -> int:
     from saltern.report.verdict import changed, failed
-    from saltern.runtime.loop import INTERRUPTED
+    from saltern.runtime.world import INTERRUPTED
 
     if report.stopped == INTERRUPTED:
         return exits.INTERRUPTED

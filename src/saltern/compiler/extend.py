@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from saltern.compiler.parse import kind_of, words_in
+from saltern.language.delayed import WORDS as DELAYED_WORDS
 from saltern.language.diagnostics import Diagnostics, did_you_mean
-from saltern.language.high import Declaration, Extension, High
-from saltern.language.requisites import IN_FORMS, REQUISITE_WORDS
+from saltern.language.high import Added, Declaration, Extension, High
+from saltern.language.requisites import ADDING, IN_FORMS, REQUISITE_WORDS
 
 
 def extend(high: High, found: Diagnostics) -> High:
@@ -128,7 +129,19 @@ def _apply(
                 _tell_override(place, str(word), extension, key, setters, found)
     old = table.declarations[place]
     merged = _merged(old.items, items)
-    table.declarations[place] = replace(old, items=merged, words=words_in(merged))
+    table.declarations[place] = replace(
+        old, items=merged, words=words_in(merged), added=(*old.added, *_brought(old, items, extension, key))
+    )
+
+
+def _brought(old: Declaration, items: list[object], extension: Extension, key: str) -> Iterable[Added]:
+    """Entries of ``delayed_render`` mean what the file means that wrote them."""
+    brought = {word for item in items if isinstance(item, dict) for word in item}
+    for word in DELAYED_WORDS:
+        if word in brought:
+            before = [one[word] for one in old.items if isinstance(one, dict) and word in one]
+            start = sum(len(some) for some in before if isinstance(some, list))
+            yield Added(word, start, extension.origin, ("extend", extension.id, key))
 
 
 def _by_name(extension: Extension, key: str, state: str, table: _Table, found: Diagnostics) -> int | None:
@@ -199,7 +212,7 @@ def _with(items: list[object], key: object, value: object) -> list[object]:
         items = [one for one in items if not (isinstance(one, dict) and "names" in one)]
     for place, one in enumerate(items):
         if isinstance(one, dict) and key in one:
-            if key in REQUISITE_WORDS and isinstance(one[key], list) and isinstance(value, list):
+            if key in ADDING and isinstance(one[key], list) and isinstance(value, list):
                 value = [*one[key], *value]
             return [*items[:place], {**one, key: value}, *items[place + 1 :]]
     return [*items, {key: value}]

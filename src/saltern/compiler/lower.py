@@ -14,7 +14,7 @@ from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.high import Declaration, SlsFile
 from saltern.language.keywords import ENGINE_WORDS
-from saltern.language.requisites import REQUISITE_WORDS
+from saltern.language.requisites import ADDING, REQUISITE_WORDS
 
 
 def lower(
@@ -85,7 +85,7 @@ def _take(declared: Declaration, item: object, args: dict[str, object], found: D
         )
     for key, value in item.items():
         before = args.get(key)
-        if key in REQUISITE_WORDS and isinstance(before, list) and isinstance(value, list):
+        if key in ADDING and isinstance(before, list) and isinstance(value, list):
             value = [*before, *value]
         args[key] = value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from saltern.language.source import Mark, Path, SlsRef
+from saltern.sources.tree import SlsSource
 
 
 class Loaded(Protocol):
@@ -35,3 +36,13 @@ class Loader(Protocol):
         ...
 
     def knows(self, env: str) -> bool: ...
+
+
+class Sources(Protocol):
+    """Files as they lie in the tree, for what is rendered later."""
+
+    def source(self, ref: SlsRef) -> SlsSource | None:
+        """The file, or None. Raises ``CompileError``."""
+        ...
+
+    def names(self, env: str) -> list[str]: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from saltern.config.options import OPTIONS, Option
+from saltern.config.options import NUMBER_OR_NONE, OPTIONS, Option
 from saltern.config.settings import Settings
 from saltern.config.shapes import SHAPES, place
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
@@ -46,7 +46,7 @@ def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[D
         option = OPTIONS.get(name)
         if option is None:
             extra[name] = value
-        elif value is not None:
+        elif value is not None or option.shape == NUMBER_OR_NONE:
             values[name] = _shaped(option, value, read)
     unknown = [name for name in extra if not is_foreign(name)]
     return values, extra, [_unused(unknown, read)] if unknown else []

@@ -11,6 +11,7 @@ from msgspec import Struct
 # The shapes a value may have, as a problem tells them; ``shapes.SHAPES`` has a reader for each.
 TEXT, FLAG, NUMBER, SECONDS = "text", "true or false", "a whole number", "a number of seconds"
 TEXTS, ROOTS, MAPPING = "a list of texts", "a mapping of environments to directories", "a mapping"
+NUMBER_OR_NONE = "a whole number from 1 on, or None"
 PATH, PATHS = "a path", "a list of paths"
 OPTIONAL_TEXT, FLAG_OR_TEXT, FLAG_OR_TEXTS = (
     "text or nothing",
@@ -89,6 +90,14 @@ OPTIONS: dict[str, Option] = {
         Option("failhard", FLAG, False, "The first failed state ends the run."),
         Option("state_auto_order", FLAG, True, "States run in the order in which they are written."),
         Option("state_aggregate", FLAG_OR_TEXTS, False, "Let modules do several states in one go."),
+        Option(
+            "delayed_repeat_limit",
+            NUMBER_OR_NONE,
+            1,
+            "How often a run renders one delayed block or SLS whose tag says nothing; None: no limit.",
+        ),
+        Option("delayed_max_depth", NUMBER, 50, "How deep delayed frames may nest."),
+        Option("delayed_max_frames", NUMBER, 1000, "How many delayed frames one run may have."),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
         Option("state_events", FLAG, False, "Tell an event for every finished state."),
         Option("disabled_requisites", TEXTS, [], "Requisites that are ignored."),

@@ -36,6 +36,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     lock_saltenv: bool = False
     env_order: list[str] = []
     default_top: str = "base"
+    delayed_repeat_limit: int | None = 1
+    delayed_max_depth: int = 50
+    delayed_max_frames: int = 1000
     state_top: str = "top.sls"
     state_top_saltenv: str | None = None
     top_file_merging_strategy: str = "merge"

@@ -47,6 +47,15 @@ def _number(value: object) -> int:
     return number
 
 
+def _number_or_none(value: object) -> int | None:
+    if value is None or str(value).lower() in ("none", "null", "~"):
+        return None
+    number = _number(value)
+    if number == 0:
+        raise ValueError
+    return number
+
+
 def _seconds(value: object) -> float:
     seconds = float(_text(value))
     if not 0 <= seconds < float("inf"):
@@ -115,6 +124,7 @@ SHAPES: dict[str, Callable[[object], object]] = {
     options.OPTIONAL_TEXT: _optional_text,
     options.FLAG: _flag,
     options.NUMBER: _number,
+    options.NUMBER_OR_NONE: _number_or_none,
     options.SECONDS: _seconds,
     options.TEXTS: _texts,
     options.MAPPING: _mapping,

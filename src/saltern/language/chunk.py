@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from saltern.language.delayed import Target
 from saltern.language.high import Declaration
 from saltern.language.source import Mark
 
@@ -35,6 +36,8 @@ class Chunk(Struct, kw_only=True, gc=False):
     args: dict[str, object]
     requisites: tuple[Requisite, ...] = ()
     words: frozenset[str] = frozenset()
+    delayed: tuple[Target, ...] = ()  # rendered and run right after it
+    late: tuple[str, ...] = ()  # the registers that its arguments ask for
     broken: str = ""  # why it cannot be called at all, found while compiling
     declared: Declaration
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import Block, Frame
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.result import Result
 
@@ -20,7 +21,14 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     timed: bool = True  # False: nothing was called, so there is no time to tell
     parallel: bool = False
     parent: str = ""  # tag of the answer that spawned this one
+    under: int = -1  # its number
     depth: int = 0
+    frame: str = ""  # path of the delayed frame it belongs to
+
+    @property
+    def path(self) -> str:
+        """Where it stands in the run: ``my_state1>A#1>my_state2``; its ID outside of any frame."""
+        return f"{self.frame}>{self.chunk.id}" if self.frame else self.chunk.id
 
 
 class RunStarted(Struct, frozen=True, kw_only=True):
@@ -38,6 +46,16 @@ class ChunkFinished(Struct, frozen=True):
     answer: Answer
 
 
+class FrameStarted(Struct, frozen=True):
+    """A delayed target has been rendered; its states come next."""
+
+    frame: Frame
+
+
+class FrameFinished(Struct, frozen=True):
+    frame: Frame
+
+
 class Fired(Struct, frozen=True):
     """``fire_event``: an event a state asked for."""
 
@@ -50,15 +68,22 @@ class RunFinished(Struct, frozen=True, kw_only=True):
     stopped: str = ""  # why the run ended early, if it did
 
 
-Event = RunStarted | ChunkStarted | ChunkFinished | Fired | RunFinished
+Event = RunStarted | ChunkStarted | ChunkFinished | FrameStarted | FrameFinished | Fired | RunFinished
 
 
 class Report(Struct, kw_only=True):
-    """A whole run. ``forgiven`` are tags whose failure a handler with ``onfail_stop: False`` has mended."""
+    """A whole run.
+
+    ``forgiven`` are numbers of answers whose failure a handler with ``onfail_stop: False`` has
+    mended; ``unused`` are delayed blocks that nobody called.
+    """
 
     answers: list[Answer] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
     test: bool = False
     took: float = 0.0
     stopped: str = ""
-    forgiven: frozenset[str] = frozenset()
+    forgiven: frozenset[int] = frozenset()
+    frames: list[Frame] = field(default_factory=list)
+    unused: list[Block] = field(default_factory=list)
+    jid: str = ""

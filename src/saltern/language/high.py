@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from saltern.language.source import Mark, Origin, SlsRef
+from saltern.language.source import Mark, Origin, Path, SlsRef
+
+
+class Added(Struct, frozen=True):
+    """Entries of an argument, from ``start`` on, that an ``extend`` brought; ``path`` leads to its state."""
+
+    word: str
+    start: int
+    origin: Origin
+    path: Path
 
 
 class Declaration(Struct, kw_only=True, gc=False):
@@ -22,6 +31,7 @@ class Declaration(Struct, kw_only=True, gc=False):
     origin: Origin
     words: frozenset[str] = frozenset()  # the engine's words among its arguments
     included_from: tuple[str, ...] = ()
+    added: tuple[Added, ...] = ()
     order: int | None = None
 
     def mark(self, *path: object) -> Mark:

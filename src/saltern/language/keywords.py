@@ -40,6 +40,10 @@ KEYWORDS: dict[str, Keyword] = {
         Keyword("runas_password", "text", "That user's password, where the system wants one."),
         Keyword("umask", "octal number", "The umask while the function runs."),
         Keyword("saltenv", "environment", "Where `salt://` is looked up for this state."),
+        Keyword("register", "a name", "Keep its return for `${delayed:NAME.path}` in later states."),
+        Keyword("delayed_render", "list of block: or sls:", "Rendered and run right after this state."),
+        Keyword("delayed_blocks", "list of names", "The same, for blocks: the first draft's spelling."),
+        Keyword("delayed_slses", "list of names", "The same, for SLS files: the first draft's spelling."),
         Keyword("no_log", "true or false", "Keep comment and changes out of every output."),
     )
 }

@@ -12,6 +12,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from saltern.language.delayed import WORDS as DELAYED_WORDS
 from saltern.language.result import Outcome
 
 
@@ -186,6 +187,9 @@ REQUISITES: dict[str, RequisiteKind] = {
 
 IN_FORMS: dict[str, RequisiteKind] = {f"{kind.name}_in": kind for kind in REQUISITES.values() if kind.has_in}
 REQUISITE_WORDS: frozenset[str] = frozenset((*REQUISITES, *IN_FORMS))
+
+# Lists that add up where an argument is given twice, or by an ``extend``.
+ADDING: frozenset[str] = REQUISITE_WORDS | frozenset(DELAYED_WORDS)
 
 # What a chunk waits for, in the order in which it is pulled.
 ORDERING: tuple[RequisiteKind, ...] = tuple(

@@ -37,7 +37,7 @@ class Result(Struct, frozen=True, kw_only=True):
     second run knows as much as the first. ``quiet`` says that a watch must not react
     (Salt's ``skip_watch``). ``called`` is False if the function never was: it does not exist, its
     arguments are wrong, a condition kept it from being called. ``extra`` are further keys of the
-    Salt-shaped return.
+    Salt-shaped return. ``sent`` are events, as tag and data, of a state that ran in a process of its own.
     """
 
     outcome: Outcome
@@ -50,6 +50,7 @@ class Result(Struct, frozen=True, kw_only=True):
     quiet: bool = False
     called: bool = True
     extra: Mapping[str, object] = field(default_factory=dict)
+    sent: tuple[tuple[str, dict[str, object]], ...] = ()
 
     @property
     def changed(self) -> bool:

@@ -23,15 +23,18 @@ def make_plan(
     rendered: Sequence[str],
     found: Diagnostics,
     aggregates: Callable[[Chunk], bool] | None = None,
+    *,
+    elsewhere: Callable[[str], str] | None = None,
 ) -> Plan:
     """Raises ``CompileError`` for unknown targets and cycles, all of a kind together.
 
-    ``aggregates`` says which chunks want to be done together with others of their kind.
+    ``aggregates`` says which chunks want to be done together with others of their kind; ``elsewhere``
+    where a target is that is not in this scope, if it is known.
     """
     plan = Plan(chunks=list(chunks))
     related = any(chunk.requisites for chunk in chunks)
     if related:
-        _Resolver(plan, rendered, found).all()
+        _Resolver(plan, rendered, found, elsewhere).all()
         found.check()
     if aggregates is not None:
         if related:
@@ -50,9 +53,16 @@ def make_plan(
 class _Resolver:
     """References become places."""
 
-    def __init__(self, plan: Plan, rendered: Sequence[str], found: Diagnostics) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        rendered: Sequence[str],
+        found: Diagnostics,
+        elsewhere: Callable[[str], str] | None,
+    ) -> None:
         self.plan = plan
         self.found = found
+        self.elsewhere = elsewhere
         self.index = Index(plan.chunks, rendered)
         self.barriers: dict[str, int] = {}
         self.preparers: dict[int, list[int]] = {}
@@ -113,7 +123,9 @@ class _Resolver:
         if is_pattern(wanted.value):
             self.found.warn("requisite-matches-nothing", what, where=where)
         else:
-            self.found.error("requisite-unknown", what, where=where, fix=self.index.suggestion(wanted))
+            there = self.elsewhere(wanted.value) if self.elsewhere else ""
+            fix = there or self.index.suggestion(wanted)
+            self.found.error("requisite-unknown", what, where=where, fix=fix)
 
 
 def _sequence(plan: Plan, found: Diagnostics) -> None:

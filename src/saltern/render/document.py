@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from saltern.language.delayed import NO_BLOCKS, Block, BlockScope
 from saltern.language.source import Mark, Path, SlsRef
 
 LineMap = Callable[[], list[int]]
@@ -19,6 +20,14 @@ class Rendered(Struct):
     lines: LineMap | None = None
 
 
+class Harvest(Struct):
+    """What a render brought to light beside its text: delayed blocks, and the template's own names."""
+
+    blocks: list[Block] = field(default_factory=list)
+    imported: list[Block] = field(default_factory=list)
+    variables: Mapping[str, object] = field(default_factory=dict)
+
+
 class Document:
     """One rendered file. Implements ``language.source.Origin``.
 
@@ -26,7 +35,7 @@ class Document:
     line of it, the line in the file. Both are looked at only when a problem is told.
     """
 
-    __slots__ = ("_find", "_lines", "_source", "data", "file", "is_init", "ref", "text")
+    __slots__ = ("_find", "_lines", "_source", "blocks", "data", "file", "is_init", "ref", "text")
 
     def __init__(
         self,
@@ -39,11 +48,13 @@ class Document:
         lines: LineMap | None = None,
         find: Finder,
         is_init: bool = False,
+        blocks: BlockScope = NO_BLOCKS,
     ) -> None:
         self.ref = ref
         self.data = data
         self.file = file
         self.is_init = is_init
+        self.blocks = blocks
         self.text = source if text is None else text
         self._source = source
         self._lines = lines

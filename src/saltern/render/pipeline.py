@@ -8,9 +8,10 @@ from importlib import import_module
 
 from msgspec import Struct
 
+from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark, SlsRef
-from saltern.render.document import Document, Rendered, find_word
+from saltern.render.document import Document, Harvest, Rendered, find_word
 from saltern.render.document import place as place_in
 from saltern.render.jinja.door import Jinja
 from saltern.render.values import sls_names
@@ -35,6 +36,7 @@ class Job(Struct, frozen=True, kw_only=True):
     purpose: str = "sls"
     argline: str = ""
     seconds: float = 30.0  # of CPU time, for renderers that run code
+    harvest: Harvest | None = None
 
 
 class Stage(Struct, frozen=True):
@@ -42,6 +44,13 @@ class Stage(Struct, frozen=True):
 
     name: str
     argline: str = ""
+
+
+class Home(Struct, frozen=True):
+    """What a delayed block needs of the file it stands in."""
+
+    source: SlsSource
+    stages: tuple[Stage, ...]
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -94,7 +103,9 @@ class Renderers:
         limits: Limits = USUAL,
         seconds: float = 30.0,
         others: Others = lambda _: None,
+        delays: bool = True,
     ) -> None:
+        self._delays = delays  # whether files may have delayed blocks
         self._others = others  # renderers by name that are not ours
         self._jinja = jinja
         self._shared = shared
@@ -111,17 +122,41 @@ class Renderers:
         """A state file, by its own pipe or the configured one. Raises ``CompileError``."""
         values = self._values(source)
         if extra:
-            values.update(extra)
-        job = Job(env=source.ref.env, sls=source.ref.name, name=source.name, file=source.path, values=values)
-        document = self._document(source.text, job, is_init=source.is_init)
+            values = {**extra, **values}
+        job = self._job(source, values, source.path)
+        document = self._document(source.text, job, home=source)
         self.rendered.add(source.ref.name)
         return document
+
+    def block(self, block: Block, scope: BlockScope, values: Mapping[str, object]) -> Document:
+        """A delayed block, by the pipe of its file; names that every template has win over ``values``."""
+        home = scope.home
+        assert isinstance(home, Home)
+        source = home.source
+        given = {**self.allowed(values), **self._values(source)}
+        job = self._job(source, given, block.file)
+        return self._document(block.text, job, default=home.stages, home=source, block=block, outer=scope)
+
+    def allowed(self, values: Mapping[str, object]) -> dict[str, object]:
+        """Without the names that every template has."""
+        special = {*self._shared, "saltenv"}
+        return {name: value for name, value in values.items() if name not in special}
+
+    def _job(self, source: SlsSource, values: Mapping[str, object], file: str) -> Job:
+        harvest = Harvest() if self._delays else None
+        ref = source.ref
+        return Job(env=ref.env, sls=ref.name, name=source.name, file=file, values=values, harvest=harvest)
 
     def shown(self, source: SlsSource) -> str:
         """The text that the last text renderer made: what ``show rendered`` prints."""
         values = self._values(source)
-        job = Job(env=source.ref.env, sls=source.ref.name, name=source.name, file=source.path, values=values)
-        stages, text = self._stages(source.text, job)
+        job = self._job(source, values, source.path)
+        text = source.text
+        if self._delays and MARKER in text:
+            from saltern.render.blocks import cut
+
+            text, _ = cut(text, source.path)
+        stages, text = self._stages(text, job)
         made = Rendered(text)
         for stage in stages:
             if stage.name in RENDERERS and RENDERERS[stage.name].makes == "text":
@@ -183,9 +218,21 @@ class Renderers:
     # -- the pipe ------------------------------------------------------------------------------
 
     def _document(
-        self, text: str, job: Job, *, is_init: bool = False, default: tuple[Stage, ...] | None = None
+        self,
+        text: str,
+        job: Job,
+        *,
+        default: tuple[Stage, ...] | None = None,
+        home: SlsSource | None = None,
+        block: Block | None = None,
+        outer: BlockScope | None = None,
     ) -> Document:
         source = text
+        own: tuple[Block, ...] = ()
+        if job.harvest is not None and MARKER in text:
+            from saltern.render.blocks import cut
+
+            text, own = cut(text, job.file, outer=(*block.outer, block.name) if block else ())
         stages, text = self._stages(text, job, default)
         made = Rendered(text)
         data: object = None
@@ -198,8 +245,16 @@ class Renderers:
             elif RENDERERS[stage.name].makes == "text":
                 made = self._text(stage, made, job)
                 data = made.text
+            elif block is not None and block.call is not None:
+                from saltern.render.python import called
+
+                data = called(block, job)
             else:
                 data = self._data(stage, made, source, job)
+        scope = NO_BLOCKS
+        if job.harvest is not None and (MARKER in made.text or job.harvest.blocks or own):
+            assert home is not None
+            scope = _scope(own, job.harvest, outer, Home(home, stages))
         return Document(
             SlsRef(job.env, job.sls),
             data,
@@ -208,7 +263,8 @@ class Renderers:
             text=made.text,
             lines=made.lines,
             find=locate if last in ("yaml", "json") else find_word,
-            is_init=is_init,
+            is_init=home is not None and home.is_init,
+            blocks=scope,
         )
 
     def _stages(
@@ -271,6 +327,7 @@ class Renderers:
                 file=job.file,
                 purpose=job.purpose,
                 before=made.lines,
+                harvest=job.harvest,
             )
         render = _load(stage.name, job)
         shared = {**self._shared, "saltenv": job.env, **job.values}
@@ -312,7 +369,21 @@ def _job(job: Job, values: Mapping[str, object], stage: Stage, seconds: float) -
         purpose=job.purpose,
         argline=stage.argline,
         seconds=seconds,
+        harvest=job.harvest,
     )
+
+
+def _scope(own: tuple[Block, ...], harvest: Harvest, outer: BlockScope | None, home: Home) -> BlockScope:
+    """All blocks of one render: of its own text, of a Python file, of the templates it includes."""
+    found: dict[str, Block] = {}
+    for block in (*own, *harvest.blocks):
+        first = found.setdefault(block.name, block)
+        if (first.file, first.line) != (block.file, block.line):
+            from saltern.render.blocks import twice
+
+            raise CompileError(twice(block, first))
+    imported = {block.name: block.mark for block in harvest.imported}
+    return BlockScope(blocks=found, imported=imported, variables=harvest.variables, outer=outer, home=home)
 
 
 def _load(name: str, job: Job) -> Callable[[str, Job], object]:

@@ -1,21 +1,25 @@
 """``#!py``: a Python file whose ``run()`` returns the data.
 
 It sees ``__salt__``, ``__grains__``, ``__pillar__``, ``__opts__``, ``__env__``, ``__sls__`` and the same
-names without the underscores. It is code, not a template: it is trusted as much as a module is.
+names without the underscores. It is code, not a template: it is trusted as much as a module is. A
+function decorated with ``@delayed_block("NAME")`` is a delayed block.
 """
 
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING
 
+from saltern.language.delayed import MARKER, Block
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.watchdog import TimeIsUp, limited
 
 if TYPE_CHECKING:
+    from saltern.render.document import Harvest
     from saltern.render.pipeline import Job
 
 NAMES = ("salt", "grains", "pillar", "opts", "context", "proxy")
@@ -25,20 +29,54 @@ def py(text: str, job: Job) -> object:
     names: dict[str, object] = {"__name__": f"saltern.rendered.{job.sls}", "__file__": job.file, **job.values}
     names.update({f"__{name}__": job.values.get(name, {}) for name in NAMES})
     names.update(__env__=job.env, __sls__=job.sls, saltenv=job.env)
-    try:
-        with limited(job.seconds), redirect_stdout(sys.stderr):  # stdout is for data
-            exec(compile(text, job.file, "exec", dont_inherit=True), names)
-            run = names.get("run")
-            if not callable(run):
-                raise CompileError(
-                    Diagnostic(
-                        code="py-no-run",
-                        what="this file has no function run()",
-                        where=Mark(job.file, 1),
-                        fix="define run() and return the state data from it",
-                    )
+    if job.harvest is not None and MARKER in text:
+        names["delayed_block"] = _decorator(job.harvest, job.file)
+    with _told(job):
+        exec(compile(text, job.file, "exec", dont_inherit=True), names)
+        run = names.get("run")
+        if not callable(run):
+            raise CompileError(
+                Diagnostic(
+                    code="py-no-run",
+                    what="this file has no function run()",
+                    where=Mark(job.file, 1),
+                    fix="define run() and return the state data from it",
                 )
-            return run()
+            )
+        return run()
+
+
+def called(block: Block, job: Job) -> object:
+    """The data that a delayed function returns, given the return of its caller."""
+    assert block.call is not None
+    with _told(job):
+        return block.call(job.values.get("prev_ret"))
+
+
+def _decorator(harvest: Harvest, file: str) -> Callable[..., Callable[[FunctionType], FunctionType]]:
+    """``@delayed_block("NAME", scoped=…, delayed_repeat_limit=…, refresh=[…])``."""
+    from saltern.render.blocks import decorated
+
+    def delayed_block(name: object, **words: object) -> Callable[[FunctionType], FunctionType]:
+        def mark(function: FunctionType) -> FunctionType:
+            line = function.__code__.co_firstlineno
+            read = decorated(words, Mark(file, line))
+            if not isinstance(name, str) or not name.strip():
+                raise TypeError("delayed_block takes the name of the block: @delayed_block('NAME')")
+            harvest.blocks.append(Block(name=name, file=file, line=line, words=read, call=function))
+            return function
+
+        return mark
+
+    return delayed_block
+
+
+@contextmanager
+def _told(job: Job) -> Iterator[None]:
+    """Whatever the file does wrong is a problem at its line. What it prints is not data."""
+    try:
+        with limited(job.seconds), redirect_stdout(sys.stderr):
+            yield
     except SyntaxError as problem:
         where = Mark(job.file, problem.lineno or 0, problem.offset or 0)
         raise CompileError(

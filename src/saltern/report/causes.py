@@ -45,7 +45,7 @@ def assign(answers: Sequence[Answer]) -> Blame:
     victims = [answer for answer in answers if blocked(answer)]
     if not victims:
         return blame
-    blockers = {answer.chunk.tag: answer for answer in answers if _to_blame(answer)}
+    blockers = {(answer.frame, answer.chunk.tag): answer for answer in answers if _to_blame(answer)}
     for answer in victims:
         cause = _cause(answer, blockers)
         if cause is not None:
@@ -58,5 +58,6 @@ def _to_blame(answer: Answer) -> bool:
     return answer.result.outcome is Outcome.FAILED and not (blocked(answer) and causes(answer))
 
 
-def _cause(answer: Answer, blockers: Mapping[str, Answer]) -> Answer | None:
-    return next((blockers[tag] for tag in causes(answer) if tag in blockers), None)
+def _cause(answer: Answer, blockers: Mapping[tuple[str, str], Answer]) -> Answer | None:
+    places = [(answer.frame, tag) for tag in causes(answer)]
+    return next((blockers[place] for place in places if place in blockers), None)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from saltern.language.events import Answer
 from saltern.language.result import Outcome
 
-Same = tuple[str, str, str, Outcome, bool, int]
+Same = tuple[str, str, str, str, Outcome, bool, int]
 
 
 def compress(answers: Sequence[Answer], alone: Container[int] = ()) -> list[Answer]:
@@ -25,7 +25,8 @@ def compress(answers: Sequence[Answer], alone: Container[int] = ()) -> list[Answ
 
 def _same(answer: Answer, alone: bool) -> Same:
     chunk, result = answer.chunk, answer.result
-    return (chunk.state, chunk.id, chunk.sls, result.outcome, result.ran, answer.number if alone else -1)
+    number = answer.number if alone else -1
+    return (answer.frame, chunk.state, chunk.id, chunk.sls, result.outcome, result.ran, number)
 
 
 def _merged(group: list[Answer]) -> Answer:

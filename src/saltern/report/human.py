@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from msgspec.structs import replace
+
+from saltern.language.delayed import Frame
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome, Result
 from saltern.report.blocks import Blocks
 from saltern.report.causes import Blame, assign
 from saltern.report.colours import Paint, painter
 from saltern.report.compress import compress
+from saltern.report.nesting import DEEPEST, heading, indent
 from saltern.report.text import emit, lines, safe_line
 from saltern.report.verdict import Totals, totals
 
@@ -45,13 +49,35 @@ def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
         shown = compress(shown, alone=blame.victims)
     styled = [(answer, style) for answer in shown if (style := _style(answer.result, options)) != HIDE]
     yield paint(f"{safe_line(options.label)}:", _host_colour([answer for answer, _ in styled]))
-    blocks = Blocks(options)
-    for answer, style in styled:
-        write_one = blocks.terse if style == TERSE else blocks.full
-        yield from write_one(answer, blame.note(answer))
+    yield from _nested(styled, report.frames, options, blame)
     if not answers:
         yield "    no states to run"
     yield from _summary(report, options, paint)
+
+
+def _nested(
+    styled: Sequence[tuple[Answer, str]], frames: Sequence[Frame], options: OutputOptions, blame: Blame
+) -> Iterator[str]:
+    """The blocks, each delayed frame under a heading and set in."""
+    paint = painter(options.colour)
+    waiting = sorted(frames, key=lambda frame: (frame.first, frame.depth))
+    blocks: dict[int, Blocks] = {}
+    for answer, style in styled:
+        while waiting and waiting[0].first <= answer.number:
+            yield _heading(waiting.pop(0), paint)
+        depth = min(answer.depth, DEEPEST)
+        if depth not in blocks:
+            room = options.width and max(options.width - len(indent(depth)), 20)
+            blocks[depth] = Blocks(replace(options, width=room))
+        write_one = blocks[depth].terse if style == TERSE else blocks[depth].full
+        for line in write_one(answer, blame.note(answer)):
+            yield indent(depth) + line if depth else line
+    for frame in waiting:
+        yield _heading(frame, paint)
+
+
+def _heading(frame: Frame, paint: Paint) -> str:
+    return indent(frame.depth) + paint(heading(frame), "cyan")
 
 
 def _style(result: Result, options: OutputOptions) -> str:
@@ -102,6 +128,8 @@ def _summary(report: Report, options: OutputOptions, paint: Paint) -> Iterator[s
     yield paint(f"Total states run: {counts.total:>{digits + 4}}", "cyan")
     if options.state_output_profile:
         yield paint(f"Total run time: {_time(counts.took, digits + 6)}", "cyan")
+    for block in report.unused:
+        yield paint(safe_line(f"Unused block: {block.name} ({block.mark})"), "yellow")
     if report.stopped:
         for line in lines(f"Stopped early: {report.stopped}", 0, options.width):
             yield paint(line, "red")
@@ -113,6 +141,8 @@ def _aside(counts: Totals, paint: Paint) -> str:
         parts.append(paint(f"unchanged={counts.unchanged}", "bright yellow"))
     if counts.changed:
         parts.append(paint(f"changed={counts.changed}", "green"))
+    if counts.deferred:
+        parts.append(paint(f"deferred={counts.deferred}", "bright yellow"))
     return f" ({', '.join(parts)})" if parts else ""
 
 

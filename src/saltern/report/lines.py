@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from msgspec.structs import asdict
 
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import Frame
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.events import (
     Answer,
@@ -15,6 +16,8 @@ from saltern.language.events import (
     ChunkStarted,
     Event,
     Fired,
+    FrameFinished,
+    FrameStarted,
     Report,
     RunFinished,
     RunStarted,
@@ -46,6 +49,10 @@ class Lines:
                 self._tell("chunk-started", **_names(event.chunk), time=event.started)
             case ChunkFinished():
                 self._answered(event.answer)
+            case FrameStarted():
+                self._tell("frame-started", **_frame(event.frame))
+            case FrameFinished():
+                self._tell("frame-finished", **_frame(event.frame), took=event.frame.took)
             case Fired():
                 self._tell("fired", tag=event.tag, data=event.data)
             case RunFinished():
@@ -61,7 +68,7 @@ class Lines:
         self._end(report, exit_code)
 
     def _answered(self, answer: Answer) -> None:
-        tag = unique_tag(answer.chunk, self._seen)
+        tag = unique_tag(answer, self._seen)
         self._seen.add(tag)
         self._answers.append(answer)
         self._tell("chunk-finished", tag=tag, **{"return": returned(answer, self._clock)})
@@ -79,6 +86,20 @@ class Lines:
     def _tell(self, event: str, **values: object) -> None:
         self._out.write(dumps({"event": event, **values}).decode() + "\n")
         self._out.flush()
+
+
+def _frame(frame: Frame) -> Line:
+    return {
+        "path": frame.path,
+        "kind": frame.kind,
+        "name": frame.name,
+        "where": str(frame.where),
+        "depth": frame.depth,
+        "caller": frame.caller,
+        "jid": frame.jid,
+        "parent_jid": frame.parent_jid,
+        "states": frame.states,
+    }
 
 
 def _names(chunk: Chunk) -> Line:

@@ -11,17 +11,21 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import Frame
 from saltern.language.events import (
     Answer,
     ChunkFinished,
     ChunkStarted,
     Event,
     Fired,
+    FrameFinished,
+    FrameStarted,
     RunFinished,
     RunStarted,
 )
 from saltern.language.result import Outcome, Result
 from saltern.report.colours import of_result, painter
+from saltern.report.nesting import heading, indent
 from saltern.report.text import columns, cut, safe_line
 
 if TYPE_CHECKING:
@@ -88,9 +92,12 @@ class Live:
                     self._running[event.chunk.tag] = (event.chunk, time.monotonic())
                 case ChunkFinished():
                     self._finished(event.answer)
+                case FrameStarted():
+                    self._total += event.frame.states
+                    self._waiting.append(self._heading(event.frame))
                 case RunFinished():
                     self._running.clear()
-                case Fired():
+                case FrameFinished() | Fired():
                     return
             if time.monotonic() - self._written >= PERIOD:
                 self._draw()
@@ -132,12 +139,17 @@ class Live:
         chunk, width, colour = answer.chunk, self._width(), of_result(answer.result)
         took = f" {_span(answer.took)}" if answer.timed else ""
         text = safe_line(f"{chunk.function} {chunk.id}")
-        head = f"{self._marks[kind]} {cut(text, width - 3 - len(took))}{took}"
+        inset = indent(answer.depth)
+        head = f"{inset}{self._marks[kind]} {cut(text, width - 3 - len(took) - len(inset))}{took}"
         lines = [self._paint(cut(head, width - 1), "grey" if kind == "skipped" else colour)]
         if kind == "failed" and (why := answer.result.comment.strip()):
             first = why.partition("\n")[0]
-            lines.append(self._paint(cut(f"    {safe_line(first)}", width - 1), colour))
+            lines.append(self._paint(cut(f"{inset}    {safe_line(first)}", width - 1), colour))
         return "".join(f"{line}\r\n" for line in lines)
+
+    def _heading(self, frame: Frame) -> str:
+        line = cut(f"{indent(frame.depth)}{heading(frame)}", self._width() - 1)
+        return self._paint(line, "cyan") + "\r\n"
 
     def _draw(self) -> None:
         erased, bar = self._erased(), self._bar()

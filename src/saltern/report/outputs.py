@@ -46,6 +46,7 @@ OUTPUTS = {
     "highstate": Output("human:write", "nested:write_data"),
     "nested": Output("nested:write", "nested:write_data"),
     "json": Output("salt:write", "salt:write_data", "salt:write_problems"),
+    "tree": Output("tree:write", "salt:write_data", "salt:write_problems"),
     "jsonl": Output("lines:write", "lines:write_data", "lines:write_problems"),
     "yaml": Output("yaml:write", "yaml:write_data", "yaml:write_problems"),
     "junit": Output("junit:write", "salt:write_data", "junit:write_problems"),

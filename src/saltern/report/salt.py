@@ -23,9 +23,9 @@ def to_dict(report: Report) -> dict[str, dict[str, object]]:
     shaped: dict[str, dict[str, object]] = {}
     clock = time_of_day()
     for answer in report.answers:
-        tag = answer.chunk.tag
+        tag = tag_of(answer)
         if tag in shaped:
-            tag = unique_tag(answer.chunk, shaped)
+            tag = unique_tag(answer, shaped)
         shaped[tag] = returned(answer, clock)
     return shaped
 
@@ -59,18 +59,29 @@ def returned(answer: Answer, clock: Callable[[float], str]) -> dict[str, object]
         shaped["__parent__"] = answer.parent
     if answer.depth:
         shaped["__depth__"] = answer.depth
+        shaped["__path__"] = answer.path
     for key, value in result.extra.items():
         shaped.setdefault(key, value)
     return shaped
 
 
-def unique_tag(chunk: Chunk, taken: Container[str]) -> str:
-    """The tag of the chunk, or of its id with ``#2``, ``#3`` … when another answer has it already."""
-    tag, number = chunk.tag, 1
+def tag_of(answer: Answer) -> str:
+    """The chunk's tag; of what was rendered late, with its whole path for an ID, always in four parts."""
+    chunk = answer.chunk
+    return chunk.tag if not answer.frame else _tag(chunk, answer.path)
+
+
+def unique_tag(answer: Answer, taken: Container[str]) -> str:
+    """The tag, or that of its ID with ``#2``, ``#3`` … when another answer has it already."""
+    tag, number = tag_of(answer), 1
     while tag in taken:
         number += 1
-        tag = f"{chunk.state}_|-{chunk.id}#{number}_|-{chunk.name}_|-{chunk.fun}"
+        tag = _tag(answer.chunk, f"{answer.path}#{number}")
     return tag
+
+
+def _tag(chunk: Chunk, id_: str) -> str:
+    return f"{chunk.state}_|-{id_}_|-{chunk.name}_|-{chunk.fun}"
 
 
 def time_of_day() -> Callable[[float], str]:

@@ -13,7 +13,8 @@ from saltern.language.result import Outcome
 class Totals(Struct, frozen=True, kw_only=True):
     """Salt's counts: ``succeeded`` holds True and None; ``unchanged`` are the None among them.
 
-    ``changed`` are all answers with changes, failed ones too; ``warnings`` the answers that
+    ``deferred`` are the None among ``succeeded`` that a test run cannot know; they are not in
+    ``unchanged``. ``changed`` are all answers with changes, failed ones too; ``warnings`` the answers that
     warn; ``not_run`` the skipped and the blocked; ``took`` seconds, of parallel states only
     the longest.
     """
@@ -21,6 +22,7 @@ class Totals(Struct, frozen=True, kw_only=True):
     succeeded: int = 0
     failed: int = 0
     unchanged: int = 0
+    deferred: int = 0
     changed: int = 0
     warnings: int = 0
     not_run: int = 0
@@ -36,7 +38,7 @@ def failed(report: Report) -> bool:
     """Whether a state failed and no handler has mended it."""
     forgiven = report.forgiven
     return any(
-        answer.result.outcome is Outcome.FAILED and not (forgiven and answer.chunk.tag in forgiven)
+        answer.result.outcome is Outcome.FAILED and not (forgiven and answer.number in forgiven)
         for answer in report.answers
     )
 
@@ -44,7 +46,8 @@ def failed(report: Report) -> bool:
 def changed(report: Report) -> bool:
     """Whether something changed, or would change in a test run."""
     return any(
-        answer.result.changes or answer.result.outcome is Outcome.WOULD_CHANGE for answer in report.answers
+        answer.result.changes or (answer.result.outcome is Outcome.WOULD_CHANGE and answer.result.ran)
+        for answer in report.answers
     )
 
 
@@ -52,18 +55,19 @@ def totals(report: Report) -> Totals:
     return count(report.answers, report.forgiven)
 
 
-def count(answers: Iterable[Answer], forgiven: frozenset[str] = frozenset()) -> Totals:
+def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> Totals:
     """The counts of any answers, such as those of one SLS."""
-    total = fails = unchanged = changes = warned = unrun = mended = 0
+    total = fails = unchanged = deferred = changes = warned = unrun = mended = 0
     serial = longest = 0.0
     for answer in answers:
         result = answer.result
         total += 1
         if result.outcome is Outcome.FAILED:
             fails += 1
-            mended += bool(forgiven) and answer.chunk.tag in forgiven
+            mended += bool(forgiven) and answer.number in forgiven
         elif result.outcome is Outcome.WOULD_CHANGE:
-            unchanged += 1
+            unchanged += result.ran
+            deferred += not result.ran
         changes += bool(result.changes)
         warned += bool(result.warnings)
         unrun += not result.ran
@@ -75,6 +79,7 @@ def count(answers: Iterable[Answer], forgiven: frozenset[str] = frozenset()) -> 
         succeeded=total - fails,
         failed=fails,
         unchanged=unchanged,
+        deferred=deferred,
         changed=changes,
         warnings=warned,
         not_run=unrun,

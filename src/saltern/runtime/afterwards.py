@@ -55,9 +55,9 @@ def reloads(answer: Answer) -> frozenset[str]:
     return frozenset(what for what, yes in wanted.items() if yes)
 
 
-def forgiven(plan: Plan, answers: Answers) -> frozenset[str]:
-    """Failures that a handler with ``onfail_stop: False`` has dealt with."""
-    tags: set[str] = set()
+def forgiven(plan: Plan, answers: Answers) -> frozenset[int]:
+    """The numbers of failures that a handler with ``onfail_stop: False`` has dealt with."""
+    numbers: set[int] = set()
     for place, chunk in enumerate(plan.chunks):
         if "onfail_stop" not in chunk.words or chunk.args["onfail_stop"] is not False:
             continue
@@ -66,5 +66,7 @@ def forgiven(plan: Plan, answers: Answers) -> frozenset[str]:
             continue
         for need in plan.needs.get(place, ()):
             if need.kind.name.startswith("onfail"):
-                tags.update(plan.chunks[one].tag for one in answers.failed_behind(need.on))
-    return frozenset(tags)
+                for one in answers.failed_behind(need.on):
+                    failed = answers.of[one]
+                    numbers.update([failed.number] if failed else [], answers.below.get(one, []))
+    return frozenset(numbers)

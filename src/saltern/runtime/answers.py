@@ -6,11 +6,13 @@ own reported result stays what the function said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct
 
 from saltern.language.events import Answer
 from saltern.language.requisites import Standing, Vote
-from saltern.language.result import Outcome
+from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
 
 _PLAIN = {(outcome, changed): Standing(outcome, changed) for outcome in Outcome for changed in (True, False)}
@@ -28,24 +30,43 @@ def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
     return _PLAIN[outcome, changed]
 
 
+class Returned(Struct, frozen=True):
+    """A registered return: the answer as it is told, and the result with all it knows."""
+
+    answer: Answer
+    result: Result
+
+
+Registers = Mapping[str, Returned]
+NO_REGISTERS: Registers = {}
+
+
 class Answers:
     """By the chunk's place in the plan."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, listing: list[Answer] | None = None) -> None:
         self._plan = plan
         self._size = len(plan.chunks)
         self.of: list[Answer | None] = [None] * self._size
         self.standings: list[Standing | None] = [None] * self._size
         self.rehearsed: dict[int, Standing] = {}
         self.roots: dict[int, tuple[int, ...]] = {}  # a blocked chunk → the failures that blocked it
-        self.listing: list[Answer] = []  # everything, in the order of its numbers
+        self.below: dict[int, list[int]] = {}  # a caller → the numbers of what failed in its frames
+        self.registers: dict[str, Returned] = {}  # by the name a state gave itself with `register`
+        self.listing = [] if listing is None else listing  # everything, also of frames, in order of numbers
         self._cast: dict[tuple[int, Callable[[Standing], Vote]], frozenset[Vote]] = {}
 
-    def record(self, place: int, answer: Answer, spawned: Sequence[Answer] = ()) -> None:
+    def record(self, place: int, answer: Answer) -> None:
         self.of[place] = answer
-        self.standings[place] = standing(answer, spawned)
+        self.standings[place] = standing(answer)
         self.listing.append(answer)
-        self.listing.extend(spawned)
+
+    def roll_up(self, place: int, spawned: Sequence[Answer]) -> None:
+        """What a chunk has spawned counts as its own for all who wait for it."""
+        answer = self.of[place]
+        assert answer is not None
+        self.standings[place] = standing(answer, spawned)
+        self.below[place] = [one.number for one in spawned if one.result.outcome is Outcome.FAILED]
 
     def by_tag(self) -> dict[str, Answer]:
         return {answer.chunk.tag: answer for answer in self.of if answer is not None}

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import words_of
 from saltern.language.result import Outcome, Result, not_called
+from saltern.runtime.answers import NO_REGISTERS, Registers
 from saltern.runtime.guards import BadCondition, checked, skip_reason
-from saltern.runtime.ports import Caller
+from saltern.runtime.ports import Allowed, Caller
 from saltern.runtime.retry import read, retried
 from saltern.runtime.slots import PREFIX, BadSlot, has_slots, resolve
 from saltern.system.clock import Clock
 
-Allowed = Callable[[Chunk], bool]
 NOT_ALLOWED = Result(
     outcome=Outcome.WOULD_CHANGE,
     comment="not called: none of the global_state_conditions for it is met",
@@ -33,16 +33,32 @@ class Executor:
         self._clock = clock
         self._allowed = allowed
 
-    def execute(self, chunk: Chunk, *, test: bool, rehearsal: bool = False) -> Result:
+    def execute(
+        self, chunk: Chunk, *, test: bool, rehearsal: bool = False, registers: Registers = NO_REGISTERS
+    ) -> Result:
         """``rehearsal``: only to see what would change; not repeated and not checked."""
+        if chunk.late:
+            from saltern.runtime.late import filled_in
+
+            ready = filled_in(chunk, registers, test=test or rehearsal)
+            if isinstance(ready, Result):
+                return ready
+            chunk = ready
         if "retry" in chunk.words and not rehearsal:
             rule = read(chunk.args["retry"])
             if not test and rule.attempts > 1:
                 return retried(lambda: self._once(chunk, test=test), rule, self._clock)
         return self._once(chunk, test=test or rehearsal)
 
-    def react(self, chunk: Chunk, fun: str, *, test: bool) -> Result:
+    def react(self, chunk: Chunk, fun: str, *, test: bool, registers: Registers = NO_REGISTERS) -> Result:
         """The module reacts to a change; conditions hold here, too."""
+        if chunk.late:
+            from saltern.runtime.late import filled_in
+
+            ready = filled_in(chunk, registers, test=test)
+            if isinstance(ready, Result):
+                return ready
+            chunk = ready
         return self._around(chunk, lambda args: self._caller.react(chunk, args, fun=fun, test=test))
 
     def _once(self, chunk: Chunk, *, test: bool) -> Result:

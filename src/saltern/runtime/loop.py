@@ -1,23 +1,24 @@
 """The run loop.
 
 The rule, in one breath: take the steps in their sequence; ask a chunk's requisites, run it or say why
-not, and write the answer down before the next step. A failed chunk marked failhard ends the run; what
-was not reached is told as such. Then those who listen react.
+not, write the answer down, and run what it has delayed, before the next step. A failed chunk marked
+failhard ends the run; what was not reached is told as such. Then those who listen react. A delayed frame
+is a run of its own, with the numbers and limits of the one it is part of.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import Frame
 from saltern.language.events import (
     Answer,
     ChunkFinished,
     ChunkStarted,
     Event,
+    Fired,
     Report,
     RunFinished,
     RunStarted,
@@ -27,25 +28,13 @@ from saltern.language.result import Outcome, Result, skipped
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
 from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
-from saltern.runtime.answers import Answers
+from saltern.runtime.answers import Answers, Returned
 from saltern.runtime.decide import Verdict, blocked, decide
-from saltern.runtime.execute import Allowed, Executor
+from saltern.runtime.execute import Executor
 from saltern.runtime.parallel import Parallel, is_parallel
-from saltern.runtime.ports import Caller, Recorder, Spawner
+from saltern.runtime.ports import Caller, FrameMaker, Recorder
+from saltern.runtime.world import INTERRUPTED, Rules, World
 from saltern.system.clock import Clock
-
-INTERRUPTED = "the run was interrupted"
-
-
-class Rules(Struct, frozen=True, kw_only=True):
-    """What of the configuration and the command line the runtime obeys."""
-
-    test: bool = False
-    failhard: bool = False
-    max_parallel: int = 0
-    events: bool = False  # tell an event for every state
-    allowed: Allowed | None = None
-    disabled: Callable[[Chunk], bool] | None = None
 
 
 def run(
@@ -55,10 +44,10 @@ def run(
     clock: Clock,
     rules: Rules,
     tell: Recorder | None = None,
-    spawn: Spawner | None = None,
+    frames: FrameMaker | None = None,
 ) -> Report:
     """Everything in the plan, to the end or to the first failhard."""
-    return _Run(plan, caller, clock, rules, tell, spawn).all()
+    return _Run(plan, World(caller, clock, rules, tell, frames), None).all()
 
 
 class _Begun(Struct, frozen=True):
@@ -70,23 +59,24 @@ class _Begun(Struct, frozen=True):
 
 
 class _Run:
-    def __init__(
-        self,
-        plan: Plan,
-        caller: Caller,
-        clock: Clock,
-        rules: Rules,
-        tell: Recorder | None,
-        spawn: Spawner | None,
-    ) -> None:
+    """One scope: the whole run, or one delayed ``frame`` of it."""
+
+    def __init__(self, plan: Plan, world: World, frame: Frame | None) -> None:
+        rules = world.rules
         self.plan = plan
-        self.caller = caller
-        self.clock = clock
+        self.world = world
+        self.frame = frame
+        self.caller = world.caller
+        self.clock = world.clock
         self.rules = rules
-        self.tell = tell
-        self.spawn = spawn
-        self.executor = Executor(caller, clock, rules.allowed)
-        self.answers = Answers(plan)
+        self.tell = world.tell
+        self.executor = Executor(world.caller, world.clock, rules.allowed)
+        self.answers = Answers(plan, world.listing)
+        self.path = frame.path if frame else ""
+        self.depth = frame.depth if frame else 0
+        self.parent = frame.parent if frame else ""
+        self.under = frame.caller if frame else -1
+        self.jid = frame.jid if frame else ""
         self.parallel = Parallel(
             plan,
             self.answers,
@@ -97,32 +87,48 @@ class _Run:
         )
         self.begun: dict[int, _Begun] = {}  # running in a process of their own
         self.gone: set[tuple[int, ...]] = set()  # groups whose first member has run
-        self.number = 0
         self.stopped = ""
 
     def all(self) -> Report:
         begin = self.clock.tick()
+        self.jid = self.world.next_jid()
         self.say(RunStarted(total=len(self.plan.chunks), test=self.rules.test, started=self.clock.now()))
+        self.through()
+        took = self.clock.tick() - begin
+        self.say(RunFinished(took=took, stopped=self.stopped))
+        self.world.listing.sort(key=lambda answer: answer.number)
+        return Report(
+            answers=self.world.listing,
+            test=self.rules.test,
+            took=took,
+            stopped=self.stopped,
+            forgiven=frozenset(self.world.forgiven),
+            frames=self.world.frames,
+            jid=self.jid,
+        )
+
+    def inner(self, plan: Plan, frame: Frame) -> str:
+        """Run a delayed frame; why it ended early, if it did."""
+        run = _Run(plan, self.world, frame)
+        run.through()
+        return run.stopped
+
+    def through(self) -> None:
         try:
             self.walk()
-            self.parallel.drain()
+            if self.stopped != INTERRUPTED:
+                self.parallel.drain()
         except KeyboardInterrupt:
             self.stopped = INTERRUPTED
+        if self.stopped == INTERRUPTED:
             self.parallel.abandon()
         if self.stopped:
             self.not_reached()
         if self.stopped != INTERRUPTED:
             self.listen()
-        took = self.clock.tick() - begin
-        self.say(RunFinished(took=took, stopped=self.stopped))
-        self.answers.listing.sort(key=lambda answer: answer.number)
-        return Report(
-            answers=self.answers.listing,
-            test=self.rules.test,
-            took=took,
-            stopped=self.stopped,
-            forgiven=forgiven(self.plan, self.answers),
-        )
+        mended = forgiven(self.plan, self.answers)
+        self.world.forgiven |= mended
+        self.world.apart |= mended
 
     def walk(self) -> None:
         done = self.answers.of
@@ -168,15 +174,18 @@ class _Run:
         self.record(place, result, _Begun(self.next_number(), started, tick))
 
     def ended(self, place: int, result: Result) -> None:
-        """A chunk in a process of its own has answered."""
+        """A chunk in a process of its own has answered; what it sent is told now."""
+        for tag, data in result.sent:
+            self.say(Fired(tag, data))
         self.record(place, result, self.begun.pop(place), parallel=True)
 
     def called(self, chunk: Chunk, verdict: Verdict) -> Result:
-        result = self.executor.execute(chunk, test=self.rules.test)
+        registers = self.answers.registers
+        result = self.executor.execute(chunk, test=self.rules.test, registers=registers)
         quiet = result.changes or result.quiet or result.outcome is Outcome.FAILED
         if verdict.vote is not Vote.SIGNAL or quiet:
             return result
-        return self.executor.react(chunk, chunk.fun, test=self.rules.test)
+        return self.executor.react(chunk, chunk.fun, test=self.rules.test, registers=registers)
 
     def enlarged(self, place: int) -> Chunk:
         """The first of a group does what the module can do of the others in the same go."""
@@ -197,15 +206,24 @@ class _Run:
             started=begun.started,
             took=self.clock.tick() - begun.tick,
             parallel=parallel,
+            parent=self.parent,
+            under=self.under,
+            depth=self.depth,
+            frame=self.path,
         )
-        spawned = self.spawn(answer) if self.spawn else ()
-        self.answers.record(place, answer, spawned)
+        self.answers.record(place, answer)
         if self.tell:
             self.tell(ChunkFinished(answer))
             for event in events(answer, every=self.rules.events):
                 self.tell(event)
         if not self.rules.test and (chunk.words or chunk.state in RELOADING_STATES):
             self.look_again(answer)
+        if "register" in chunk.words:
+            self.answers.registers[str(chunk.args["register"])] = Returned(answer, result)
+        if chunk.delayed:
+            from saltern.runtime.delayed import Delayed
+
+            self.answers.roll_up(place, Delayed(self, answer, result).all())
         if self.answers.effective(place).outcome is Outcome.FAILED and self.is_failhard(chunk):
             self.stopped = self.stopped or f"{chunk.sls}.{chunk.id} failed and is marked failhard"
 
@@ -220,8 +238,8 @@ class _Run:
         return bool(chunk.args["failhard"]) if "failhard" in chunk.words else self.rules.failhard
 
     def next_number(self) -> int:
-        self.number += 1
-        return self.number - 1
+        self.world.number += 1
+        return self.world.number - 1
 
     def say(self, event: Event) -> None:
         if self.tell:
@@ -242,11 +260,23 @@ class _Run:
         if verdict.vote is Vote.FAIL:
             result = blocked(self.plan, place, verdict, self.answers)
         else:
-            result = self.executor.execute(chunk, test=True, rehearsal=True)
+            result = self.executor.execute(chunk, test=True, rehearsal=True, registers=self.answers.registers)
         foreseen = verdict.vote is Vote.SIGNAL and not result.quiet and self.caller.reacts(chunk.state)
         self.answers.rehearsed[place] = Standing(result.outcome, bool(result.changes) or foreseen)
         if result.outcome is Outcome.FAILED:
             self.record(place, result, _Begun(self.next_number(), started, tick))
+
+    def untimed(self, chunk: Chunk, result: Result) -> Answer:
+        return Answer(
+            chunk=chunk,
+            result=result,
+            number=self.next_number(),
+            timed=False,
+            parent=self.parent,
+            under=self.under,
+            depth=self.depth,
+            frame=self.path,
+        )
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -255,10 +285,13 @@ class _Run:
         result = not_run(f"not run ({why}): {self.stopped}")
         for step in self.plan.sequence:
             if step >= 0 and self.answers.of[step] is None:
-                chunk = self.plan.chunks[step]
-                answer = Answer(chunk=chunk, result=result, number=self.next_number(), timed=False)
+                answer = self.untimed(self.plan.chunks[step], result)
                 self.answers.record(step, answer)
                 self.say(ChunkFinished(answer))
+                if answer.chunk.delayed:
+                    from saltern.runtime.delayed import Delayed
+
+                    Delayed(self, answer, result).not_reached()
 
     def listen(self) -> None:
         """Each listener reacts once, if anything it listens to has changed; requisites do not count here."""
@@ -274,13 +307,18 @@ class _Run:
         heard = replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
         started, tick = self.clock.now(), self.clock.tick()
         self.say(ChunkStarted(heard, started))
-        result = self.executor.react(heard, chunk.fun, test=self.rules.test)
+        registers = self.answers.registers
+        result = self.executor.react(heard, chunk.fun, test=self.rules.test, registers=registers)
         answer = Answer(
             chunk=heard,
             result=silenced(heard, result),
             number=self.next_number(),
             started=started,
             took=self.clock.tick() - tick,
+            parent=self.parent,
+            under=self.under,
+            depth=self.depth,
+            frame=self.path,
         )
         self.answers.listing.append(answer)
         self.say(ChunkFinished(answer))

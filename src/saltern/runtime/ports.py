@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from msgspec import Struct
+
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import Target
 from saltern.language.events import Answer, Event
 from saltern.language.result import Result
+from saltern.plan.plan import Plan
+
+Allowed = Callable[[Chunk], bool]
 
 
 class Caller(Protocol):
@@ -56,11 +62,27 @@ class Recorder(Protocol):
     def __call__(self, event: Event) -> None: ...
 
 
-class Spawner(Protocol):
-    """What a finished chunk brings with it: sub states, delayed frames.
+class Call(Struct, frozen=True, kw_only=True):
+    """A target that is due. ``result`` is all its caller knows, whatever ``answer`` hides from the report;
+    ``earlier`` are the answers of the caller's targets before it."""
 
-    Called once the chunk's own answer is final; the answers it gives count for those who
-    require the chunk.
-    """
+    target: Target
+    answer: Answer
+    result: Result
+    earlier: Sequence[Answer]
 
-    def __call__(self, answer: Answer) -> Sequence[Answer]: ...
+
+class Unrendered(Exception):
+    """A target that cannot be rendered or compiled; the text is for the user."""
+
+
+class FrameMaker(Protocol):
+    """Renders and compiles a delayed target."""
+
+    def make(self, call: Call) -> Plan:
+        """The states of the frame; they are the run's until ``leave``. Raises ``Unrendered``."""
+        ...
+
+    def leave(self) -> None:
+        """The frame last made has run."""
+        ...

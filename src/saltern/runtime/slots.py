@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.language.diagnostics import words_of
+from saltern.language.late import Literal
 from saltern.runtime.ports import Caller
 
 PREFIX = "__slot__:"
@@ -25,7 +26,10 @@ def has_slots(args: Mapping[str, object]) -> bool:
         if value.__class__ is str:
             if value.startswith(PREFIX):
                 return True
-        elif value.__class__ in (list, dict) and PREFIX in repr(value):
+        elif value.__class__ in (list, dict):
+            if PREFIX in repr(value):
+                return True
+        elif value.__class__ is Literal:
             return True
     return False
 
@@ -37,7 +41,7 @@ def resolve(args: Mapping[str, object], caller: Caller) -> dict[str, object]:
 
 def resolve_value(value: object, caller: Caller) -> object:
     if isinstance(value, str):
-        return fill(value, caller) if value.startswith(PREFIX) else value
+        return fill(value, caller)
     if isinstance(value, dict):
         return {key: fill(inner, caller) for key, inner in value.items()}
     if isinstance(value, list):
@@ -51,6 +55,8 @@ def resolve_value(value: object, caller: Caller) -> object:
 
 
 def fill(value: object, caller: Caller) -> object:
+    if isinstance(value, Literal):
+        return str(value)
     if not isinstance(value, str) or not value.startswith(PREFIX):
         return value
     name, args, kwargs, path, appended = parse(value)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tests.kit import ScriptedCaller, chunk
 
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import BlockScope, Target
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import (
     Answer,
@@ -19,9 +20,11 @@ from saltern.language.events import (
 )
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.plan.make import make_plan
+from saltern.plan.plan import Plan
 from saltern.runtime.answers import standing
-from saltern.runtime.loop import Rules, run
-from saltern.runtime.ports import Spawner
+from saltern.runtime.loop import run
+from saltern.runtime.ports import Call, FrameMaker
+from saltern.runtime.world import Rules
 from saltern.system.clock import FakeClock
 
 CHANGED = ok("changed", changes={"x": 1})
@@ -33,7 +36,7 @@ def go(
     caller: ScriptedCaller | None = None,
     *,
     rules: Rules | None = None,
-    spawn: Spawner | None = None,
+    frames: FrameMaker | None = None,
     events: list[Event] | None = None,
     files: Sequence[str] = ("main",),
 ) -> Report:
@@ -49,7 +52,7 @@ def go(
         clock=FakeClock(),
         rules=rules or Rules(),
         tell=tell,
-        spawn=spawn,
+        frames=frames,
     )
 
 
@@ -57,20 +60,26 @@ def outcomes(report: Report) -> dict[str, tuple[Outcome, bool]]:
     return {answer.chunk.id: (answer.result.outcome, answer.result.ran) for answer in report.answers}
 
 
-def spawning(parent: str, *results: Result) -> Spawner:
-    """Whoever has this ID brings these answers with it."""
+class Maker:
+    """Whoever delays something brings these states with it."""
 
-    def spawn(answer: Answer) -> Sequence[Answer]:
-        if answer.chunk.id != parent:
-            return ()
-        return [
-            Answer(
-                chunk=chunk(f"sub{n}"), result=result, number=answer.number, parent=answer.chunk.tag, depth=1
-            )
-            for n, result in enumerate(results)
-        ]
+    def __init__(self, *chunks: Chunk) -> None:
+        self.chunks = chunks
+        self.open = 0
 
-    return spawn
+    def make(self, call: Call) -> Plan:
+        self.open += 1
+        return make_plan(self.chunks, ["main"], Diagnostics())
+
+    def leave(self) -> None:
+        self.open -= 1
+
+
+def calling(id_: str, **args: object) -> Chunk:
+    """A state that delays a block."""
+    caller = chunk(id_, more=args)
+    caller.delayed = (Target(kind="block", name="later", scope=BlockScope(), definition=(id_,)),)
+    return caller
 
 
 def test_events_come_in_order_and_frame_the_run() -> None:
@@ -82,11 +91,12 @@ def test_events_come_in_order_and_frame_the_run() -> None:
 
 def test_requisites_see_a_failure_among_what_a_chunk_spawned() -> None:
     chunks = [
-        chunk("parent"),
+        calling("parent"),
         chunk("needs", requisites=[("require", "test", "parent")]),
         chunk("handles", requisites=[("onfail", "test", "parent")]),
     ]
-    report = go(chunks, spawn=spawning("parent", ok("fine"), failed("broken")))
+    caller = ScriptedCaller({"bad": failed("broken")})
+    report = go(chunks, caller, frames=Maker(chunk("good"), chunk("bad")))
     assert outcomes(report)["parent"] == (Outcome.OK, True)  # its own answer stays
     assert outcomes(report)["needs"] == (Outcome.FAILED, False)
     assert outcomes(report)["handles"] == (Outcome.OK, True)
@@ -94,18 +104,19 @@ def test_requisites_see_a_failure_among_what_a_chunk_spawned() -> None:
 
 def test_requisites_see_a_change_among_what_a_chunk_spawned() -> None:
     chunks = [
-        chunk("parent"),
+        calling("parent"),
         chunk("onchanges", requisites=[("onchanges", "test", "parent")]),
         chunk("watches", requisites=[("watch", "test", "parent")]),
     ]
-    caller = ScriptedCaller()
-    report = go(chunks, caller, spawn=spawning("parent", CHANGED))
+    caller = ScriptedCaller({"inner": CHANGED})
+    report = go(chunks, caller, frames=Maker(chunk("inner")))
     assert outcomes(report)["onchanges"] == (Outcome.OK, True)
     assert "react watches" in caller.asked
 
 
 def test_a_failure_among_what_was_spawned_is_one_for_failhard() -> None:
-    report = go([chunk("parent", failhard=True), chunk("next")], spawn=spawning("parent", failed("broken")))
+    caller = ScriptedCaller({"inner": failed("broken")})
+    report = go([calling("parent", failhard=True), chunk("next")], caller, frames=Maker(chunk("inner")))
     assert outcomes(report)["next"] == (Outcome.FAILED, False)
     assert "main.parent" in report.stopped
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from saltern.render.document import Rendered
 
 if TYPE_CHECKING:
-    from saltern.render.document import LineMap
+    from saltern.render.document import Harvest, LineMap
     from saltern.render.jinja.renderer import JinjaRenderer
 
 MARKERS = ("{{", "{%", "{#")
@@ -29,6 +29,7 @@ class Jinja(Protocol):
         file: str,
         purpose: str,
         before: LineMap | None,
+        harvest: Harvest | None,
     ) -> Rendered: ...
 
 
@@ -50,11 +51,14 @@ class JinjaDoor:
         file: str,
         purpose: str = "sls",
         before: LineMap | None = None,
+        harvest: Harvest | None = None,
     ) -> Rendered:
         plain = self._plain.get(purpose, True) and not text.lstrip("\n").startswith("#jinja2:")
         if plain and not any(marker in text for marker in MARKERS):
             return Rendered(text, before)
         if self._renderer is None:
             self._renderer = self._make()
-        pieces = self._renderer.render(text, values, env=env, name=name, file=file, purpose=purpose)
+        pieces = self._renderer.render(
+            text, values, env=env, name=name, file=file, purpose=purpose, harvest=harvest
+        )
         return Rendered(pieces.text(), pieces.lines)

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from posixpath import dirname, normpath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from jinja2 import BaseLoader, StrictUndefined, Template, TemplateNotFound, Undefined
@@ -14,11 +14,15 @@ from jinja2.bccache import BytecodeCache
 from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import SandboxedEnvironment
 
+from saltern.language.delayed import MARKER, Block
 from saltern.render.filters import LazyFilters, LazyTests
 from saltern.render.filters.serialize import salt_repr
 from saltern.render.jinja.linemap import LineCodeGenerator
 from saltern.render.tags import GLOBALS, Serializer
 from saltern.sources.tree import Tree
+
+if TYPE_CHECKING:
+    from saltern.render.document import Harvest
 
 MOST_REPEATED = 10_000_000
 _NOTHING = object()
@@ -54,11 +58,12 @@ def place_names(path: str) -> dict[str, str]:
 
 
 class TreeLoader(BaseLoader):
-    """Templates from the roots of one saltenv."""
+    """Templates from the roots of one saltenv, without their delayed blocks."""
 
     def __init__(self, tree: Tree, env: str) -> None:
         self._tree = tree
         self._env = env
+        self._cut: dict[str, tuple[Block, ...]] = {}
 
     def get_source(
         self, _environment: jinja2.Environment, template: str
@@ -67,21 +72,63 @@ class TreeLoader(BaseLoader):
         if found is None:
             raise TemplateNotFound(template, f"no file {template!r} in the roots of saltenv {self._env!r}")
         path, text = found
+        if MARKER in text:
+            from saltern.render.blocks import cut
+
+            text, self._cut[template] = cut(text, path)
         return text, path, lambda: True
 
     def load(
         self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
     ) -> Template:
         """A template imported without context still knows its own place, and all the rest."""
-        return super().load(environment, name, ChainMap(place_names(name), globals or {}))
+        template = super().load(environment, name, ChainMap(place_names(name), globals or {}))
+        if self._cut.get(name):
+            assert isinstance(template, RenderTemplate)
+            template.delayed = self._cut[name]
+            template.root_render_func = _registering(template, template.root_render_func)
+        return template
+
+
+def _registering(
+    template: RenderTemplate, body: Callable[..., Iterator[str]]
+) -> Callable[..., Iterator[str]]:
+    """The blocks of a template belong to the file that includes or extends it, once it really does."""
+
+    def root(context: JinjaContext, *args: Any) -> Iterator[str]:
+        template.register()
+        yield from body(context, *args)
+
+    return root
 
 
 class RenderTemplate(Template):
     """A template whose module is made anew for each render: one file must not see another's edits."""
 
+    delayed: tuple[Block, ...] = ()
+
+    def register(self) -> None:
+        environment = self.environment
+        assert isinstance(environment, Environment)
+        if environment.harvest is not None:
+            kept = environment.harvest.imported if environment.importing else environment.harvest.blocks
+            kept += self.delayed
+
+    def make_module(self, *args: Any, **kwargs: Any) -> Any:
+        """``import`` and ``from``: what it has is used, but its blocks are not those of the importer."""
+        environment = self.environment
+        assert isinstance(environment, Environment)
+        environment.importing += 1
+        try:
+            return super().make_module(*args, **kwargs)
+        finally:
+            environment.importing -= 1
+
     def _get_default_module(self, ctx: JinjaContext | None = None) -> Any:
         environment = self.environment
         assert isinstance(environment, Environment)
+        if ctx is None and self.delayed and not environment.importing:
+            self.register()  # Jinja asks so for `include … without context`
         known = environment.modules.get(id(self))
         if known is None:
             shared = (
@@ -104,6 +151,8 @@ class Environment(SandboxedEnvironment):
         self, *, loader: BaseLoader, lenient: bool, cache: BytecodeCache | None, options: Mapping[str, object]
     ) -> None:
         self.modules: dict[int, Any] = {}
+        self.harvest: Harvest | None = None
+        self.importing = 0
         self.texts: dict[tuple[str, str, str], Template] = {}
         known = {name.lower(): value for name, value in options.items() if name.lower() in OPTIONS}
         settings: dict[str, Any] = {
@@ -121,18 +170,20 @@ class Environment(SandboxedEnvironment):
         self.globals.update(GLOBALS)
 
     @contextmanager
-    def visible(self, values: Mapping[str, object]) -> Iterator[None]:
+    def visible(self, values: Mapping[str, object], harvest: Harvest | None = None) -> Iterator[None]:
         """For one render: templates imported without context see these names, too, and none is made twice.
 
         What was there before comes back: a template may call for the render of another.
         """
         outer_modules, self.modules = self.modules, {}
+        outer_harvest, self.harvest = self.harvest, harvest
         before = {name: self.globals.get(name, _NOTHING) for name in values}
         self.globals.update(values)
         try:
             yield
         finally:
             self.modules = outer_modules
+            self.harvest = outer_harvest
             self.globals.update(before)
             for name, value in before.items():
                 if value is _NOTHING:

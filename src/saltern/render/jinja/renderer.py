@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from jinja2 import Template, TemplateSyntaxError
 
@@ -20,6 +21,9 @@ from saltern.render.jinja.problems import TIME, TIME_FIX, said, told, unknown_na
 from saltern.render.tags import Misread
 from saltern.render.watchdog import TimeIsUp, limited
 from saltern.sources.tree import Tree
+
+if TYPE_CHECKING:
+    from saltern.render.document import Harvest
 
 MOST_TEXT = 50_000_000
 
@@ -46,16 +50,29 @@ class JinjaRenderer:
         self._environments: dict[tuple[str, str, str], Environment] = {}
 
     def render(
-        self, text: str, values: Mapping[str, object], *, env: str, name: str, file: str, purpose: str = "sls"
+        self,
+        text: str,
+        values: Mapping[str, object],
+        *,
+        env: str,
+        name: str,
+        file: str,
+        purpose: str = "sls",
+        harvest: Harvest | None = None,
     ) -> Pieces:
-        """``purpose`` chooses the configured options: ``sls`` or ``file``. Raises ``CompileError``."""
+        """``purpose`` chooses the configured options: ``sls`` or ``file``. Raises ``CompileError``.
+
+        ``harvest`` is given the template's own names, and the blocks of those it includes.
+        """
         given, text = header(text)
         environment = self._environment(env, purpose, given)
-        with environment.visible(values), limited(self._seconds):
+        with environment.visible(values, harvest), limited(self._seconds):
             try:
                 template = self._template(environment, text, name, file)
                 context = template.new_context({**place_names(name), **values})
                 pieces = Pieces(template, context, most=MOST_TEXT)
+                if harvest is not None:
+                    harvest.variables = context.vars
                 if text.endswith("\n") and not environment.keep_trailing_newline:
                     pieces.end_line()  # Jinja drops the last one of every file; the outermost gets it back
                 return pieces

@@ -1,0 +1,204 @@
+"""``delayed_render``: the entries of each caller become targets, found and checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.compiler.parse import absolute_name, kind_of
+from saltern.compiler.ports import Sources
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import WHEN, WORDS, Block, BlockScope, Limit, Target, scope_of
+from saltern.language.diagnostics import CompileError, Diagnostics, did_you_mean
+from saltern.language.source import Mark, Origin, Path, SlsRef
+from saltern.render.blocks import sls_words
+
+KINDS = ("block", "sls")
+ENTRY_FIX = "write '- block: NAME' or '- sls: NAME'"
+_DRAFT = {"delayed_blocks": "block", "delayed_slses": "sls"}
+_ENTRY_KEYS = (*KINDS, "context", "when")
+
+
+class _Entry(Struct, frozen=True):
+    """One entry as written, and where."""
+
+    word: str
+    value: object
+    origin: Origin
+    path: Path
+
+
+def attach(chunks: Iterable[Chunk], sources: Sources, default: Limit, found: Diagnostics) -> None:
+    """Give every caller its targets. ``default`` is the repeat limit where no tag says another."""
+    callers = [chunk for chunk in chunks if not chunk.words.isdisjoint(WORDS)]
+    for chunk in callers:
+        targets = (_target(chunk, entry, sources, found) for entry in _entries(chunk, found))
+        chunk.delayed = tuple(target for target in targets if target is not None)
+    _tell_limits(callers, default, found)
+
+
+def _entries(chunk: Chunk, found: Diagnostics) -> Iterator[_Entry]:
+    for word in chunk.args:
+        if word not in WORDS:
+            continue
+        value = chunk.args[word]
+        if not isinstance(value, list):
+            what = f"{word!r} of {chunk.id!r} is {kind_of(value)}, not a list"
+            found.error("delayed-not-list", what, where=chunk.mark(word), fix="begin each entry with '- '")
+            continue
+        for index, entry in enumerate(value):
+            yield _Entry(word, entry, *_written(chunk, word, index))
+
+
+def _written(chunk: Chunk, word: str, index: int) -> tuple[Origin, Path]:
+    """An entry that ``extend`` brought stands in another file, and means what that file means by it."""
+    declared = chunk.declared
+    for added in reversed(declared.added):
+        if added.word == word and index >= added.start:
+            return added.origin, (*added.path, word, index - added.start)
+    return declared.origin, (declared.id, declared.key, word, index)
+
+
+def _target(chunk: Chunk, entry: _Entry, sources: Sources, found: Diagnostics) -> Target | None:
+    try:
+        kind, name, context, when = _shape(entry)
+    except _Wrong as wrong:
+        what = f"{entry.word!r} of {chunk.id!r} {wrong.what}"
+        found.error("delayed-entry", what, where=entry.origin.mark(entry.path), fix=wrong.fix)
+        return None
+    find = _block if kind == "block" else _sls
+    target = find(chunk, entry, name, sources, found)
+    if target is None:
+        return None
+    return Target(
+        kind=kind,
+        name=target.name,
+        context=context,
+        when=when,
+        block=target.block,
+        source=target.source,
+        words=target.words,
+        scope=target.scope,
+        definition=target.definition,
+        origin=entry.origin,
+        path=entry.path,
+    )
+
+
+class _Wrong(Exception):
+    """An entry that is none: what of it, and how to write it."""
+
+    def __init__(self, what: str, fix: str = ENTRY_FIX) -> None:
+        super().__init__(what)
+        self.what = what
+        self.fix = fix
+
+
+def _shape(entry: _Entry) -> tuple[str, str, Mapping[str, object], str]:
+    """Kind, name, context and when. Raises ``_Wrong``."""
+    value = entry.value
+    if entry.word in _DRAFT:
+        if isinstance(value, str) and value:
+            return _DRAFT[entry.word], value, {}, WHEN[0]
+        raise _Wrong(f"has {kind_of(value)} where a name belongs", "write '- NAME'")
+    if not isinstance(value, dict):
+        fix = f"write '- block: {value}' or '- sls: {value}'" if isinstance(value, str) else ENTRY_FIX
+        raise _Wrong(f"has {kind_of(value)} where an entry belongs", fix)
+    for key in value:
+        if key not in _ENTRY_KEYS:
+            known = f"an entry has {', '.join(_ENTRY_KEYS)}"
+            raise _Wrong(
+                f"has the key {key!r}, which is not known", did_you_mean(str(key), _ENTRY_KEYS) or known
+            )
+    kinds = [kind for kind in KINDS if kind in value]
+    if len(kinds) != 1:
+        raise _Wrong("has an entry with both a block and an sls" if kinds else "has an entry without a name")
+    name, context, when = value[kinds[0]], value.get("context") or {}, value.get("when", WHEN[0])
+    if not isinstance(name, str) or not name:
+        raise _Wrong(f"names {kind_of(name)}; a name is text", "put it in quotes")
+    if not isinstance(context, dict) or not all(isinstance(key, str) for key in context):
+        raise _Wrong(f"has {kind_of(context)} for 'context'", "write 'context: {name: value}'")
+    if when not in WHEN:
+        raise _Wrong(
+            f"has {when!r} for 'when'", did_you_mean(str(when), WHEN) or f"it is one of {', '.join(WHEN)}"
+        )
+    return kinds[0], name, context, when
+
+
+def _block(chunk: Chunk, entry: _Entry, name: str, _sources: Sources, found: Diagnostics) -> Target | None:
+    scope = scope_of(entry.origin)
+    known = scope.find(name)
+    if known is None:
+        what = f"{entry.word!r} of {chunk.id!r} names the block {name!r}, which this file does not have"
+        fix, also = _missing_block(name, scope)
+        found.error("delayed-unknown", what, where=entry.origin.mark(entry.path), fix=fix, also=also)
+        return None
+    block, home = known
+    return Target(
+        kind="block", name=name, block=block, words=block.words, scope=home, definition=block.definition
+    )
+
+
+def _missing_block(name: str, scope: BlockScope) -> tuple[str, tuple[tuple[str, Mark], ...]]:
+    if name in scope.imported:
+        fix = "its template is only imported; include or extend it, and its blocks belong to this file"
+        return fix, (("imported", scope.imported[name]),)
+    near = did_you_mean(name, list(scope.names()))
+    return near or f"add it: a line '#!delayed_block {name}' … a line '#!end_delayed_block {name}'", ()
+
+
+def _sls(chunk: Chunk, entry: _Entry, name: str, sources: Sources, found: Diagnostics) -> Target | None:
+    where = entry.origin.mark(entry.path)
+    ref = chunk.declared.ref
+    absolute = absolute_name(name, ref.name, is_init=getattr(entry.origin, "is_init", False))
+    if absolute is None:
+        what = f"{name!r} leads out of the tree from {ref.name!r}"
+        found.error("include-beyond-top", what, where=where, fix="remove a dot")
+        return None
+    wanted = SlsRef(ref.env, absolute)
+    try:
+        source = sources.source(wanted)
+        if source is None:
+            what = f"{entry.word!r} of {chunk.id!r} names the SLS {absolute!r}, which does not exist"
+            path = absolute.replace(".", "/")
+            fix = (
+                did_you_mean(absolute, sources.names(ref.env)) or f"it would be {path}.sls or {path}/init.sls"
+            )
+            found.error("sls-not-found", what, where=where, fix=fix)
+            return None
+        words = sls_words(source.text, source.path)
+    except CompileError as problem:
+        found.add(problem.diagnostics)
+        return None
+    return Target(
+        kind="sls",
+        name=absolute,
+        source=source,
+        words=words,
+        scope=scope_of(entry.origin),
+        definition=(f"{wanted.env}:", absolute),
+    )
+
+
+def _tell_limits(callers: Sequence[Chunk], default: Limit, found: Diagnostics) -> None:
+    """More calls than the limit allows are known before the run."""
+    calls: dict[tuple[str, ...], list[tuple[Chunk, Target]]] = {}
+    for chunk in callers:
+        for target in chunk.delayed:
+            calls.setdefault(target.definition, []).append((chunk, target))
+    for some in calls.values():
+        chunk, target = some[0]
+        limit = default if target.words.limit is None else target.words.limit
+        if isinstance(limit, int) and len(some) > limit:
+            found.warn(
+                "delayed-limit-low",
+                f"{target.kind} {target.name!r} is called {len(some)} times here, rendered {limit} at most",
+                where=target.mark(),
+                fix=f"delayed_repeat_limit={len(some)} or None on its tag",
+            )
+
+
+def called(chunks: Iterable[Chunk]) -> Iterator[Block]:
+    """The blocks that somebody calls."""
+    return (target.block for chunk in chunks for target in chunk.delayed if target.block is not None)

@@ -1,0 +1,171 @@
+"""A delayed target, rendered and compiled when its caller has run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from saltern.compiler.compile import Rules
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import NO_BLOCKS, Target
+from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics
+from saltern.language.events import Answer
+from saltern.language.late import OPEN, Literal, literal
+from saltern.plan.plan import Plan
+from saltern.runtime.ports import Call, Unrendered
+from saltern.runtime.slots import PREFIX
+from saltern.sources.tree import SlsSource
+from saltern.stages import Delays, RenderedLoader, planned
+
+if TYPE_CHECKING:
+    from saltern.render.document import Document
+    from saltern.session import Session
+
+# Callers whose whole point is that something is different afterwards.
+REFRESHING: dict[str, frozenset[str]] = {
+    "grains": frozenset({"grains"}),
+    "saltutil": frozenset({"grains", "pillar", "modules"}),
+}
+_UNDEFINED = re.compile(r"'(\w+)' is undefined|name '(\w+)' is not defined|^\"?(\w+)\"? not defined")
+
+
+class Frames:
+    """Implements ``runtime.ports.FrameMaker`` for one run."""
+
+    def __init__(self, session: Session, rules: Rules, delays: Delays) -> None:
+        self._session = session
+        self._rules = replace(rules, exclude=())  # what the command line excludes is the whole run's
+        self._delays = delays
+        self._outer: list[list[Chunk]] = []  # the chunks of all scopes around the one that runs
+
+    def make(self, call: Call) -> Plan:
+        session, target = self._session, call.target
+        again = target.words.refresh | REFRESHING.get(call.answer.chunk.state, frozenset())
+        found = Diagnostics()
+        try:
+            if again:
+                session.refresh(again)
+            returned = previous(call)
+            document = self._rendered(target, returned)
+            plan = planned(
+                session,
+                [document.ref],
+                RenderedLoader(session, document),
+                self._rules,
+                found,
+                delays=self._delays,
+                mended=_kept_as_data(returned),
+                elsewhere=self._elsewhere,
+            )
+        except CompileError as problem:
+            raise Unrendered(self._told(problem.diagnostics, call)) from None
+        self._outer.append(list(session.run.chunks))
+        session.run.chunks = plan.chunks
+        return plan
+
+    def leave(self) -> None:
+        self._session.run.chunks = self._outer.pop()
+
+    def _rendered(self, target: Target, returned: dict[str, object]) -> Document:
+        outer = target.scope.variables if target.words.scoped else {}
+        values = {**_public(outer), **target.context, "prev_ret": returned}
+        renderers = self._session.renderers
+        if target.block is not None:
+            document = renderers.block(target.block, target.scope, values)
+        else:
+            assert isinstance(target.source, SlsSource)
+            document = renderers.sls(target.source, renderers.allowed(values))
+        if document.blocks is not NO_BLOCKS:
+            inherited = _public(outer) if target.words.scoped else {}
+            document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}
+        return document
+
+    def _elsewhere(self, id_: str) -> str:
+        """Requisites stay in their scope; say which other one has what is missing."""
+        for chunks in reversed([*self._outer, list(self._session.run.chunks)]):
+            for chunk in chunks:
+                if id_ in (chunk.id, chunk.name):
+                    return f"it is outside of this block ({chunk.mark()}), and requisites stay in their scope"
+        return self._delays.inside(id_)
+
+    def _told(self, problems: tuple[Diagnostic, ...], call: Call) -> str:
+        from io import StringIO
+
+        from saltern.report.diagnostics import show
+
+        out = StringIO()
+        show([_scoped_hint(problem, call.target) for problem in problems], out)
+        target = call.target
+        head = f"{target.kind} {target.name!r} ({target.place()}), called by {call.answer.path}"
+        return f"{head}:\n{out.getvalue().rstrip()}"
+
+
+def previous(call: Call) -> dict[str, object]:
+    """``prev_ret``: a copy of all that the caller said, and of what its earlier targets came to."""
+    from copy import deepcopy
+
+    from saltern.report.salt import returned, time_of_day
+
+    clock = time_of_day()
+    chunk = call.answer.chunk
+
+    def one(answer: Answer) -> dict[str, object]:
+        shaped = returned(answer, clock)
+        return {
+            "duration": 0.0,
+            "start_time": "",
+            **shaped,
+            "__state_ran__": answer.result.ran,
+            "state": answer.chunk.state,
+            "fun": answer.chunk.fun,
+            "data": answer.result.data,
+        }
+
+    shaped = one(replace(call.answer, result=call.result))
+    shaped.update(sub_states=[], delayed=[one(answer) for answer in call.earlier])
+    shaped["__id__"] = chunk.id
+    return deepcopy(shaped)
+
+
+def _public(variables: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in variables.items() if not name.startswith("_")}
+
+
+def _kept_as_data(returned: object) -> Callable[[list[Chunk]], None] | None:
+    """What a return says is data, even if it looks like a slot or a reference."""
+    odd = [text for text in _texts(returned) if PREFIX in text or OPEN in text]
+    if not odd:
+        return None
+
+    def keep(chunks: list[Chunk]) -> None:
+        for chunk in chunks:
+            chunk.args = {word: literal(value, odd) for word, value in chunk.args.items()}
+            if any(text in chunk.name for text in odd):
+                chunk.name = Literal(chunk.name)
+
+    return keep
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:
+    """A name that the file around the block has, but the block does not see."""
+    missing = _UNDEFINED.search(problem.what) if problem.code == "template-undefined" else None
+    name = next(filter(None, missing.groups()), "") if missing else ""
+    if target.words.scoped or not name or name not in target.scope.variables:
+        return problem
+    return replace(
+        problem, fix=f"{name!r} exists in the outer scope: add 'scoped' to the tag ({target.place()})"
+    )

@@ -1,0 +1,149 @@
+"""Delayed rendering: parts of a tree that are rendered after other states have run.
+
+A *block* is text cut out of a file, or a whole SLS; a *target* is one entry of a state's
+``delayed_render``; a *frame* is one render and run of one target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from msgspec import Struct, field
+
+from saltern.language.source import Mark, Origin, Path
+
+MARKER = "delayed"  # what every text has that takes part in any of this; all others pay one search
+WORDS: tuple[str, ...] = ("delayed_render", "delayed_blocks", "delayed_slses")
+REFRESHABLE: tuple[str, ...] = ("grains", "pillar", "modules")
+WHEN: tuple[str, ...] = ("success", "always", "changes", "failure")
+
+
+class Unlimited(Struct, frozen=True):
+    """``delayed_repeat_limit=None``: as often as the run calls it."""
+
+
+UNLIMITED = Unlimited()
+Limit = int | Unlimited
+
+
+class Words(Struct, frozen=True, kw_only=True):
+    """What a tag says of its block. ``limit`` None: the configured one."""
+
+    scoped: bool = False
+    limit: Limit | None = None
+    refresh: frozenset[str] = frozenset()
+
+
+class Block(Struct, frozen=True, kw_only=True):
+    """Text that waits. Lines before it are blank, so that its line numbers are those of the file.
+
+    ``outer`` are the names of the blocks it stands in. ``call`` is a function of a ``#!py`` file in
+    place of text.
+    """
+
+    name: str
+    file: str
+    line: int
+    text: str = ""
+    words: Words = Words()
+    outer: tuple[str, ...] = ()
+    call: Callable[[object], object] | None = None
+
+    @property
+    def mark(self) -> Mark:
+        return Mark(self.file, self.line)
+
+    @property
+    def definition(self) -> tuple[str, ...]:
+        """What the repeat limit counts."""
+        return (self.file, *self.outer, self.name)
+
+
+class BlockScope(Struct, kw_only=True, eq=False):
+    """The blocks of one rendered text, and what they may see of it.
+
+    ``variables`` are the template's own names at the end of its render; ``imported`` are blocks of
+    templates that were only imported; ``home`` is the renderers' own.
+    """
+
+    blocks: dict[str, Block] = field(default_factory=dict)
+    imported: dict[str, Mark] = field(default_factory=dict)
+    variables: Mapping[str, object] = field(default_factory=dict)
+    outer: BlockScope | None = None
+    home: object = None
+
+    def find(self, name: str) -> tuple[Block, BlockScope] | None:
+        """Its own block, then one of those around it, with the scope that has it."""
+        scope: BlockScope | None = self
+        while scope is not None:
+            if name in scope.blocks:
+                return scope.blocks[name], scope
+            scope = scope.outer
+        return None
+
+    def names(self) -> Iterator[str]:
+        scope: BlockScope | None = self
+        while scope is not None:
+            yield from scope.blocks
+            scope = scope.outer
+
+
+NO_BLOCKS = BlockScope()
+
+
+def scope_of(origin: Origin) -> BlockScope:
+    """What is not a rendered file has no blocks."""
+    scope: BlockScope = getattr(origin, "blocks", NO_BLOCKS)
+    return scope
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """One entry of ``delayed_render``, found and checked.
+
+    ``scope`` is that of the file that wrote the entry; ``definition`` is what the repeat limit
+    counts; ``source`` is the text of an SLS as the run found it when it began.
+    """
+
+    kind: str  # block or sls
+    name: str
+    when: str = "success"
+    context: Mapping[str, object] = field(default_factory=dict)
+    block: Block | None = None
+    source: object = None
+    words: Words = Words()
+    scope: BlockScope
+    definition: tuple[str, ...] = ()
+    origin: Origin | None = None
+    path: Path = ()
+
+    @property
+    def title(self) -> str:
+        return self.name if self.kind == "block" else f"sls:{self.name}"
+
+    def mark(self) -> Mark | None:
+        """Where the entry is written."""
+        return self.origin.mark(self.path) if self.origin else None
+
+    def place(self) -> Mark:
+        """Where what it names begins."""
+        if self.block is not None:
+            return self.block.mark
+        return Mark(str(getattr(self.source, "path", self.name)), 1)
+
+
+class Frame(Struct, frozen=True, kw_only=True):
+    """One render and run of a target. ``path`` reads ``caller>block#1``; ``caller`` is a run number."""
+
+    path: str
+    kind: str
+    name: str
+    where: Mark
+    depth: int
+    caller: int
+    parent: str  # the caller's tag
+    jid: str
+    parent_jid: str
+    first: int = 0  # the number its first state gets
+    states: int = 0
+    took: float = 0.0
+    scoped: bool = False

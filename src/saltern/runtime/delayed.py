@@ -1,0 +1,135 @@
+"""The delayed targets of one caller, once its own answer is final: rendered and run in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import Frame, Target
+from saltern.language.events import Answer, ChunkFinished, Event, FrameFinished, FrameStarted
+from saltern.language.result import Result, failed
+from saltern.language.result import blocked as not_run
+from saltern.plan.plan import Plan
+from saltern.runtime.frames import FATES, Fate, came, placeholder, refusal, stand_in
+from saltern.runtime.ports import Call, Unrendered
+from saltern.runtime.world import INTERRUPTED, World
+
+
+class Scope(Protocol):
+    """The run that the caller belongs to."""
+
+    world: World
+    depth: int
+    jid: str
+    stopped: str
+
+    def next_number(self) -> int: ...
+    def is_failhard(self, chunk: Chunk) -> bool: ...
+    def say(self, event: Event) -> None: ...
+    def inner(self, plan: Plan, frame: Frame) -> str: ...
+
+
+class Delayed:
+    """``result`` is all that the caller knows; its ``answer`` may hide some of it from the report."""
+
+    def __init__(self, scope: Scope, answer: Answer, result: Result) -> None:
+        self.scope = scope
+        self.world = scope.world
+        self.answer = answer
+        self.result = result
+
+    def all(self) -> list[Answer]:
+        """What the targets came to, as far as it counts for those who wait for the caller."""
+        counted: list[Answer] = []
+        state = came(self.result, test=self.world.rules.test)
+        for target in self.answer.chunk.delayed:
+            fate = FATES[target.when][state]
+            if self.scope.stopped:
+                counted.append(self._not_reached(target))
+            elif fate is Fate.RENDER:
+                counted += self._rendered(target, counted)
+            else:
+                told = placeholder(fate, state, self.answer.chunk, self.result)
+                counted.append(self._stand_in(target, told))
+        return counted
+
+    def not_reached(self) -> None:
+        for target in self.answer.chunk.delayed:
+            self._not_reached(target)
+
+    def _not_reached(self, target: Target) -> Answer:
+        why = "interrupted" if self.scope.stopped == INTERRUPTED else "failhard"
+        return self._stand_in(target, not_run(f"not rendered ({why}): {self.scope.stopped}"))
+
+    def _rendered(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
+        """One frame, unless it is one too many."""
+        world, scope, path = self.world, self.scope, self.answer.path
+        why, counts = refusal(target, path, scope.depth + 1, world.used, world.rules.bounds)
+        if why:
+            return self._refused(target, why, counts=counts)
+        assert world.maker is not None, "a plan with callers was run without anybody who can render"
+        number = world.used.take(target, path)
+        begin = world.clock.tick()
+        try:
+            plan = world.maker.make(
+                Call(target=target, answer=self.answer, result=self.result, earlier=earlier)
+            )
+        except Unrendered as problem:
+            return [self._stand_in(target, failed(str(problem)))]
+        frame = self._frame(target, number, len(plan.chunks))
+        scope.say(FrameStarted(frame))
+        first = len(world.listing)
+        try:
+            stopped = scope.inner(plan, frame)
+        finally:
+            world.maker.leave()
+        frame = replace(frame, took=world.clock.tick() - begin)
+        world.frames.append(frame)
+        scope.say(FrameFinished(frame))
+        scope.stopped = scope.stopped or stopped
+        return [one for one in world.listing[first:] if one.number not in world.apart]
+
+    def _refused(self, target: Target, why: str, *, counts: bool) -> Sequence[Answer]:
+        refused = self._stand_in(target, not_run(why))
+        if self.scope.is_failhard(self.answer.chunk):
+            told = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
+            self.scope.stopped = self.scope.stopped or told
+        if counts:
+            return [refused]
+        self.world.apart.add(refused.number)
+        return []
+
+    def _frame(self, target: Target, number: int, states: int) -> Frame:
+        return Frame(
+            path=f"{self.answer.path}>{target.title}#{number}",
+            kind=target.kind,
+            name=target.name,
+            where=target.place(),
+            depth=self.scope.depth + 1,
+            caller=self.answer.number,
+            parent=self.answer.chunk.tag,
+            jid=self.world.next_jid(),
+            parent_jid=self.scope.jid,
+            first=self.world.number,
+            states=states,
+            scoped=target.words.scoped,
+        )
+
+    def _stand_in(self, target: Target, result: Result) -> Answer:
+        """Write down an answer in the place of a frame."""
+        answer = Answer(
+            chunk=stand_in(self.answer.chunk, target),
+            result=result,
+            number=self.scope.next_number(),
+            timed=False,
+            parent=self.answer.chunk.tag,
+            under=self.answer.number,
+            depth=self.scope.depth + 1,
+            frame=self.answer.path,
+        )
+        self.world.listing.append(answer)
+        self.scope.say(ChunkFinished(answer))
+        return answer

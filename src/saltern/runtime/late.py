@@ -1,0 +1,55 @@
+"""Late references, filled in just before a state is called."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from saltern.language.chunk import Chunk
+from saltern.language.late import BadReference, Reference, filled, follow
+from saltern.language.result import Outcome, Result, not_called
+from saltern.runtime.answers import Registers, Returned
+
+
+def filled_in(chunk: Chunk, registers: Registers, *, test: bool) -> Chunk | Result:
+    """The chunk with its references filled, or why it cannot be called."""
+    if test:
+        unknown = [name for name in chunk.late if _is_unknown(registers.get(name))]
+        if unknown:
+            return deferred(unknown)
+    try:
+        args = filled(chunk.args, lambda reference: _value(reference, registers))
+        name = filled(chunk.name, lambda reference: _value(reference, registers))
+    except BadReference as problem:
+        return not_called(str(problem))
+    assert isinstance(args, dict)
+    return replace(chunk, args=args, name=str(name))
+
+
+def deferred(names: list[str]) -> Result:
+    """In a test run a value is not known before the state that gives it is applied."""
+    comment = f"known after {' and '.join(names)} {'is' if len(names) == 1 else 'are'} applied"
+    return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, ran=False, called=False)
+
+
+def _is_unknown(returned: Returned | None) -> bool:
+    return returned is not None and returned.result.outcome is Outcome.WOULD_CHANGE
+
+
+def _value(reference: Reference, registers: Registers) -> object:
+    returned = registers.get(reference.name)
+    if returned is None:
+        raise BadReference(f"{reference.text}: {reference.name!r} has no return yet")
+    result, chunk = returned.result, returned.answer.chunk
+    if not result.ran and reference.path[0] in ("data", "changes"):
+        raise BadReference(f"{reference.text}: {chunk.id!r} did not run, so there is no {reference.path[0]}")
+    return follow(
+        {
+            "id": chunk.id,
+            "name": chunk.name,
+            "result": result.outcome.value,
+            "comment": result.comment,
+            "changes": result.changes,
+            "data": result.data,
+        },
+        reference,
+    )

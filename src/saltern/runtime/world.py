@@ -1,0 +1,74 @@
+"""What a run and all its delayed frames share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from msgspec import Struct, field
+
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import Frame, Limit, Target
+from saltern.language.events import Answer
+from saltern.runtime.ports import Allowed, Caller, FrameMaker, Recorder
+from saltern.system.clock import Clock
+
+INTERRUPTED = "the run was interrupted"
+
+
+class Bounds(Struct, frozen=True, kw_only=True):
+    """How much may be rendered late in one run."""
+
+    limit: Limit = 1  # where no tag says another
+    depth: int = 50
+    frames: int = 1000
+
+
+class Used(Struct):
+    """What has been rendered late so far, over all scopes of a run."""
+
+    frames: int = 0
+    by: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # definition → paths of its callers
+
+    def take(self, target: Target, caller: str) -> int:
+        """The next frame of this definition; its number."""
+        self.frames += 1
+        users = self.by.setdefault(target.definition, [])
+        users.append(caller)
+        return len(users)
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """What of the configuration and the command line the runtime obeys."""
+
+    test: bool = False
+    failhard: bool = False
+    max_parallel: int = 0
+    events: bool = False  # tell an event for every state
+    allowed: Allowed | None = None
+    disabled: Callable[[Chunk], bool] | None = None
+    bounds: Bounds = Bounds()
+
+
+class World(Struct):
+    """What a run and all its frames share."""
+
+    caller: Caller
+    clock: Clock
+    rules: Rules
+    tell: Recorder | None
+    maker: FrameMaker | None
+    number: int = 0  # the next
+    jid: str = ""  # the last one given
+    listing: list[Answer] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    forgiven: set[int] = field(default_factory=set)
+    apart: set[int] = field(default_factory=set)  # failures that do not count for those who wait
+    used: Used = field(default_factory=Used)
+
+    def next_jid(self) -> str:
+        """Twenty digits of time, as Salt names its jobs; never the same twice."""
+        whole, part = divmod(self.clock.now(), 1)
+        stamp = f"{time.strftime('%Y%m%d%H%M%S', time.gmtime(whole))}{int(part * 1_000_000):06d}"
+        self.jid = max(stamp, str(int(self.jid or 0) + 1))
+        return self.jid
