@@ -17,7 +17,7 @@ from saltern.language.diagnostics import Diagnostic, Diagnostics, SalternError
 from saltern.language.events import Answer, Event, Report
 from saltern.language.high import Declaration
 from saltern.language.keywords import ENGINE_WORDS
-from saltern.language.result import Result, ok
+from saltern.language.result import Result, SubResult, ok
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.registry import Registry
 from saltern.session import Session
@@ -290,7 +290,14 @@ class ScriptedCaller:
         self._reacting = reacting
         self.asked: list[str] = []
 
-    def call(self, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
+    def call(
+        self,
+        chunk: Chunk,
+        args: Mapping[str, object],
+        *,
+        test: bool,
+        emit: Callable[[SubResult], None] | None = None,
+    ) -> Result:
         self.asked.append(f"{'try' if test else 'run'} {chunk.id}")
         given = self._results.get(chunk.id, ok("done"))
         if isinstance(given, list):

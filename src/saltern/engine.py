@@ -16,7 +16,7 @@ from saltern.compiler.compile import compile_high, shape
 from saltern.compiler.gather import expand
 from saltern.compiler.shapes import high_data
 from saltern.language.chunk import Chunk
-from saltern.language.delayed import UNLIMITED
+from saltern.language.delayed import UNLIMITED, Target
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, did_you_mean
 from saltern.language.events import Answer, Report
 from saltern.language.high import Declaration, Exclusion
@@ -105,6 +105,9 @@ def show_low(session: Session, request: Request, found: Diagnostics) -> list[dic
     low = [chunk.low() for chunk in plan.chunks]
     for place, owners in plan.preparers.items():
         low[place]["prerequired"] = [{plan.chunks[owner].state: plan.chunks[owner].id} for owner in owners]
+    for entry, chunk in zip(low, plan.chunks, strict=True):
+        if chunk.delayed:
+            entry["__delayed__"] = [f"{one.kind} {one.name} ({one.place()})" for one in chunk.delayed]
     return low
 
 
@@ -112,13 +115,11 @@ def show_order(session: Session, request: Request, found: Diagnostics) -> list[d
     """The sequence that will really run, with the reason for each position."""
     plan = _planned(session, request, found)
     rows: list[dict[str, object]] = []
-    for step in plan.sequence:
-        if step < 0:
-            continue
+    for place, step in enumerate((one for one in plan.sequence if one >= 0), 1):
         chunk = plan.chunks[step]
         rows.append(
             {
-                "position": len(rows) + 1,
+                "position": place,
                 "state": chunk.function,
                 "id": chunk.id,
                 "name": chunk.name,
@@ -127,7 +128,22 @@ def show_order(session: Session, request: Request, found: Diagnostics) -> list[d
                 "where": str(chunk.mark()),
             }
         )
+        rows += [_frame_row(chunk, target) for target in chunk.delayed]
     return rows
+
+
+def _frame_row(caller: Chunk, target: Target) -> dict[str, object]:
+    """Where a delayed frame will run."""
+    unless = "" if target.when == "success" else f", when: {target.when}"
+    return {
+        "position": None,
+        "state": f"delayed.{target.kind}",
+        "id": target.name,
+        "name": target.name,
+        "order": caller.order,
+        "reason": f"rendered right after {caller.id!r}{unless}",
+        "where": str(target.place()),
+    }
 
 
 def show_top(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
@@ -136,12 +152,27 @@ def show_top(session: Session, request: Request, found: Diagnostics) -> dict[str
     return {env: [one.sls for one in some] for env, some in given.items()}
 
 
-def show_rendered(session: Session, request: Request, found: Diagnostics) -> dict[str, str]:
-    """The text of each file after its template ran, before YAML reads it."""
+def show_rendered(
+    session: Session,
+    request: Request,
+    found: Diagnostics,
+    *,
+    block: str | None = None,
+    prev_ret: object = None,
+) -> dict[str, str]:
+    """The text of each file after its template ran, before YAML reads it.
+
+    With ``block``, that of a delayed block, as it would be rendered after the return ``prev_ret``.
+    """
     session.prepare()
     refs, loader = targets(session, request, found)
     texts: dict[str, str] = {}
-    for ref in (one for given in refs for one in expand(given, loader.names)):
+    named = [one for given in refs for one in expand(given, loader.names)]
+    if block is not None:
+        from saltern.frames import show_blocks
+
+        return show_blocks(session, named, block, prev_ret, found)
+    for ref in named:
         source = session.tree.read(ref)
         if source is None:
             compile_high([ref], loader, CompileRules(), found)  # tells what is missing

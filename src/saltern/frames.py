@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from saltern.compiler.compile import Rules
 from saltern.language.chunk import Chunk
-from saltern.language.delayed import NO_BLOCKS, Target
-from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics
+from saltern.language.delayed import NO_BLOCKS, Block, BlockScope, Target
+from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, did_you_mean
 from saltern.language.events import Answer
 from saltern.language.late import OPEN, Literal, literal
+from saltern.language.source import SlsRef
 from saltern.plan.plan import Plan
+from saltern.render.blocks import cut
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
@@ -39,7 +41,8 @@ class Frames:
         self._session = session
         self._rules = replace(rules, exclude=())  # what the command line excludes is the whole run's
         self._delays = delays
-        self._outer: list[list[Chunk]] = []  # the chunks of all scopes around the one that runs
+        self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
+        self._open: list[Document] = []
 
     def make(self, call: Call) -> Plan:
         session, target = self._session, call.target
@@ -62,11 +65,17 @@ class Frames:
             )
         except CompileError as problem:
             raise Unrendered(self._told(problem.diagnostics, call)) from None
-        self._outer.append(list(session.run.chunks))
+        self._outer.append(session.run.chunks)
+        self._open.append(document)
         session.run.chunks = plan.chunks
         return plan
 
     def leave(self) -> None:
+        """Of a frame that has run, only its answers are kept."""
+        document = self._open.pop()
+        document.blocks, document.data = NO_BLOCKS, None
+        for chunk in self._session.run.chunks:
+            chunk.delayed = ()
         self._session.run.chunks = self._outer.pop()
 
     def _rendered(self, target: Target, returned: dict[str, object]) -> Document:
@@ -85,7 +94,7 @@ class Frames:
 
     def _elsewhere(self, id_: str) -> str:
         """Requisites stay in their scope; say which other one has what is missing."""
-        for chunks in reversed([*self._outer, list(self._session.run.chunks)]):
+        for chunks in reversed([*self._outer, self._session.run.chunks]):
             for chunk in chunks:
                 if id_ in (chunk.id, chunk.name):
                     return f"it is outside of this block ({chunk.mark()}), and requisites stay in their scope"
@@ -125,7 +134,8 @@ def previous(call: Call) -> dict[str, object]:
         }
 
     shaped = one(replace(call.answer, result=call.result))
-    shaped.update(sub_states=[], delayed=[one(answer) for answer in call.earlier])
+    shaped["sub_states"] = [one(answer) for answer in call.steps]
+    shaped["delayed"] = [one(answer) for answer in call.earlier]
     shaped["__id__"] = chunk.id
     return deepcopy(shaped)
 
@@ -169,3 +179,43 @@ def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:
     return replace(
         problem, fix=f"{name!r} exists in the outer scope: add 'scoped' to the tag ({target.place()})"
     )
+
+
+# -- to look at ----------------------------------------------------------------------------------------
+
+
+def show_blocks(
+    session: Session, refs: Sequence[SlsRef], name: str, prev_ret: object, found: Diagnostics
+) -> dict[str, str]:
+    """The text of a block of these files; with ``prev_ret``, what it renders to after such a return."""
+    texts: dict[str, str] = {}
+    known: set[str] = set()
+    for ref in refs:
+        source = session.tree.read(ref)
+        if source is None:
+            found.error("sls-not-found", f"no SLS is called {ref.name!r} in saltenv {ref.env!r}")
+            continue
+        scope = session.renderers.sls(source).blocks
+        for block in _with_inner(scope.blocks.values()):
+            known.add(block.name)
+            if block.name == name:
+                path = ">".join((ref.name, *block.outer, name))
+                texts[path] = _shown(session, block, scope, prev_ret)
+    if not texts:
+        fix = did_you_mean(name, known) or (f"there are {', '.join(sorted(known))}" if known else "")
+        found.error("delayed-unknown", f"no file that was named has a block {name!r}", fix=fix)
+    return texts
+
+
+def _with_inner(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        yield block
+        if block.text:
+            yield from _with_inner(cut(block.text, block.file, outer=(*block.outer, block.name))[1])
+
+
+def _shown(session: Session, block: Block, scope: BlockScope, prev_ret: object) -> str:
+    if prev_ret is None:
+        return block.text.lstrip("\n") or f"# a Python function, at {block.mark}\n"
+    outer = _public(scope.variables) if block.words.scoped else {}
+    return session.renderers.block(block, scope, {**outer, "prev_ret": prev_ret}).text.lstrip("\n")

@@ -70,6 +70,14 @@ LINE = CommandLine(
         *output_rows("highstate"),
         *STATE_ROWS,
         Row(
+            flag="--sub-states",
+            dest="sub_states",
+            choices=("full", "changes", "failed", "count"),
+            default="full",
+            help="which steps of an external engine to show; the others are counted",
+            group="output",
+        ),
+        Row(
             flag="--expand",
             dest="expand",
             kind="on",
@@ -146,7 +154,7 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
     if args.out == "jsonl":
         return  # told while it happened
     options = output_options(args, engine.settings)
-    write(report, sys.stdout, replace(options, expand=args.expand), args.out)
+    write(report, sys.stdout, replace(options, expand=args.expand, sub_states=args.sub_states), args.out)
     if not report.answers and args.out in ("highstate", "quiet"):
         print("saltern: no states to run", file=sys.stderr)
 

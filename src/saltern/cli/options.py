@@ -140,9 +140,9 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         from saltern.report.diagnostics import show
 
         show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    from saltern.session import Session
+    from saltern.inside import equipped
 
-    return Session(settings, pillar=_mapping("--pillar", args.pillar))
+    return equipped(settings, _mapping("--pillar", args.pillar))
 
 
 def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
@@ -217,12 +217,15 @@ def yaml_value(option: str, text: str) -> object:
 
 
 def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
-    """``a b k=v`` as a call's arguments; each value is read as YAML, or taken as it is if it is none."""
+    """``a b k=v`` as a call's arguments; each value is read as YAML, or taken as it is if it is none.
+
+    ``a==b`` is no keyword, as in Salt: a requirement of pip, or base64.
+    """
     args: list[object] = []
     kwargs: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        if equals and name.isidentifier():
+        if equals and name.isidentifier() and not value.startswith("="):
             kwargs[name] = _typed(value)
         else:
             args.append(_typed(word))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
-from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import TREE_ROWS, output_options, output_rows, session, yaml_value
 from saltern.language.diagnostics import Diagnostics, SalternError
 
 if TYPE_CHECKING:
@@ -45,7 +46,22 @@ LINE = CommandLine(
             help="names of state files (of keys, for pillar and grains)",
         ),
     ),
-    rows=(*TREE_ROWS, *output_rows("nested")),
+    rows=(
+        Row(
+            flag="--block",
+            dest="block",
+            metavar="NAME",
+            help="rendered: a delayed block of the SLS, by its name",
+        ),
+        Row(
+            flag="--prev-ret",
+            dest="prev_ret",
+            metavar="DATA",
+            help="the return to render the block after, as YAML; without it, the block's text is shown",
+        ),
+        *TREE_ROWS,
+        *output_rows("nested"),
+    ),
 )
 
 
@@ -59,7 +75,7 @@ def main(argv: list[str]) -> int:
     found = Diagnostics()
     try:
         engine = session(args)
-        value = _value(args.what, engine, tuple(args.sls), args.saltenv, found)
+        value = _value(args, engine, found)
         found.check()
     except SalternError as problem:
         problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
@@ -86,7 +102,13 @@ def _print_order(rows: Any) -> None:
     from saltern.report.text import safe_line
 
     cells = [
-        [str(row["position"]), row["state"], safe_line(row["id"]), safe_line(row["reason"]), row["where"]]
+        [
+            str(row["position"] or ""),
+            row["state"],
+            safe_line(row["id"]),
+            safe_line(row["reason"]),
+            row["where"],
+        ]
         for row in rows
     ]
     widths = [max((len(line[column]) for line in cells), default=0) for column in range(4)]
@@ -100,15 +122,21 @@ def _print_order(rows: Any) -> None:
 PLAINLY: dict[str, Callable[[Any], None]] = {"rendered": _print_rendered, "order": _print_order}
 
 
-def _value(what: str, engine: Session, names: tuple[str, ...], env: str | None, found: Diagnostics) -> object:
+def _value(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:
     import saltern.engine as spine
 
+    what, names = args.what, tuple(args.sls)
     if what == "grains":
         grains = engine.grains.copy()
         return {name: grains.get(name) for name in names} if names else grains
     if what == "pillar":
         engine.prepare()
         return {name: engine.pillar.get(name) for name in names} if names else engine.pillar
+    request = spine.Request(
+        sls=tuple(one for word in names for one in word.split(",") if one), saltenv=args.saltenv
+    )
+    if what == "rendered" and args.block is not None:
+        given = None if args.prev_ret is None else yaml_value("--prev-ret", args.prev_ret)
+        return spine.show_rendered(engine, request, found, block=args.block, prev_ret=given)
     view: View = getattr(spine, VIEWS[what][0])
-    request = spine.Request(sls=tuple(one for word in names for one in word.split(",") if one), saltenv=env)
     return view(engine, request, found)

@@ -24,6 +24,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     under: int = -1  # its number
     depth: int = 0
     frame: str = ""  # path of the delayed frame it belongs to
+    sub: bool = False  # a step that its parent reported
 
     @property
     def path(self) -> str:

@@ -17,7 +17,11 @@ class Outcome(Enum):
 
 
 class SubResult(Struct, frozen=True, kw_only=True):
-    """One step of an external engine, reported under the chunk that drove it."""
+    """One step of an external engine, or of a state that does several things, under the state that did it.
+
+    ``started`` and ``took`` are seconds, told if ``timed``; ``sub`` are steps of the step; ``ran`` False:
+    it was skipped, or never reached.
+    """
 
     name: str
     outcome: Outcome
@@ -27,6 +31,12 @@ class SubResult(Struct, frozen=True, kw_only=True):
     comment: str = ""
     changes: dict[str, object] = field(default_factory=dict)
     data: dict[str, object] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    ran: bool = True
+    started: float = 0.0
+    took: float = 0.0
+    timed: bool = False
+    sub: tuple[SubResult, ...] = ()
 
 
 class Result(Struct, frozen=True, kw_only=True):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import SalternError, words_of
 from saltern.language.events import Answer
-from saltern.language.result import Result, failed, not_called
+from saltern.language.result import Result, SubResult, failed, not_called
 from saltern.modules.api import StateFunction
 from saltern.modules.context import Context, Run
 from saltern.modules.params import BadArgument, bind
 from saltern.modules.registry import AnyState, Registry, schema
 
+Emit = Callable[[SubResult], None]
 NOT_RUN = 127  # what a shell says of a command it cannot start
 
 
@@ -26,11 +29,13 @@ class ModuleCaller:
 
     # -- states ----------------------------------------------------------------------------------
 
-    def call(self, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
+    def call(
+        self, chunk: Chunk, args: Mapping[str, object], *, test: bool, emit: Emit | None = None
+    ) -> Result:
         function = self._registry.state(chunk.state, chunk.fun)
         if function is None:
             return not_called(self._unknown(chunk, chunk.fun))
-        return self._called(function, chunk, args, test=test)
+        return self._called(function, chunk, args, test=test, emit=emit)
 
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
         function = self._registry.companion(chunk.state, "mod_watch")
@@ -42,17 +47,28 @@ class ModuleCaller:
         why = self._registry.unknown_state(chunk.state, fun)
         return f"State '{chunk.state}.{fun}' was not found: {why} ({chunk.mark()})"
 
-    def _called(self, function: AnyState, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result:
+    def _called(
+        self,
+        function: AnyState,
+        chunk: Chunk,
+        args: Mapping[str, object],
+        *,
+        test: bool,
+        emit: Emit | None = None,
+    ) -> Result:
         try:
             known = function.schema or schema(function)
             keywords = bind(known, args) if args or known.required else {}
         except BadArgument as problem:
             return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
-        context = Context(self._run, test=test, env=chunk.env, chunk=chunk)
+        context = Context(self._run, test=test, env=chunk.env, chunk=chunk, emit=emit)
         name = args.get("name", chunk.name) if args else chunk.name
         if chunk.words:
-            return self._with_words(function, context, chunk, str(name), keywords)
-        return _guarded(function, context, name, keywords)
+            result = self._with_words(function, context, chunk, str(name), keywords)
+        else:
+            result = _guarded(function, context, name, keywords)
+        kept = self._run.outbox.kept
+        return replace(result, sent=kept) if kept else result
 
     def _with_words(
         self, function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]

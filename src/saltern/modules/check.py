@@ -34,7 +34,7 @@ def check(chunks: Iterable[Chunk], registry: Registry, found: Diagnostics, *, st
         if not known.open:
             for name in chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN:
                 if not isinstance(name, str) or not name.startswith("__"):
-                    what = f"{chunk.function}: {unknown_argument(str(name), known.params)}"
+                    what = f"{chunk.function}: {unknown_argument(str(name), (*known.params, *_SLIPS))}"
                     tell("argument-unknown", what, where=chunk.mark(str(name)))
         else:
             for name in chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from saltern.language.delayed import MARKER
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.pipeline import missing
@@ -20,6 +22,8 @@ def mako(text: str, job: Job) -> str:
         raise missing("mako", problem, job) from None
     try:
         template = Template(text, strict_undefined=True, uri=job.name or "text", filename=None)
+        if job.harvest is not None and MARKER in text:
+            job.harvest.variables = _mako_names(template.module)
         return str(template.render(**job.values))
     except (exceptions.SyntaxException, exceptions.CompileException) as problem:
         where = Mark(job.file, problem.lineno, problem.pos)
@@ -29,6 +33,16 @@ def mako(text: str, job: Job) -> str:
         rows = exceptions.RichTraceback(error=problem, traceback=problem.__traceback__).records
         line = next((row[5] for row in reversed(rows) if row[4] is not None and row[5]), 0)
         raise _failed(problem, job, int(line)) from None
+
+
+def _mako_names(module: ModuleType) -> dict[str, object]:
+    """What ``<%! … %>`` defines, and nothing that Mako puts beside it."""
+    own = {"UNDEFINED", "STOP_RENDERING", "runtime", "filters", "cache"}
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith(("_", "render_")) and name not in own
+    }
 
 
 def genshi(text: str, job: Job) -> str:

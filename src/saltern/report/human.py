@@ -14,7 +14,7 @@ from saltern.report.blocks import Blocks
 from saltern.report.causes import Blame, assign
 from saltern.report.colours import Paint, painter
 from saltern.report.compress import compress
-from saltern.report.nesting import DEEPEST, heading, indent
+from saltern.report.nesting import DEEPEST, SubStates, heading, indent
 from saltern.report.text import emit, lines, safe_line
 from saltern.report.verdict import Totals, totals
 
@@ -47,16 +47,23 @@ def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
     shown = [answer for answer in answers if answer.number not in blame.hidden]
     if options.state_compress_ids:
         shown = compress(shown, alone=blame.victims)
+    steps = SubStates(answers, options.sub_states)
+    shown = [answer for answer in shown if steps.shows(answer)]
     styled = [(answer, style) for answer in shown if (style := _style(answer.result, options)) != HIDE]
     yield paint(f"{safe_line(options.label)}:", _host_colour([answer for answer, _ in styled]))
-    yield from _nested(styled, report.frames, options, blame)
+    yield from _nested(
+        styled, report.frames, options, lambda answer: steps.note(answer) or blame.note(answer)
+    )
     if not answers:
         yield "    no states to run"
     yield from _summary(report, options, paint)
 
 
 def _nested(
-    styled: Sequence[tuple[Answer, str]], frames: Sequence[Frame], options: OutputOptions, blame: Blame
+    styled: Sequence[tuple[Answer, str]],
+    frames: Sequence[Frame],
+    options: OutputOptions,
+    note: Callable[[Answer], str],
 ) -> Iterator[str]:
     """The blocks, each delayed frame under a heading and set in."""
     paint = painter(options.colour)
@@ -70,7 +77,7 @@ def _nested(
             room = options.width and max(options.width - len(indent(depth)), 20)
             blocks[depth] = Blocks(replace(options, width=room))
         write_one = blocks[depth].terse if style == TERSE else blocks[depth].full
-        for line in write_one(answer, blame.note(answer)):
+        for line in write_one(answer, note(answer)):
             yield indent(depth) + line if depth else line
     for frame in waiting:
         yield _heading(frame, paint)
@@ -126,6 +133,9 @@ def _summary(report: Report, options: OutputOptions, paint: Paint) -> Iterator[s
         yield paint(f"Failure %: {round(counts.failed / counts.total * 100, 2)}", "red")
     yield dashes
     yield paint(f"Total states run: {counts.total:>{digits + 4}}", "cyan")
+    if counts.sub_states:
+        some = f"failed={counts.sub_failed}, changed={counts.sub_changed}"
+        yield paint(f"Sub states:       {counts.sub_states:>{digits + 4}} ({some})", "cyan")
     if options.state_output_profile:
         yield paint(f"Total run time: {_time(counts.took, digits + 6)}", "cyan")
     for block in report.unused:

@@ -1,8 +1,12 @@
-"""How far what was rendered late is set in, and the line above it."""
+"""What stands under a state: how far it is set in, the line above a frame, which sub states are shown."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from saltern.language.delayed import Frame
+from saltern.language.events import Answer
+from saltern.language.result import Outcome, Result
 from saltern.report.text import safe_line
 
 STEP = 2
@@ -20,3 +24,39 @@ def heading(frame: Frame) -> str:
     if frame.depth <= DEEPEST:
         caller = caller.rpartition(">")[2]
     return safe_line(f"== {frame.kind} {frame.name} ({frame.where}), {states}, after {caller}")
+
+
+# Which sub states are shown, by the word of --sub-states.
+SHOWN: dict[str, Callable[[Result], bool]] = {
+    "full": lambda _: True,
+    "changes": lambda result: bool(result.changes) or result.outcome is not Outcome.OK,
+    "failed": lambda result: result.outcome is Outcome.FAILED,
+    "count": lambda _: False,
+}
+
+
+class SubStates:
+    """Which sub states of a run are shown; the others are counted under their parent."""
+
+    def __init__(self, answers: Iterable[Answer], mode: str) -> None:
+        self._shown = SHOWN.get(mode, SHOWN["full"])
+        self._hidden: dict[int, list[Answer]] = {}
+        for answer in answers:
+            if answer.sub and not self._shown(answer.result):
+                self._hidden.setdefault(answer.under, []).append(answer)
+
+    def shows(self, answer: Answer) -> bool:
+        return not answer.sub or self._shown(answer.result)
+
+    def note(self, answer: Answer) -> str:
+        """``12 sub states are not shown: 1 failed, 3 changed``."""
+        hidden = self._hidden.get(answer.number)
+        if not hidden:
+            return ""
+        failed = sum(one.result.outcome is Outcome.FAILED for one in hidden)
+        changed = sum(bool(one.result.changes) for one in hidden)
+        some = ", ".join(
+            f"{count} {word}" for count, word in ((failed, "failed"), (changed, "changed")) if count
+        )
+        states = "1 sub state is" if len(hidden) == 1 else f"{len(hidden)} sub states are"
+        return f"{states} not shown" + (f": {some}" if some else "")

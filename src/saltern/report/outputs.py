@@ -14,7 +14,8 @@ from saltern.language.events import Report
 class OutputOptions(Struct, frozen=True, kw_only=True):
     """What the user may ask of a view. The ``state_…`` ones have Salt's names and defaults.
 
-    ``expand`` shows every blocked state in full and the data of each state; ``width`` 0
+    ``sub_states`` is which of them are shown: ``full``, ``changes``, ``failed`` or ``count``. ``expand``
+    shows every blocked state in full and the data of each state; ``width`` 0
     means no wrapping; ``indent`` is JSON for people; ``label`` is the name over it all.
     """
 
@@ -27,6 +28,7 @@ class OutputOptions(Struct, frozen=True, kw_only=True):
     state_compress_ids: bool = False
     state_output_exclude: tuple[object, ...] = ()
     state_output_terse: tuple[object, ...] = ()
+    sub_states: str = "full"
     expand: bool = False
     colour: bool = False
     width: int = 0

@@ -45,8 +45,8 @@ def returned(answer: Answer, clock: Callable[[float], str]) -> dict[str, object]
     if answer.timed:
         shaped["start_time"] = clock(answer.started)
         shaped["duration"] = round(answer.took * 1000, 3)
-    if not result.ran:
-        shaped["__state_ran__"] = False
+    if not result.ran or answer.sub:
+        shaped["__state_ran__"] = result.ran
     if result.warnings:
         shaped["warnings"] = list(result.warnings)
     if result.quiet:

@@ -46,13 +46,16 @@ class _Tree:
     def node(self, answer: Answer) -> Node:
         frames = [self.frame(frame) for frame in self._frames.get(answer.number, ())]
         inside = {str(frame["path"]) for frame in frames}
-        others = [one for one in self._under.get(answer.number, ()) if one.frame not in inside]
+        below = self._under.get(answer.number, ())
+        others = [one for one in below if one.frame not in inside and not one.sub]
         shaped: Node = {
             "state": answer.chunk.state,
             "fun": answer.chunk.fun,
             **returned(answer, self._clock),
             "where": str(answer.chunk.mark()),
         }
+        if steps := [self.node(one) for one in below if one.sub]:
+            shaped["sub_states"] = steps
         if frames or others:
             shaped["delayed"] = sorted(
                 [*frames, *map(self.node, others)],

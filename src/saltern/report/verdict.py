@@ -16,7 +16,7 @@ class Totals(Struct, frozen=True, kw_only=True):
     ``deferred`` are the None among ``succeeded`` that a test run cannot know; they are not in
     ``unchanged``. ``changed`` are all answers with changes, failed ones too; ``warnings`` the answers that
     warn; ``not_run`` the skipped and the blocked; ``took`` seconds, of parallel states only
-    the longest.
+    the longest. Sub states are counted apart: their parents are the states.
     """
 
     succeeded: int = 0
@@ -27,6 +27,9 @@ class Totals(Struct, frozen=True, kw_only=True):
     warnings: int = 0
     not_run: int = 0
     forgiven: int = 0
+    sub_states: int = 0
+    sub_failed: int = 0
+    sub_changed: int = 0
     took: float = 0.0
 
     @property
@@ -58,9 +61,15 @@ def totals(report: Report) -> Totals:
 def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> Totals:
     """The counts of any answers, such as those of one SLS."""
     total = fails = unchanged = deferred = changes = warned = unrun = mended = 0
+    subs = sub_fails = sub_changes = 0
     serial = longest = 0.0
     for answer in answers:
         result = answer.result
+        if answer.sub:
+            subs += 1
+            sub_fails += result.outcome is Outcome.FAILED
+            sub_changes += bool(result.changes)
+            continue
         total += 1
         if result.outcome is Outcome.FAILED:
             fails += 1
@@ -84,5 +93,8 @@ def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> 
         warnings=warned,
         not_run=unrun,
         forgiven=mended,
+        sub_states=subs,
+        sub_failed=sub_fails,
+        sub_changed=sub_changes,
         took=serial + longest,
     )

@@ -13,6 +13,7 @@ from saltern.language.events import Answer, ChunkFinished, Event, FrameFinished,
 from saltern.language.result import Result, failed
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
+from saltern.runtime.answers import standing
 from saltern.runtime.frames import FATES, Fate, came, placeholder, refusal, stand_in
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.world import INTERRUPTED, World
@@ -33,18 +34,22 @@ class Scope(Protocol):
 
 
 class Delayed:
-    """``result`` is all that the caller knows; its ``answer`` may hide some of it from the report."""
+    """``result`` is all that the caller knows; its ``answer`` may hide some of it from the report.
 
-    def __init__(self, scope: Scope, answer: Answer, result: Result) -> None:
+    ``steps`` are the answers of its sub states.
+    """
+
+    def __init__(self, scope: Scope, answer: Answer, result: Result, steps: Sequence[Answer] = ()) -> None:
         self.scope = scope
         self.world = scope.world
         self.answer = answer
         self.result = result
+        self.steps = steps
 
     def all(self) -> list[Answer]:
         """What the targets came to, as far as it counts for those who wait for the caller."""
         counted: list[Answer] = []
-        state = came(self.result, test=self.world.rules.test)
+        state = came(self.result, standing(self.answer, self.steps), test=self.world.rules.test)
         for target in self.answer.chunk.delayed:
             fate = FATES[target.when][state]
             if self.scope.stopped:
@@ -75,7 +80,7 @@ class Delayed:
         begin = world.clock.tick()
         try:
             plan = world.maker.make(
-                Call(target=target, answer=self.answer, result=self.result, earlier=earlier)
+                Call(target=target, answer=self.answer, result=self.result, steps=self.steps, earlier=earlier)
             )
         except Unrendered as problem:
             return [self._stand_in(target, failed(str(problem)))]

@@ -7,6 +7,7 @@ function, check_cmd; and retry around all of that.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import words_of
@@ -17,6 +18,9 @@ from saltern.runtime.ports import Allowed, Caller
 from saltern.runtime.retry import read, retried
 from saltern.runtime.slots import PREFIX, BadSlot, has_slots, resolve
 from saltern.system.clock import Clock
+
+if TYPE_CHECKING:
+    from saltern.runtime.substates import SubStates
 
 NOT_ALLOWED = Result(
     outcome=Outcome.WOULD_CHANGE,
@@ -34,7 +38,13 @@ class Executor:
         self._allowed = allowed
 
     def execute(
-        self, chunk: Chunk, *, test: bool, rehearsal: bool = False, registers: Registers = NO_REGISTERS
+        self,
+        chunk: Chunk,
+        *,
+        test: bool,
+        rehearsal: bool = False,
+        registers: Registers = NO_REGISTERS,
+        emit: SubStates | None = None,
     ) -> Result:
         """``rehearsal``: only to see what would change; not repeated and not checked."""
         if chunk.late:
@@ -47,8 +57,8 @@ class Executor:
         if "retry" in chunk.words and not rehearsal:
             rule = read(chunk.args["retry"])
             if not test and rule.attempts > 1:
-                return retried(lambda: self._once(chunk, test=test), rule, self._clock)
-        return self._once(chunk, test=test or rehearsal)
+                return retried(lambda: self._once(chunk, test=test, emit=emit), rule, self._clock)
+        return self._once(chunk, test=test or rehearsal, emit=emit)
 
     def react(self, chunk: Chunk, fun: str, *, test: bool, registers: Registers = NO_REGISTERS) -> Result:
         """The module reacts to a change; conditions hold here, too."""
@@ -61,8 +71,10 @@ class Executor:
             chunk = ready
         return self._around(chunk, lambda args: self._caller.react(chunk, args, fun=fun, test=test))
 
-    def _once(self, chunk: Chunk, *, test: bool) -> Result:
-        result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test))
+    def _once(self, chunk: Chunk, *, test: bool, emit: SubStates | None = None) -> Result:
+        if emit is not None and emit.answers:
+            emit.again()
+        result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test, emit=emit))
         if "check_cmd" not in chunk.words or test or not result.called:
             return result
         if self._caller.takes(chunk, "check_cmd"):

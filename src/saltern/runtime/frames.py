@@ -13,9 +13,10 @@ from msgspec import Struct
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Target
 from saltern.language.high import Declaration
+from saltern.language.requisites import Standing
 from saltern.language.result import Outcome, Result, skipped
 from saltern.language.result import blocked as not_run
-from saltern.language.source import Mark, Path
+from saltern.language.source import Mark, Origin, Path
 from saltern.runtime.world import Bounds, Used
 
 PLACEHOLDER = "delayed"  # the state type of an answer that stands for a frame
@@ -52,15 +53,16 @@ FATES: dict[str, dict[Came, Fate]] = {
 }
 
 
-def came(result: Result, *, test: bool) -> Came:
-    outcome = result.outcome
+def came(result: Result, standing: Standing, *, test: bool) -> Came:
+    """``standing`` is that of the caller with its sub states."""
+    outcome = standing.outcome
     if outcome is Outcome.FAILED:
         return Came.FAILED
     if outcome is Outcome.WOULD_CHANGE and test and result.called:
         return Came.UNKNOWN
     if not result.ran or (outcome is Outcome.WOULD_CHANGE and not result.called):
         return Came.HELD
-    return Came.CHANGED if result.changes else Came.FINE
+    return Came.CHANGED if standing.changed else Came.FINE
 
 
 def refusal(target: Target, caller: str, depth: int, used: Used, bounds: Bounds) -> tuple[str, bool]:
@@ -100,15 +102,15 @@ def placeholder(fate: Fate, state: Came, caller: Chunk, result: Result) -> Resul
 class _Entry(Struct, frozen=True):
     """Where a placeholder's chunk comes from: the entry that names the target."""
 
-    target: Target
-    fallback: Chunk
+    origin: Origin
+    path: Path
 
     @property
     def file(self) -> str:
-        return self.mark().file
+        return self.origin.file
 
     def mark(self, _path: Path = ()) -> Mark:
-        return self.target.mark() or self.fallback.mark()
+        return self.origin.mark(self.path)
 
 
 def stand_in(caller: Chunk, target: Target) -> Chunk:
@@ -119,7 +121,7 @@ def stand_in(caller: Chunk, target: Target) -> Chunk:
         key=f"{PLACEHOLDER}.{target.kind}",
         items=[],
         ref=caller.declared.ref,
-        origin=_Entry(target, caller),
+        origin=_Entry(target.origin or caller.declared.origin, target.path),
     )
     return Chunk(
         state=PLACEHOLDER,

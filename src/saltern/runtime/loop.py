@@ -33,6 +33,7 @@ from saltern.runtime.decide import Verdict, blocked, decide
 from saltern.runtime.execute import Executor
 from saltern.runtime.parallel import Parallel, is_parallel
 from saltern.runtime.ports import Caller, FrameMaker, Recorder
+from saltern.runtime.substates import SubStates, judged
 from saltern.runtime.world import INTERRUPTED, Rules, World
 from saltern.system.clock import Clock
 
@@ -170,18 +171,24 @@ class _Run:
             self.parallel.start(place, lambda: self.called(chunk, verdict))
             return
         else:
-            result = self.called(self.enlarged(place), verdict)
+            begun = _Begun(self.next_number(), started, tick)
+            steps = SubStates(self, chunk, begun.number)
+            result = self.called(self.enlarged(place), verdict, steps)
+            self.record(place, result, begun, steps)
+            return
         self.record(place, result, _Begun(self.next_number(), started, tick))
 
     def ended(self, place: int, result: Result) -> None:
         """A chunk in a process of its own has answered; what it sent is told now."""
         for tag, data in result.sent:
             self.say(Fired(tag, data))
-        self.record(place, result, self.begun.pop(place), parallel=True)
+        begun = self.begun.pop(place)
+        steps = SubStates(self, self.plan.chunks[place], begun.number)
+        self.record(place, result, begun, steps, parallel=True)
 
-    def called(self, chunk: Chunk, verdict: Verdict) -> Result:
+    def called(self, chunk: Chunk, verdict: Verdict, steps: SubStates | None = None) -> Result:
         registers = self.answers.registers
-        result = self.executor.execute(chunk, test=self.rules.test, registers=registers)
+        result = self.executor.execute(chunk, test=self.rules.test, registers=registers, emit=steps)
         quiet = result.changes or result.quiet or result.outcome is Outcome.FAILED
         if verdict.vote is not Vote.SIGNAL or quiet:
             return result
@@ -197,8 +204,22 @@ class _Run:
         others = [self.plan.chunks[one] for one in members if self.answers.of[one] is None]
         return self.caller.aggregate(chunk, others, self.answers.by_tag())
 
-    def record(self, place: int, result: Result, begun: _Begun, *, parallel: bool = False) -> None:
+    def record(
+        self,
+        place: int,
+        result: Result,
+        begun: _Begun,
+        steps: SubStates | None = None,
+        *,
+        parallel: bool = False,
+    ) -> None:
         chunk = self.plan.chunks[place]
+        below: list[Answer] = []
+        if steps is not None and (result.sub or steps.answers):
+            for step in result.sub:
+                steps(step)
+            below = steps.answers
+            result = judged(result, below)
         answer = Answer(
             chunk=chunk,
             result=silenced(chunk, result) if chunk.words else result,
@@ -212,6 +233,8 @@ class _Run:
             frame=self.path,
         )
         self.answers.record(place, answer)
+        if below:
+            self.answers.roll_up(place, below)
         if self.tell:
             self.tell(ChunkFinished(answer))
             for event in events(answer, every=self.rules.events):
@@ -223,7 +246,8 @@ class _Run:
         if chunk.delayed:
             from saltern.runtime.delayed import Delayed
 
-            self.answers.roll_up(place, Delayed(self, answer, result).all())
+            frames = Delayed(self, answer, result, below).all()
+            self.answers.roll_up(place, [*below, *frames])
         if self.answers.effective(place).outcome is Outcome.FAILED and self.is_failhard(chunk):
             self.stopped = self.stopped or f"{chunk.sls}.{chunk.id} failed and is marked failhard"
 

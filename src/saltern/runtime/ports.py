@@ -10,16 +10,21 @@ from msgspec import Struct
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Target
 from saltern.language.events import Answer, Event
-from saltern.language.result import Result
+from saltern.language.result import Result, SubResult
 from saltern.plan.plan import Plan
 
 Allowed = Callable[[Chunk], bool]
+Emit = Callable[[SubResult], None]
 
 
 class Caller(Protocol):
     """Calls module functions. Never raises for what a module does: that is a failed result."""
 
-    def call(self, chunk: Chunk, args: Mapping[str, object], *, test: bool) -> Result: ...
+    def call(
+        self, chunk: Chunk, args: Mapping[str, object], *, test: bool, emit: Emit | None = None
+    ) -> Result:
+        """``emit`` is given each step of the state as it happens; the result may carry further ones."""
+        ...
 
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
         """The module's ``mod_watch``, told the function ``fun`` that the state names."""
@@ -64,11 +69,12 @@ class Recorder(Protocol):
 
 class Call(Struct, frozen=True, kw_only=True):
     """A target that is due. ``result`` is all its caller knows, whatever ``answer`` hides from the report;
-    ``earlier`` are the answers of the caller's targets before it."""
+    ``steps`` are its sub states, ``earlier`` the answers of the caller's targets before it."""
 
     target: Target
     answer: Answer
     result: Result
+    steps: Sequence[Answer]
     earlier: Sequence[Answer]
 
 

@@ -183,7 +183,7 @@ def test_a_target_is_rehearsed_once_for_all_who_prepare_for_it() -> None:
 
 def test_an_interrupted_run_keeps_its_answers_and_says_what_was_not_reached() -> None:
     class Interrupted(ScriptedCaller):
-        def call(self, chunk: Chunk, args: object, *, test: bool) -> Result:
+        def call(self, chunk: Chunk, args: object, *, test: bool, emit: object = None) -> Result:
             if chunk.id == "b":
                 raise KeyboardInterrupt
             return super().call(chunk, {}, test=test)

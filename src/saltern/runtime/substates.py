@@ -1,0 +1,100 @@
+"""Sub states: the steps that a state reports while it runs, each an answer of its own under its parent."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from saltern.language.chunk import Chunk
+from saltern.language.events import Answer, ChunkFinished, Event
+from saltern.language.result import Outcome, Result, SubResult
+from saltern.runtime.afterwards import silenced
+from saltern.runtime.world import World
+
+MOST_NAMED = 3
+
+
+class Scope(Protocol):
+    """The run that the parent belongs to."""
+
+    world: World
+    depth: int
+    path: str
+
+    def next_number(self) -> int: ...
+    def say(self, event: Event) -> None: ...
+
+
+class SubStates:
+    """Call it with each step as it happens. ``answers`` are those of the last attempt."""
+
+    def __init__(self, scope: Scope, parent: Chunk, number: int) -> None:
+        self._scope = scope
+        self._parent = parent
+        self._number = number
+        self.answers: list[Answer] = []
+
+    def __call__(self, step: SubResult) -> None:
+        self._add(step, self._parent, self._number, 1)
+
+    def again(self) -> None:
+        """The state is tried once more: what the attempt before came to counts for nobody."""
+        self._scope.world.apart.update(answer.number for answer in self.answers)
+        self.answers = []
+
+    def _add(self, step: SubResult, parent: Chunk, under: int, level: int) -> None:
+        scope = self._scope
+        chunk = _chunk(step, self._parent)
+        answer = Answer(
+            chunk=chunk,
+            result=silenced(self._parent, _result(step)),
+            number=scope.next_number(),
+            started=step.started,
+            took=step.took,
+            timed=step.timed,
+            parent=parent.tag,
+            under=under,
+            depth=scope.depth + level,
+            frame=scope.path,
+            sub=True,
+        )
+        self.answers.append(answer)
+        scope.world.listing.append(answer)
+        scope.say(ChunkFinished(answer))
+        for inner in step.sub:
+            self._add(inner, chunk, answer.number, level + 1)
+
+
+def _chunk(step: SubResult, parent: Chunk) -> Chunk:
+    """A step has no place of its own in the user's files: it is that of its parent."""
+    return Chunk(
+        state=step.state or parent.state,
+        fun=step.fun or parent.fun,
+        id=step.id or step.name,
+        name=step.name or step.id,
+        order=parent.order,
+        args={},
+        declared=parent.declared,
+    )
+
+
+def _result(step: SubResult) -> Result:
+    return Result(
+        outcome=step.outcome,
+        comment=step.comment,
+        changes=step.changes,
+        data=step.data,
+        warnings=step.warnings,
+        ran=step.ran,
+    )
+
+
+def judged(result: Result, steps: list[Answer]) -> Result:
+    """The parent's own result, with a warning where one of its steps says otherwise."""
+    wrong = [one.chunk.name for one in steps if one.result.outcome is Outcome.FAILED]
+    if wrong and result.outcome is not Outcome.FAILED:
+        more = " …" if len(wrong) > MOST_NAMED else ""
+        told = f"this state says it is well, but {', '.join(wrong[:MOST_NAMED])}{more} failed"
+        result = replace(result, warnings=(*result.warnings, told))
+    return replace(result, sub=()) if result.sub else result
