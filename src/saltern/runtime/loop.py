@@ -86,7 +86,7 @@ class _Run:
             end=self.ended,
             over=lambda: bool(self.stopped),
         )
-        self.begun: dict[int, _Begun] = {}  # running in a process of their own
+        self.begun: dict[int, _Begun] = {}  # being called, here or in a process of their own
         self.gone: set[tuple[int, ...]] = set()  # groups whose first member has run
         self.stopped = ""
 
@@ -171,9 +171,10 @@ class _Run:
             self.parallel.start(place, lambda: self.called(chunk, verdict))
             return
         else:
-            begun = _Begun(self.next_number(), started, tick)
+            begun = self.begun[place] = _Begun(self.next_number(), started, tick)
             steps = SubStates(self, chunk, begun.number)
             result = self.called(self.enlarged(place), verdict, steps)
+            del self.begun[place]
             self.record(place, result, begun, steps)
             return
         self.record(place, result, _Begun(self.next_number(), started, tick))
@@ -290,11 +291,11 @@ class _Run:
         if result.outcome is Outcome.FAILED:
             self.record(place, result, _Begun(self.next_number(), started, tick))
 
-    def untimed(self, chunk: Chunk, result: Result) -> Answer:
+    def untimed(self, chunk: Chunk, result: Result, number: int) -> Answer:
         return Answer(
             chunk=chunk,
             result=result,
-            number=self.next_number(),
+            number=number,
             timed=False,
             parent=self.parent,
             under=self.under,
@@ -309,7 +310,9 @@ class _Run:
         result = not_run(f"not run ({why}): {self.stopped}")
         for step in self.plan.sequence:
             if step >= 0 and self.answers.of[step] is None:
-                answer = self.untimed(self.plan.chunks[step], result)
+                begun = self.begun.pop(step, None)  # what was interrupted keeps its number
+                number = begun.number if begun else self.next_number()
+                answer = self.untimed(self.plan.chunks[step], result, number)
                 self.answers.record(step, answer)
                 self.say(ChunkFinished(answer))
                 if answer.chunk.delayed:

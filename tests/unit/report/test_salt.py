@@ -67,6 +67,7 @@ def test_marks_appear_only_where_they_apply(make: Make) -> None:
         "__parallel__": True,
         "__parent__": "p",
         "__depth__": 1,
+        "__path__": "web",
         "root_cause": ["t"],
     }
 
