@@ -6,7 +6,7 @@ that says what is wrong with the return.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from saltern.language.result import Outcome, Result, SubResult, failed
@@ -25,14 +25,13 @@ def to_result(returned: object, function: str, *, provider: str = "") -> Result:
     try:
         given = _checked(returned)
         extra |= {str(key): plain(value) for key, value in given.items() if key not in READ}
-        sub, odd = _sub_results(given.get("sub_state_run"))
         return Result(
             outcome=_outcome(given["result"]),
             comment=_comment(given["comment"]),
             changes=_mapping(given["changes"]),
             data=_mapping(given.get("data")) if isinstance(given.get("data"), Mapping) else {},
-            warnings=(*_texts(given.get("warnings")), *odd),
-            sub=sub,
+            warnings=_texts(given.get("warnings")),
+            sub=_steps(given),
             quiet=bool(given.get("skip_watch")),
             extra=extra,
         )
@@ -110,37 +109,13 @@ def _mapping(value: Any) -> dict[str, object]:
     return {key: plain(inner) for key, inner in value.items()}
 
 
-def _sub_results(value: object) -> tuple[tuple[SubResult, ...], tuple[str, ...]]:
-    """The steps a state reports under itself; what cannot be read as one is told as a warning."""
-    if value is None:
-        return (), ()
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return (), (f"sub_state_run is {_kind(value)}, not a list",)
-    steps: list[SubResult] = []
-    odd: list[str] = []
-    for place, entry in enumerate(value):
-        try:
-            steps.append(_sub_result(entry))
-        except BadReturn as problem:
-            odd.append(f"sub_state_run[{place}]: {problem}")
-    return tuple(steps), tuple(odd)
+def _steps(given: Mapping[str, Any]) -> tuple[SubResult, ...]:
+    """The steps that a state reports under itself."""
+    if not given.get("sub_state_run"):
+        return ()
+    from saltern.modules.engines.entries import steps
 
-
-def _sub_result(entry: object) -> SubResult:
-    if not isinstance(entry, Mapping) or "result" not in entry:
-        raise BadReturn("needs a dictionary with at least 'result'")
-    low = entry.get("low")
-    names = low if isinstance(low, Mapping) else {}
-    changes = entry.get("changes")
-    return SubResult(
-        name=str(entry.get("name") or names.get("name") or ""),
-        outcome=_outcome(entry["result"]),
-        id=str(names.get("__id__") or ""),
-        state=str(names.get("state") or ""),
-        fun=str(names.get("fun") or ""),
-        comment=_comment(entry.get("comment")),
-        changes=_mapping(changes) if isinstance(changes, Mapping) else {},
-    )
+    return steps(plain(given["sub_state_run"]))
 
 
 def _kind(value: object) -> str:

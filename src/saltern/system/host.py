@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from saltern.system import files, process
-from saltern.system.process import Ran
+from saltern.system.process import Ran, Sink
 
 
 class Host(Protocol):
@@ -28,6 +28,7 @@ class Host(Protocol):
         umask: int | None = None,
         timeout: float | None = None,
         merge_err: bool = False,
+        sink: Sink | None = None,
     ) -> Ran: ...
 
     def read(self, path: str) -> str | None:

@@ -21,6 +21,9 @@ CHUNK = 65536
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # a program expects their usual effect
 
 
+Sink = Callable[[int, bytes], None]
+
+
 class Ran(Struct, frozen=True):
     """What a program left: its exit code and what it printed.
 
@@ -85,11 +88,13 @@ def run(
     umask: int | None = None,
     timeout: float | None = None,
     merge_err: bool = False,
+    sink: Sink | None = None,
 ) -> Ran:
     """Run ``command`` and wait. A string goes to ``shell``; a sequence is run as it is.
 
     A program that cannot be started gives the exit code a shell would give. With a
-    ``timeout`` it gets a session of its own, all of which is killed when time is up.
+    ``timeout`` it gets a session of its own, all of which is killed when time is up. A ``sink`` is given
+    what the program prints as it comes, with the number of the stream, and nothing is kept.
     """
     argv = [shell or "/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     try:
@@ -113,7 +118,7 @@ def run(
         _close(mine)
         return _not_started(problem, start)
     data = stdin.encode() if isinstance(stdin, str) else stdin
-    return _attend(pid, mine, data or b"", timeout)
+    return _attend(pid, mine, data or b"", timeout, sink)
 
 
 def _launch(launch: Callable[[Start], int], start: Start) -> int:
@@ -195,10 +200,25 @@ def _not_started(problem: OSError, start: Start) -> Ran:
     return Ran(NOT_ALLOWED, err=f"{start.argv[0]}: {problem.strerror or problem}")
 
 
-def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None) -> Ran:
+class _Told(list[bytes]):
+    """What is printed goes to somebody else."""
+
+    def __init__(self, sink: Sink, stream: int) -> None:
+        super().__init__()
+        self._sink = sink
+        self._stream = stream
+
+    def append(self, piece: bytes) -> None:
+        if piece:
+            self._sink(self._stream, piece)
+
+
+def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None, sink: Sink | None) -> Ran:
     """Feed and read the program until it ends, or time is up."""
     end = None if timeout is None else monotonic() + timeout
     printed: tuple[list[bytes], list[bytes]] = ([], [])
+    if sink is not None:
+        printed = (_Told(sink, 1), _Told(sink, 2))
     late = False
     try:
         if not _talk(mine, data, printed, end) or (end is not None and not _ended_by(pid, end)):
