@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.saltern-installed
+SALT := build/salt/.installed
 
 # Without compiled files on disk every start would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench docs examples format lock clean
+.PHONY: help setup salt machine demo test check bench docs examples format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,10 +24,18 @@ $(STAMP): requirements.lock pyproject.toml
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+salt: $(SALT) ## install Salt into build/salt, for the tests that compare with it
+
+$(SALT): salt.lock tools/salt.py | $(STAMP)
+	@$(PY) -m tools.salt
+
 demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, really, and again
 	@$(PY) -m tools.demo
 
-test: $(STAMP) ## run all tests
+machine: $(STAMP) ## install the Debian packages that tests use, as root; MACHINE=no leaves that out
+	@$(PY) -m tools.machine
+
+test: $(STAMP) $(SALT) machine ## run all tests
 	$(PY) -m pytest -n 2
 
 check: $(STAMP) ## format, lint, types, import contracts, generated pages
@@ -49,7 +58,7 @@ format: $(STAMP) ## format the code, and fix what the linter can fix
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-lock: $(STAMP) ## write requirements.lock again (needs uv)
+lock: $(STAMP) ## write requirements.lock and salt.lock again (needs uv)
 	$(PY) -m tools.lock
 
 clean: ## remove the environment and all caches

@@ -1,7 +1,8 @@
 """Write ``requirements.lock``: every package a developer's environment needs, with its hashes.
+And ``salt.lock``, with Salt itself: see ``tools.salt``.
 
-Needs uv (``pip install uv``); whoever installs from the lock needs only pip. The lock names
-no host, so that it works with any index that serves the same files.
+Needs uv (``pip install uv``); whoever installs from a lock needs only pip. They name
+no host, so that they work with any index that serves the same files.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-LOCK = ROOT / "requirements.lock"
 HEADER = "# Made by `make lock` from pyproject.toml; do not edit.\n"
 BUILD = ("editables",)  # what an editable install asks for beyond build-system.requires
 OPTIONS = (
@@ -26,6 +26,13 @@ OPTIONS = (
     "--no-header",
     "--no-annotate",
 )
+
+
+def wanted_for_salt() -> list[str]:
+    """Not all that Salt asks for: what is missing is not needed by its modules, or is ours as well."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rows: list[str] = settings["dependency-groups"]["salt"]
+    return rows
 
 
 def wanted() -> list[str]:
@@ -40,7 +47,7 @@ def wanted() -> list[str]:
     return rows
 
 
-def locked(rows: list[str]) -> str:
+def locked(rows: list[str], *options: str) -> str:
     with tempfile.TemporaryDirectory() as directory:
         source, target = Path(directory, "in.txt"), Path(directory, "out.txt")
         source.write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -51,6 +58,7 @@ def locked(rows: list[str]) -> str:
             "pip",
             "compile",
             *OPTIONS,
+            *options,
             f"--output-file={target}",
             str(source),
         ]
@@ -59,12 +67,16 @@ def locked(rows: list[str]) -> str:
 
 
 def main() -> int:
-    text = locked(wanted())
-    told = re.search(r"https?://|file:|^-", text, re.MULTILINE)
-    if told:
-        print(f"tools/lock.py: the lock would name a place: {told.group()!r}", file=sys.stderr)
-        return 1
-    LOCK.write_text(HEADER + text, encoding="utf-8")
+    texts = {
+        "requirements.lock": locked(wanted()),
+        "salt.lock": locked(wanted_for_salt(), "--no-deps"),
+    }
+    for name, text in texts.items():
+        told = re.search(r"https?://|file:|^-", text, re.MULTILINE)
+        if told:
+            print(f"tools/lock.py: {name} would name a place: {told.group()!r}", file=sys.stderr)
+            return 1
+        (ROOT / name).write_text(HEADER + text, encoding="utf-8")
     return 0
 
 

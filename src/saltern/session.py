@@ -89,7 +89,7 @@ class Session:
         self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
         self.grains: Grains = collect(settings, grains)
         self._override = dict(pillar or {})
-        self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, **settings.extra}
+        self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, "user": _user(), **settings.extra}
         del self.opts["extra"]
         self.pillar: dict[str, object] = {}
         self.warnings: list[Diagnostic] = []  # about grains and pillar
@@ -290,6 +290,16 @@ class Session:
     def _ifelse(self, *choices: object) -> object:
         """Jinja's ``ifelse(target, value, …, default)``."""
         return self.salt["match.ifelse"](*choices)
+
+
+def _user() -> str:
+    """Who runs this; functions of Salt's ask the configuration for it."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
 
 def _check_pipe(settings: Settings) -> None:

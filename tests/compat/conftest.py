@@ -1,8 +1,12 @@
-"""A tree with Salt-style modules in it, and a session that knows them."""
+"""A tree with Salt-style modules in it, and a session that knows them.
+
+``tools`` lies beside ``src`` and is not installed; the test of the lock file uses it.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,10 @@ from saltern.engine import Request, apply
 from saltern.language.result import Result
 from saltern.modules.registry import Registry
 from saltern.session import Session
+
+ROOT = str(Path(__file__).parents[2])
+if ROOT not in sys.path:
+    sys.path.append(ROOT)
 
 
 class World:

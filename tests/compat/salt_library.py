@@ -2,8 +2,10 @@
 
 ``python salt_library.py SITE_PACKAGES WORK MODE`` prints what came of each row of ``CALLS`` as JSON.
 ``first``: Salt's states with Salt's execution modules; ``last``: as saltern does it, its own modules first;
-both in test mode. ``real``: those of ``REAL`` in earnest, twice.
-Programs that this machine may lack (``TOOLS``) are empty scripts: only to be found, as nothing is changed.
+both in test mode. ``real``: those of ``REAL`` in earnest, twice. ``undone``: those of ``UNDONE`` twice, and
+twice what undoes them; this changes the machine.
+For programs of ``TOOLS`` that this machine lacks, empty scripts stand in: only to be found, as nothing is
+changed. An answer says which ones.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ CALLS: dict[str, tuple[str, str, dict[str, object]]] = {
     "alias": ("present", "saltern-t-alias", {"target": "root"}),
     "apache": ("configfile", "WORK/apache.conf", {"config": [{"Listen": "80"}]}),
     "archive": ("extracted", "WORK/unpacked", {"source": "WORK/one.tar", "enforce_toplevel": False}),
-    "at": ("present", "saltern-t-at", {"timespec": "noon", "job": "true"}),
+    "at": (
+        "present",
+        "saltern-t-at",
+        {"timespec": "noon", "job": "true", "tag": "saltern_t_at", "unique_tag": True},
+    ),
     "blockdev": ("tuned", "/dev/saltern-t-none", {"read-ahead": 1024}),
     "cmd": ("run", "echo hello", {}),
     "cron": ("present", "saltern-t-job", {"user": "root", "minute": "5"}),
@@ -98,31 +104,73 @@ CALLS: dict[str, tuple[str, str, dict[str, object]]] = {
     "x509": ("private_key_managed", "WORK/key.pem", {"algo": "ec"}),
 }
 
-TOOLS = (
-    "apache2ctl at atq atrm crontab debconf-show debconf-set-selections debconf-get-selections ipset "
-    "iptables iptables-save ip6tables ip6tables-save lvm pvdisplay vgdisplay lvdisplay mdadm nft rabbitmqctl "
-    "rabbitmq-plugins blockdev lsmod gpg syslog-ng syslog-ng-ctl virtualenv"
-)
+# module → the programs without which it does not load, or does nothing.
+RABBIT = "rabbitmqctl rabbitmq-plugins"
+TOOLS: dict[str, str] = {
+    "apache": "apache2ctl",
+    "at": "at atq atrm",
+    "blockdev": "blockdev",
+    "cron": "crontab",
+    "debconf": "debconf-show debconf-set-selections debconf-get-selections",
+    "gpg": "gpg",
+    "ipset": "ipset",
+    "iptables": "iptables iptables-save ip6tables ip6tables-save",
+    "kmod": "lsmod",
+    "lvm": "lvm pvdisplay vgdisplay lvdisplay",
+    "nftables": "nft",
+    "rabbitmq_cluster": RABBIT,
+    "rabbitmq_plugin": RABBIT,
+    "rabbitmq_policy": RABBIT,
+    "rabbitmq_upstream": RABBIT,
+    "rabbitmq_user": RABBIT,
+    "rabbitmq_vhost": RABBIT,
+    "raid": "mdadm",
+    "syslog_ng": "syslog-ng syslog-ng-ctl",
+    "virtualenv": "virtualenv",
+}
 
 # Rows that only write below WORK.
-REAL = ("archive", "environ", "file", "ini", "logrotate", "ssh_pki", "x509")
+REAL = ("archive", "environ", "file", "ini", "logrotate", "ssh_auth", "ssh_pki", "x509")
+
+# Rows that change the machine, and the function and arguments that take it back.
+UNDONE: dict[str, tuple[str, dict[str, object]]] = {
+    "at": ("absent", {"tag": "saltern_t_at"}),
+    "cron": ("absent", {"user": "root"}),
+    "group": ("absent", {}),
+    "host": ("absent", {"ip": "192.0.2.7"}),
+    "user": ("absent", {"purge": True, "force": True}),
+}
 
 
 def main(site: str, work: str, mode: str) -> None:
     sys.path[:0] = [SOURCE, HERE]
     sys.path.append(site)
-    _prepare(work)
-    names = [*REAL, *REAL] if mode == "real" else list(CALLS)
-    answers = [_answer(work, mode, name, *CALLS[name]) for name in names]
-    print(json.dumps(answers, default=str))
+    lacking = _prepare(work)
+    answers = [
+        {**_answer(work, mode, *row), "stand_ins": lacking & set(TOOLS.get(row[0], "").split())}
+        for row in _rows(mode)
+    ]
+    print(json.dumps(answers, default=list))
 
 
-def _prepare(work: str) -> None:
+def _rows(mode: str) -> list[tuple[str, str, str, dict[str, object]]]:
+    """Module, function, name, arguments; in the order they are called."""
+    if mode == "undone":
+        done = [(module, *CALLS[module]) for module in UNDONE]
+        undone = [(module, fun, CALLS[module][1], args) for module, (fun, args) in UNDONE.items()]
+        return [*done, *done, *undone, *undone]
+    return [(module, *CALLS[module]) for module in ([*REAL, *REAL] if mode == "real" else CALLS)]
+
+
+def _prepare(work: str) -> set[str]:
+    """Gives the programs that others stand in for."""
+    import shutil
     import tarfile
 
     tools = os.path.join(work, "bin")
     os.makedirs(tools, exist_ok=True)
-    for tool in TOOLS.split():
+    lacking = {tool for names in TOOLS.values() for tool in names.split() if shutil.which(tool) is None}
+    for tool in lacking:
         path = os.path.join(tools, tool)
         with open(path, "w") as file:
             file.write("#!/bin/sh\nexit 0\n")
@@ -131,7 +179,8 @@ def _prepare(work: str) -> None:
     with open(os.path.join(work, "logrotate.conf"), "w") as file:
         file.write("rotate 4\n")
     with tarfile.open(os.path.join(work, "one.tar"), "w") as archive:
-        archive.add(tools, arcname="one")
+        archive.add(os.path.join(work, "logrotate.conf"), arcname="one")
+    return lacking
 
 
 def _session(work: str, mode: str) -> object:
@@ -148,7 +197,7 @@ def _session(work: str, mode: str) -> object:
         pillar_roots={"base": [os.path.join(work, "none")]},
         grains_file=os.devnull,
         cachedir=os.path.join(work, "cache"),
-        test=mode != "real",
+        test=mode not in ("real", "undone"),
     )
     library = Library(settings)
     shelves = ((library.installed,), ()) if mode != "last" else ((), (library.installed,))

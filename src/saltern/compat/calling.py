@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from saltern.compat.adapt import SaltFunction, SaltState
+from saltern.compat.loader import stand_in
 from saltern.compat.results import to_salt
 from saltern.language.diagnostics import SalternError
 from saltern.modules.api import Function, StateFunction
@@ -125,6 +126,7 @@ class Functions(ByName):
             except (SalternError, BadArgument) as problem:
                 raise library.exception("CommandExecutionError")(str(problem)) from None
 
+        call.__module__ = stand_in(library, name.partition(".")[0], function.body.__code__.co_filename)
         return _dressed(call, function)
 
 

@@ -6,7 +6,7 @@ two runs in one process do not see each other, and a module loaded once serves c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -58,11 +58,44 @@ DUNDERS: dict[str, Lookup] = {
     "__ext_pillar__": lambda _: {},
 }
 
+# Names that are lists.
+LISTS: dict[str, Lookup] = {
+    "__lowstate__": lambda call: [chunk.low() for chunk in call.ctx.run.chunks],
+}
+
 # Names that are plain values: put into the module's globals before each call from the engine.
 VALUES: dict[str, Lookup] = {
     "__env__": lambda call: call.ctx.env,
+    "__user__": lambda call: str(call.ctx.opts.get("user", "")),
     "__instance_id__": lambda call: str(id(call.ctx.run)),
 }
+
+
+class ListView(Sequence[Any]):
+    """One poured-in name that is a list."""
+
+    __slots__ = ("_library", "_lookup")
+
+    def __init__(self, library: Library, lookup: Lookup) -> None:
+        self._library = library
+        self._lookup = lookup
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._lookup(self._library.call())[place]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self[:])
+
+    def __len__(self) -> int:
+        return len(self[:])
+
+    def __repr__(self) -> str:
+        return repr(self[:])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        from copy import deepcopy
+
+        return deepcopy(self[:], memo)
 
 
 class View(MutableMapping[str, Any]):

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 def custom_grains(library: Library) -> tuple[dict[str, object], list[str]]:
     """The grains, and why some functions gave none: a grain that fails is not worth a run."""
     found: dict[Any, Any] = {}
-    problems: list[str] = []
-    for loaded in library.own.loaded("grains"):
+    usable = library.own.loaded("grains")
+    problems = library.own.unusable("grains")
+    for loaded in usable:
         for name, raw in loaded.functions.items():
             try:
                 given = _asked(library, loaded, raw, found)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.compat.calling import Functions, Serializers, States, Utilities
 from saltern.compat.dunders import VALUES, Call, current
-from saltern.compat.loader import Unavailable, registered
+from saltern.compat.loader import Unavailable, named
 from saltern.compat.loader import run as run_file
 from saltern.compat.places import KINDS, directories
 from saltern.compat.provider import Shelf
@@ -39,6 +40,7 @@ class Library:
         self._registry: Registry | None = None
         self._idle: Call | None = None
         self._imported: dict[str, ModuleType] = {}
+        self.modules: dict[str, ModuleType] = {}  # every one that is loaded, by the name it has in Python
         self.own = Shelf(self, lambda kind: directories(settings, kind))
         self.installed = Shelf(
             self, self._salt_directories, provider="salt", cache=lambda: cache_directory(settings)
@@ -94,7 +96,7 @@ class Library:
         kept = {name: vars(module).get(name) for name in VALUES}
         vars(module).update(values)
         try:
-            with registered(module):
+            with self._named(module, before):
                 yield
         finally:
             vars(module).update(kept)
@@ -104,12 +106,28 @@ class Library:
     @contextmanager
     def idle(self, module: ModuleType) -> Iterator[None]:
         """While a module is loaded and asked: the views see this library, whoever else is running."""
+        before = current.get()
         token = current.set(self.call())
         try:
-            with registered(module):
+            with self._named(module, before):
                 yield
         finally:
             current.reset(token)
+
+    @contextmanager
+    def _named(self, module: ModuleType, before: Call | None) -> Iterator[None]:
+        """All of the library's modules, from the first call into it to the end of that call."""
+        if before is not None and before.library is self:
+            self.show(module)
+            yield
+        else:
+            with named({**self.modules, module.__name__: module}):
+                yield
+
+    def show(self, module: ModuleType) -> None:
+        """To be found under its name, if a call is running."""
+        if current.get() is not None:
+            sys.modules[module.__name__] = module
 
     # -- what modules need of us -------------------------------------------------------------------
 

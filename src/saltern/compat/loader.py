@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from saltern.compat.dunders import DUNDERS, View
+from saltern.compat.dunders import DUNDERS, LISTS, VALUES, ListView, View
 from saltern.compat.imports import builtins_for
 from saltern.compat.places import KINDS
 
@@ -28,11 +28,15 @@ Raw = Callable[..., Any]
 
 
 class Unavailable(Exception):
-    """The module is not for this machine, or cannot be loaded; the text says why."""
+    """The module is not for this machine, or cannot be loaded; the text says why.
 
-    def __init__(self, why: str, *, broken: bool = False) -> None:
+    ``broken``: its code is wrong. ``refused``: it says itself that it is not meant for here.
+    """
+
+    def __init__(self, why: str, *, broken: bool = False, refused: bool = False) -> None:
         super().__init__(why)
         self.broken = broken
+        self.refused = refused
 
 
 class Loaded(Struct, frozen=True):
@@ -64,8 +68,8 @@ def run(
     """
     name = f"{LOADED}.{'ext' if own else 'int'}.{KINDS.get(kind, kind)}.{_stem(path)}"
     module = ModuleType(name)
-    poured: dict[str, Any] = {name: View(library, lookup) for name, lookup in DUNDERS.items()}
-    module.__dict__.update(poured, __file__=path, __env__="base", __builtins__=builtins_for(library, path))
+    poured = pour(library)
+    module.__dict__.update(poured, __file__=path, __builtins__=builtins_for(library, path))
     if os.path.basename(path) == "__init__.py":
         module.__path__ = [os.path.dirname(path)]
     _teach_logging()
@@ -81,7 +85,26 @@ def run(
         told = f"{path} cannot be loaded: {type(problem).__name__}: {problem}"
         raise Unavailable(told, broken=not isinstance(problem, ImportError)) from None
     module.__dict__.update(poured)
+    library.modules[name] = module
     return module
+
+
+def pour(library: Library) -> dict[str, Any]:
+    """The names that every module finds in its globals."""
+    views: dict[str, Any] = {name: View(library, lookup) for name, lookup in DUNDERS.items()}
+    lists = {name: ListView(library, lookup) for name, lookup in LISTS.items()}
+    return {**views, **lists, **{name: lookup(library.call()) for name, lookup in VALUES.items()}}
+
+
+def stand_in(library: Library, module: str, path: str) -> str:
+    """The name of a module for functions of ours, where Salt-style code looks for its globals."""
+    name = f"{LOADED}.int.modules.{module}"
+    if name not in library.modules:
+        made = ModuleType(name)
+        made.__dict__.update(pour(library), __file__=path)
+        library.modules[name] = made
+        library.show(made)
+    return name
 
 
 def _stem(path: str) -> str:
@@ -100,18 +123,20 @@ def _code(name: str, path: str, *, own: bool) -> Any:
 
 
 @contextmanager
-def registered(module: ModuleType) -> Iterator[None]:
-    """Under its name while its code runs: dataclasses and the like look for it there."""
-    name = module.__name__
-    before = sys.modules.get(name)
-    sys.modules[name] = module
+def named(modules: dict[str, ModuleType]) -> Iterator[None]:
+    """Under their names while their code runs: dataclasses look for them there, and they for each other."""
+    before = _named_now()
+    sys.modules.update(modules)
     try:
         yield
     finally:
-        if before is None:
-            sys.modules.pop(name, None)
-        else:
-            sys.modules[name] = before
+        for name in _named_now():
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def _named_now() -> dict[str, ModuleType]:
+    return {name: module for name, module in sys.modules.items() if name.startswith(LOADED)}
 
 
 def _initialise(library: Library, module: ModuleType, path: str) -> None:
@@ -130,17 +155,19 @@ def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
     known = vars(module)
     ask = known.get("__virtual__")
     answer: Any = True
-    why = ""
+    why, failed = "", False
     if callable(ask):
         try:
             with library.idle(module):
                 answer = ask()
         except Exception as problem:
+            failed = True
             answer, why = False, f"__virtual__ failed: {type(problem).__name__}: {problem}"
         if isinstance(answer, tuple):
             answer, why = answer[0], str(answer[1]) if len(answer) > 1 else ""
     if not answer:
-        raise Unavailable(f"{module.__file__}: {why or 'it says that it is not for this machine'}")
+        told = f"{module.__file__}: {why or 'it says that it is not for this machine'}"
+        raise Unavailable(told, refused=not failed)
     usual = known.get("__virtualname__", answer if isinstance(answer, str) else stem)
     usual = usual if isinstance(usual, str) else stem
     return tuple(dict.fromkeys((usual, *known.get("__virtual_aliases__", ()))))
@@ -160,7 +187,7 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, Raw]]:
 
 def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[str, Raw]:
     """Without those that are marked with ``depends`` on something that is not there."""
-    kept = {name: body for name, body in functions.items() if _satisfied(body)}
+    kept = {name: chosen for name, body in functions.items() if (chosen := _satisfied(body)) is not None}
     decorators = sys.modules.get("salt.utils.decorators")
     if decorators is None:
         return kept
@@ -172,10 +199,13 @@ def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[
     return {name.partition(".")[2]: body for name, body in by_full_name.items()}
 
 
-def _satisfied(body: Raw) -> bool:
-    wanted = getattr(body, "__saltern_depends__", ())
-    known = getattr(body, "__globals__", {})
-    return all(known.get(name) for name in wanted)
+def _satisfied(body: Raw) -> Raw | None:
+    """The function; or what it names to be called instead, where it names something."""
+    for wanted in getattr(body, "__saltern_depends__", ()):
+        if not wanted.met(getattr(body, "__globals__", {})):
+            other: Raw | None = wanted.fallback
+            return other
+    return body
 
 
 def _teach_logging() -> None:

@@ -60,6 +60,11 @@ class Shelf:
         every = (self._load(kind, name, path) for path, name in sorted(paths.items()))
         return [one for one in every if isinstance(one, Loaded)]
 
+    def unusable(self, kind: str) -> list[str]:
+        """Why files of a kind that were asked for could not be loaded; one that refused is not told."""
+        every = [one for (other, _), one in self._files.items() if other == kind]
+        return [str(one) for one in every if isinstance(one, Unavailable) and not one.refused]
+
     def forget(self) -> None:
         """What was refused may be there by now; what is loaded stays."""
         self._indexes.clear()

@@ -6,20 +6,56 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from saltern.compat.shim.exceptions import SaltInvocationError
+
 Fun = Callable[..., Any]
 
 
 class Depends:
-    """Leaves a function out whose module lacks one of these names; see ``loader``."""
+    """Leaves a function out when something is missing; ``loader`` asks once the module has run.
 
-    def __init__(self, *dependencies: Any, **kwargs: Any) -> None:
-        by_command = "retcode" in kwargs or "nonzero_retcode" in kwargs
-        self.dependencies = () if by_command else tuple(one for one in dependencies if isinstance(one, str))
+    A text is a name that the module must have; with ``retcode`` or ``nonzero_retcode`` it is a command, and
+    how that ends decides. Anything else is true or not. ``fallback_function`` is taken instead.
+    """
+
+    def __init__(
+        self,
+        *dependencies: Any,
+        fallback_function: Fun | None = None,
+        retcode: int | None = None,
+        nonzero_retcode: bool | None = None,
+        **_: Any,
+    ) -> None:
+        self.dependencies = dependencies
+        self.fallback = fallback_function
+        self.retcode = retcode
+        self.nonzero = nonzero_retcode
 
     def __call__(self, function: Fun) -> Fun:
         before = getattr(function, "__saltern_depends__", ())
-        function.__saltern_depends__ = (*before, *self.dependencies)  # type: ignore[attr-defined]
+        function.__saltern_depends__ = (*before, self)  # type: ignore[attr-defined]
         return function
+
+    def met(self, known: dict[str, Any]) -> bool:
+        return all(self._met(one, known) for one in self.dependencies)
+
+    def _met(self, one: Any, known: dict[str, Any]) -> bool:
+        if not isinstance(one, str):
+            return bool(one)
+        if self.retcode is None and self.nonzero is None:
+            return bool(known.get(one))
+        ended = _run(one)
+        return ended == self.retcode if self.retcode is not None else bool(ended) is self.nonzero
+
+
+def _run(command: str) -> int:
+    from shlex import split
+    from subprocess import DEVNULL, run
+
+    try:
+        return run(split(command), stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False).returncode
+    except OSError:
+        return 127
 
 
 depends = Depends
@@ -36,6 +72,47 @@ def memoize(func: Fun) -> Fun:
         return cache[key]
 
     return remembered
+
+
+def ignores_kwargs(*names: str) -> Callable[[Fun], Fun]:
+    """Without these arguments, whoever passes them."""
+
+    def mark(function: Fun) -> Fun:
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **{key: value for key, value in kwargs.items() if key not in names})
+
+        return called
+
+    return mark
+
+
+def allow_one_of(*names: str) -> Callable[[Fun], Fun]:
+    """At most one of these arguments."""
+    return _counted(names, fewest=0, told="only one of {} may be given")
+
+
+def require_one_of(*names: str) -> Callable[[Fun], Fun]:
+    """Exactly one of these arguments."""
+    return _counted(names, fewest=1, told="exactly one of {} must be given")
+
+
+def _counted(names: tuple[str, ...], *, fewest: int, told: str) -> Callable[[Fun], Fun]:
+    def mark(function: Fun) -> Fun:
+        from inspect import signature
+
+        known = signature(function)
+
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            given = known.bind_partial(*args, **kwargs).arguments
+            if not fewest <= sum(1 for name in names if given.get(name)) <= 1:
+                raise SaltInvocationError(told.format(", ".join(names)))
+            return function(*args, **kwargs)
+
+        return checked
+
+    return mark
 
 
 def timing(function: Fun) -> Fun:

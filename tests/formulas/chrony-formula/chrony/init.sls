@@ -1,0 +1,4 @@
+include:
+  - chrony.package
+  - chrony.config
+  - chrony.service

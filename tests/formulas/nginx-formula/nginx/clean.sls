@@ -1,0 +1,4 @@
+include:
+  - .service.clean
+  - .config.clean
+  - .package.clean

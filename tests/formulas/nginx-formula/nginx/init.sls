@@ -1,0 +1,6 @@
+{#- The whole formula, in the order of its parts. #}
+include:
+  - .package
+  - .config
+  - .servers
+  - .service

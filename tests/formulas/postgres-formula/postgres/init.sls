@@ -1,0 +1,3 @@
+include:
+  - postgres.server
+  - postgres.manage

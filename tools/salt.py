@@ -1,0 +1,56 @@
+"""Install Salt into ``build/salt``, for the tests that run its modules and compare with it.
+
+Nothing of saltern needs it. ``salt.lock`` has Salt, the few libraries its modules cannot be loaded
+without, and what it is built with: Salt is published as source only, so that comes first. Where the
+installation fails, as it does without a network, the tests that need Salt are skipped and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LOCK = ROOT / "salt.lock"
+PLACE = ROOT / "build" / "salt"
+PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1")
+LOCKED = ("--no-deps", "--require-hashes", "--no-build-isolation", "--upgrade")
+
+
+def parts(text: str) -> tuple[str, str]:
+    """The lock without Salt, and the rest of it."""
+    entries = re.split(r"\n(?=\S)", text)
+    salt = [entry for entry in entries if entry.startswith("salt==")]
+    others = [entry for entry in entries if entry not in salt]
+    return "\n".join(others), "\n".join(salt)
+
+
+def install(place: Path) -> bool:
+    for text in parts(LOCK.read_text(encoding="utf-8")):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+            file.flush()
+            command = [*PIP, *LOCKED, "--target", str(place), "-r", file.name]
+            done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(place)}, check=False)
+        if done.returncode:
+            return False
+    return True
+
+
+def main() -> int:
+    shutil.rmtree(PLACE, ignore_errors=True)
+    if install(PLACE):
+        (PLACE / ".installed").touch()
+    else:
+        shutil.rmtree(PLACE, ignore_errors=True)
+        print("Salt cannot be installed here: the tests that need it are skipped", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
