@@ -5,12 +5,13 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.saltern-installed
 SALT := build/salt/.installed
+ENGINES := build/engines/.installed
 
 # Without compiled files on disk every start would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup salt machine demo test check bench docs examples format lock clean
+.PHONY: help setup salt engines machine demo test check bench docs examples format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,13 +30,18 @@ salt: $(SALT) ## install Salt into build/salt, for the tests that compare with i
 $(SALT): salt.lock tools/salt.py | $(STAMP)
 	@$(PY) -m tools.salt
 
+engines: $(ENGINES) ## install ansible-core and other engines into build/, for the tests that drive them
+
+$(ENGINES): engines.lock tools/engines.py | $(STAMP)
+	@$(PY) -m tools.engines
+
 demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, really, and again
 	@$(PY) -m tools.demo
 
 machine: $(STAMP) ## install the Debian packages that tests use, as root; MACHINE=no leaves that out
 	@$(PY) -m tools.machine
 
-test: $(STAMP) $(SALT) machine ## run all tests
+test: $(STAMP) $(SALT) $(ENGINES) machine ## run all tests
 	$(PY) -m pytest -n 2
 
 check: $(STAMP) ## format, lint, types, import contracts, generated pages
@@ -58,7 +64,7 @@ format: $(STAMP) ## format the code, and fix what the linter can fix
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-lock: $(STAMP) ## write requirements.lock and salt.lock again (needs uv)
+lock: $(STAMP) ## write the lock files again (needs uv)
 	$(PY) -m tools.lock
 
 clean: ## remove the environment and all caches

@@ -1,5 +1,5 @@
 """Write ``requirements.lock``: every package a developer's environment needs, with its hashes.
-And ``salt.lock``, with Salt itself: see ``tools.salt``.
+And ``salt.lock``, with Salt itself (see ``tools.salt``), and those of other engines (see ``tools.engines``).
 
 Needs uv (``pip install uv``); whoever installs from a lock needs only pip. They name
 no host, so that they work with any index that serves the same files.
@@ -13,6 +13,8 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+
+from tools.engines import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent
 HEADER = "# Made by `make lock` from pyproject.toml; do not edit.\n"
@@ -28,10 +30,10 @@ OPTIONS = (
 )
 
 
-def wanted_for_salt() -> list[str]:
-    """Not all that Salt asks for: what is missing is not needed by its modules, or is ours as well."""
+def group(name: str) -> list[str]:
+    """A dependency group. That of Salt is not all it asks for: the rest its modules do not need."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    rows: list[str] = settings["dependency-groups"]["salt"]
+    rows: list[str] = settings["dependency-groups"][name]
     return rows
 
 
@@ -69,7 +71,8 @@ def locked(rows: list[str], *options: str) -> str:
 def main() -> int:
     texts = {
         "requirements.lock": locked(wanted()),
-        "salt.lock": locked(wanted_for_salt(), "--no-deps"),
+        "salt.lock": locked(group("salt"), "--no-deps"),
+        **{lock: locked(group(name)) for name, lock in ENVIRONMENTS.items()},
     }
     for name, text in texts.items():
         told = re.search(r"https?://|file:|^-", text, re.MULTILINE)

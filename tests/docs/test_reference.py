@@ -8,6 +8,7 @@ import pytest
 from tools.examples import ROOT
 from tools.reference.__main__ import TARGET, pages, stale
 from tools.reference.errors import collect, notes
+from tools.reference.markdown import example
 
 from saltern.cli.commands import COMMANDS
 from saltern.config.options import OPTIONS
@@ -54,7 +55,7 @@ def test_every_note_belongs_to_a_code_that_exists() -> None:
 def test_every_function_of_a_module_is_documented(kind: str) -> None:
     registry = Registry()
     for module in STATES if kind == "states" else FUNCTIONS:
-        text = page(f"{kind}/{module}.md")
+        text = page(f"modules/{kind}/{module}.md")
         for member in registry.members(kind, module):
             assert f"\n## {module}.{member}\n" in text
             found = (
@@ -63,6 +64,7 @@ def test_every_function_of_a_module_is_documented(kind: str) -> None:
                 else registry.function(f"{module}.{member}")
             )
             assert found is not None and found.doc.strip(), f"{module}.{member} has no docstring"
+            assert example(found.doc) and example(found.doc) in text, f"{module}.{member} has no example"
 
 
 def test_every_requisite_is_part_of_an_example() -> None:

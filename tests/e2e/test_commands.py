@@ -317,6 +317,7 @@ def test_one_function_is_called_with_typed_arguments(place: Place) -> None:
 
     assert called("test.ping") is True
     assert called("test.echo", "[1, a]") == [1, "a"]
+    assert called("test.echo", "django==4.2") == "django==4.2"
     assert called("cmd.run", "echo a | tr a b") == "b"
     assert called("pillar.get", "a:b", "--pillar", "{a: {b: 3}}") == 3
 

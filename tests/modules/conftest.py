@@ -83,7 +83,9 @@ class AllFunctions:
         self.known: dict[str, Function[..., object]] = {}
         for module in MODULES.split():
             loaded = importlib.import_module(f"saltern.modules.functions.{module}")
-            for one in vars(loaded).values():
+            parts = {f"{loaded.__name__}.{part}" for part in getattr(loaded, "LAZY", {}).values()}
+            places = (loaded, *map(importlib.import_module, parts))
+            for one in [one for place in places for one in vars(place).values()]:
                 if isinstance(one, Function) and one.module.startswith(loaded.__name__):
                     self.known[f"{module}.{one.name}"] = one
 

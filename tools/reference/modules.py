@@ -7,16 +7,51 @@ from saltern.modules.registry import AnyFunction, AnyState, Registry, schema
 from tools.reference.markdown import code, docstring, example, page, prose, shown, table
 
 TITLES = {"states": "State module", "functions": "Execution module"}
+INTRO = {
+    "states": "What a state file may name: `file.managed`, `cmd.run` …",
+    "functions": "What templates call as `salt['mod.fun'](…)`, conditions as `fun: mod.fun`, and"
+    " the command line as `saltern call mod.fun`.",
+}
+EXAMPLES = """\
+Every function shows an example, and the tests run all of them, each in a throw-away copy of a Debian
+machine: a state first in test mode, then really, then once more, when nothing must be left to do. A call
+prints what the page shows; `…` stands for what differs from machine to machine. What such a copy cannot
+have (a Docker engine, a kernel of its own …) is listed with its reason in
+`tests/modules/examples/exceptions.py`; of those only the answer that they give there is checked.
+
+The machine of the examples is called web1. It has the users ada, deploy and olduser and the group staffers,
+a small tree and pillar in `/srv`, an application with its files in `/srv/app`, `/etc/app.conf` and
+`/etc/app.ini`, a web server on port 8000, and repositories of its own for packages.
+`tests/modules/examples/layers` has all of it."""
 
 
 def pages(registry: Registry) -> dict[str, str]:
-    """Path below docs/reference → text, for all modules and the two lists of them."""
-    made: dict[str, str] = {}
+    """Path below docs/reference → text, for all modules and the lists of them."""
+    made = {"modules/index.md": _front(registry)}
     for kind in TITLES:
-        made[f"{kind}/index.md"] = _index(registry, kind)
+        made[f"modules/{kind}/index.md"] = _index(registry, kind)
         for name in registry.names(kind):
-            made[f"{kind}/{name}.md"] = _module(registry, kind, name)
+            made[f"modules/{kind}/{name}.md"] = _module(registry, kind, name)
     return made
+
+
+def _front(registry: Registry) -> str:
+    rows = [
+        (
+            f"[{title}s]({kind}/index.md)",
+            str(len(registry.names(kind))),
+            str(_count(registry, kind)),
+            INTRO[kind],
+        )
+        for kind, title in TITLES.items()
+    ]
+    return page(
+        "Modules", table(("kind", "modules", "functions", "about"), rows), "## The examples", EXAMPLES
+    )
+
+
+def _count(registry: Registry, kind: str) -> int:
+    return sum(len(registry.members(kind, name)) for name in registry.names(kind))
 
 
 def _index(registry: Registry, kind: str) -> str:
@@ -24,12 +59,7 @@ def _index(registry: Registry, kind: str) -> str:
         (f"[`{name}`]({name}.md)", _about(registry, kind, name), str(len(registry.members(kind, name))))
         for name in registry.names(kind)
     ]
-    intro = {
-        "states": "What a state file may name: `file.managed`, `cmd.run` …",
-        "functions": "What templates call as `salt['mod.fun'](…)`, conditions as `fun: mod.fun`, and"
-        " the command line as `saltern call mod.fun`.",
-    }
-    return page(f"{TITLES[kind]}s", intro[kind], table(("module", "about", "functions"), rows))
+    return page(f"{TITLES[kind]}s", INTRO[kind], table(("module", "about", "functions"), rows))
 
 
 def _about(registry: Registry, kind: str, name: str) -> str:

@@ -225,11 +225,16 @@ def call_arguments(words: list[str]) -> tuple[list[object], dict[str, object]]:
     kwargs: dict[str, object] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        if equals and name.isidentifier() and not value.startswith("="):
+        if equals and _is_keyword(name) and not value.startswith("="):
             kwargs[name] = _typed(value)
         else:
             args.append(_typed(word))
     return args, kwargs
+
+
+def _is_keyword(name: str) -> bool:
+    """Some arguments have a dash or a dot in their names, as ``read-ahead``."""
+    return name.replace("-", "_").replace(".", "_").isidentifier() and name[0] not in "-."
 
 
 def _typed(text: str) -> object:

@@ -56,6 +56,14 @@ class Function(Generic[P, R]):
         return self.body(ctx, *args, **kwargs)
 
 
+def documented(said: str, call: str, *answer: str) -> str:
+    """The docstring of a function that is made, not written: its sentence, and one call with its answer."""
+    shown = ["    local:", *(f"        {line}" for line in answer)] if answer else []
+    return "\n".join(
+        [said, "", "Example:", "    ```console", f"    $ saltern call {call}", *shown, "    ```"]
+    )
+
+
 @overload
 def state(body: Body[P]) -> StateFunction[P]: ...
 @overload

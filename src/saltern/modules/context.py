@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from saltern.language.result import Outcome, Result, SubResult
+from saltern.modules.outbox import Outbox
 
 if TYPE_CHECKING:
     from saltern.config.settings import Settings
@@ -72,6 +73,31 @@ class Templates(Protocol):
         ...
 
 
+class States(Protocol):
+    """``state``: the tree, compiled or applied from within a function, in a run of its own.
+
+    Without ``sls`` it is what the top file gives. Raises ``CompileError`` with every problem.
+    """
+
+    def high(self, sls: Sequence[str], options: Mapping[str, object]) -> dict[str, object]: ...
+    def low(self, sls: Sequence[str], options: Mapping[str, object]) -> list[dict[str, object]]: ...
+    def top(self, options: Mapping[str, object]) -> dict[str, list[str]]: ...
+    def apply(
+        self,
+        sls: Sequence[str],
+        options: Mapping[str, object],
+        *,
+        test: bool | None = None,
+        id_: str | None = None,
+    ) -> dict[str, dict[str, object]]:
+        """Salt's dictionary of what came of it."""
+        ...
+
+    def single(
+        self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None
+    ) -> dict[str, dict[str, object]]: ...
+
+
 class Run:
     """What all calls of one run share. One per run, so two runs in a process share nothing."""
 
@@ -84,9 +110,11 @@ class Run:
         "grains",
         "host",
         "opts",
+        "outbox",
         "pillar",
         "refresh",
         "settings",
+        "states",
         "templates",
     )
 
@@ -112,7 +140,9 @@ class Run:
         self.functions = functions
         self.host = host
         self.clock = clock
+        self.outbox = Outbox()  # events that functions send
         self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
+        self.states: States | None = None  # of who made the run, if it can compile
         self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
         self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
 

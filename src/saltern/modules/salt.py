@@ -21,6 +21,11 @@ class Salt:
         self._known: dict[str, Callable[..., object]] = {}
         self._context: Context | None = None
 
+    @property
+    def registry(self) -> Registry:
+        """What it looks functions up in; the states are there, too."""
+        return self._registry
+
     def bind(self, run: Run) -> None:
         """Functions run in this context; the run itself needs ``salt`` first."""
         self._context = Context(run)

@@ -39,6 +39,7 @@ def test_programs_are_offered_and_the_highest_priority_wins(bench: Bench) -> Non
         "mode": "auto",
         "path": "/opt/two",
         "choices": {"/opt/one": 10, "/opt/two": 20},
+        "slaves": {},
     }
     bench.change("install", NAME, link=LINK, path="/opt/one", priority=30)
     assert bench.salt["alternatives.show_current"](NAME) == "/opt/one"
@@ -52,6 +53,47 @@ def test_a_program_is_set_and_left_to_priorities_again(bench: Bench) -> None:
     assert bench.change("remove", NAME, path="/opt/two").changes == {"path": "/opt/two"}
     bench.change("remove", NAME, path="/opt/one")
     bench.same("remove", NAME, path="/opt/one")
+
+
+def test_links_that_go_along_are_set_and_stay(bench: Bench) -> None:
+    page = {"saltern-t-editor.1": {"link": "/usr/bin/page", "path": "/opt/two"}}
+    offer = {"link": LINK, "path": "/opt/one"}
+    done = bench.change("install", NAME, **offer, priority=10, slaves=page)
+    assert done.changes["slaves"] == {"saltern-t-editor.1": "/opt/two"}
+    done = bench.change("install", NAME, **offer, priority=20)
+    assert done.data["slaves"] == {"/opt/one": {"saltern-t-editor.1": "/opt/two"}}
+    bench.change("install", NAME, **offer, priority=20, slaves={})
+    assert bench.salt["alternatives.display"](NAME)["slaves"] == {}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "slaves", [{"page": "/x"}, {"page": {"link": "/x"}}, {"p": {"link": "x", "path": "/y"}}]
+)
+def test_what_is_no_link_that_goes_along_is_refused(bench: Bench, slaves: dict[str, object]) -> None:
+    offer = {"link": LINK, "path": "/opt/one", "priority": 10}
+    told = bench.refusal("install", NAME, **offer, slaves=slaves)
+    assert "slaves needs" in told or "absolute path" in told
+    assert bench.call("install", NAME, test=True, **offer, slaves=slaves).comment == told
+
+
+def test_red_hat_tells_followers_below_their_choice(tmp_path: Path) -> None:
+    """Written after what chkconfig 1.2x prints; it cannot run here."""
+    shown = (
+        "java - status is auto.\n link currently points to /jvm/17/java\n/jvm/17/java - priority 17\n"
+        " follower javac: /jvm/17/javac\n/jvm/8/java - family x priority 8\n slave javac: /jvm/8/javac\n"
+        "Current `best' version is /jvm/17/java.\n"
+    )
+    host = ScriptedHost(
+        {"update-alternatives --query": Ran(2), "update-alternatives --display": Ran(0, shown)}
+    )
+    bench = Bench(tmp_path, alternatives, host=host)
+    assert bench.same("set", "java", path="/jvm/17/java").data == {
+        "link": "",
+        "mode": "auto",
+        "path": "/jvm/17/java",
+        "choices": {"/jvm/17/java": 17, "/jvm/8/java": 8},
+        "slaves": {"/jvm/17/java": {"javac": "/jvm/17/javac"}, "/jvm/8/java": {"javac": "/jvm/8/javac"}},
+    }
 
 
 @pytest.mark.parametrize(

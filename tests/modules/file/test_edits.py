@@ -177,9 +177,10 @@ def test_comment_and_uncomment_are_each_others_way_back(desk: Desk, old: str, re
     assert (desk.scratch / "f").read_bytes() == old.encode()
 
 
-def test_uncomment_takes_the_sign_and_leaves_the_white_space_behind_it(desk: Desk) -> None:
+@pytest.mark.parametrize("regex", ["[ab]", "^[ab]"])
+def test_uncomment_takes_the_sign_and_leaves_the_white_space_behind_it(desk: Desk, regex: str) -> None:
     desk.put("f", "#  a\n#\tb\n")
-    desk.change(uncomment, desk.at("f"), regex="[ab]", backup=False)
+    desk.change(uncomment, desk.at("f"), regex=regex, backup=False)
     assert desk.text("f") == "  a\n\tb\n"
 
 

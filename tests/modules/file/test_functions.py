@@ -105,6 +105,8 @@ def test_changing_files(desk: Desk) -> None:
     call(desk, "symlink", path, desk.at("l"))
     call(desk, "makedirs", desk.at("a/b") + "/", mode="0700")
     assert desk.mode("a/b") == 0o700
+    call(desk, "mkdir", desk.at("a/c"), user=os.geteuid(), mode=750)  # as YAML reads them at the prompt
+    assert desk.mode("a/c") == 0o750
     assert call(desk, "remove", desk.at("a")) is True
     assert call(desk, "remove", desk.at("a")) is False
     assert desk.names() == ["f", "f.bak", "h", "l"]

@@ -230,7 +230,8 @@ def test_data_lasts_for_a_run(salt: Call) -> None:
 def test_functions_tell_of_themselves(ctx: Context, salt: Call) -> None:
     known = salt("sys.list_functions")
     assert isinstance(known, list) and {"test.true", "pillar.get", "cmd.run"} <= set(known)
-    assert salt("sys.doc", "test.ping") == {"test.ping": "Say that we are here."}
+    told = salt("sys.doc", "test.ping")
+    assert isinstance(told, dict) and told["test.ping"].startswith("Say that we are here.")
     assert salt("sys.argspec", "test.echo") == {
         "test.echo": {"args": ["text"], "defaults": [""], "varargs": None, "kwargs": None}
     }

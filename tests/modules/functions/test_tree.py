@@ -43,7 +43,7 @@ def full(tree: Put, tmp_path: Path) -> Path:
         ),
         ("cp.list_master", ("base", "sub"), ["sub/deep/f.txt", "sub/defaults.yaml", "sub/init.sls"]),
         ("cp.list_master_dirs", (), ["other", "sub", "sub/deep"]),
-        ("cp.list_states", (), ["sub"]),
+        ("cp.list_states", (), ["sub", "top"]),
         ("cp.list_master", ("other",), []),
         ("cp.envs", (), ["base"]),
         ("cp.get_url", ("salt://t.j2", None), TEXT),
@@ -72,6 +72,7 @@ def test_the_tree_is_read_as_salt_reads_it(
 def test_a_file_of_the_tree_is_its_own_copy(salt: Call, full: Path) -> None:
     assert salt("cp.cache_file", "salt://t.j2") == str(full / "t.j2")
     assert salt("cp.cache_files", ["salt://t.j2", "salt://no"]) == [str(full / "t.j2"), False]
+    assert salt("cp.cache_files", "salt://t.j2,salt://no") == [str(full / "t.j2"), False]
     assert salt("cp.cache_dir", "salt://sub/deep") == [str(full / "sub/deep/f.txt")]
     assert salt("cp.cache_file", str(full / "t.j2")) == str(full / "t.j2")
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.modules.functions import gem as functions
+from saltern.modules.params import BadArgument
+from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.gem import installed, removed, sources_add, sources_remove
 from saltern.system.host import LocalHost
 from saltern.system.process import NOT_FOUND, Ran
@@ -60,7 +62,7 @@ def test_gems_come_in_versions(desk: Desk, gem: Rubygems) -> None:
     result = desk.change(installed, "rails", version="7.1.0", source="https://g.example/")
     assert result.changes == {"rails": "Installed"}
     assert result.data == {"gem": "rails", "versions": ["7.1.0"]}
-    wanted = ["gem", "install", "--no-document", "--version", "7.1.0", "--source", "https://g.example/", "--"]
+    wanted = ["gem", "install", "--no-document", "--version", "7.1.0", "--source", "https://g.example/"]
     assert [*wanted, "rails"] in gem.asked
     assert desk.same(installed, "rake").data["versions"] == ["13.0.6", "12.3.3"]
     desk.same(installed, "rake", version="12.3.3")
@@ -69,6 +71,15 @@ def test_gems_come_in_versions(desk: Desk, gem: Rubygems) -> None:
 
 def test_gems_go(desk: Desk, gem: Rubygems) -> None:
     assert desk.change(removed, "rake").changes == {"rake": "Removed"}
+
+
+def test_a_gem_is_removed_by_name_and_never_all_of_them(desk: Desk, gem: Rubygems) -> None:
+    """What stands behind ``--`` is not for gem, which then takes ``uninstall --all`` by its word."""
+    desk.change(removed, "rake")
+    assert ["gem", "uninstall", "--all", "--executables", "rake"] in gem.asked
+    for gems in ("", "--force", "rake --force"):
+        with pytest.raises((BadArgument, Refusal)):
+            functions.uninstall(desk.context(), gems)
 
 
 def test_sources_come_and_go(desk: Desk, gem: Rubygems) -> None:

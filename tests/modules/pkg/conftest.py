@@ -10,19 +10,13 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.modules.pkg.calls import Calls, make_run
 
-from saltern.config.settings import Settings
-from saltern.language.result import Outcome, Result
-from saltern.modules.api import Function, StateFunction
-from saltern.modules.context import Context, Run
-from saltern.sources.tree import Tree
-from saltern.system.clock import FakeClock
-from saltern.system.host import Host, LocalHost
+from saltern.modules.context import Run
+from saltern.system.host import LocalHost
 
 NEEDED = ("apt-get", "dpkg", "dpkg-deb", "apt-mark")
 CONFIG = """
@@ -41,37 +35,7 @@ exec dpkg --root={root} --force-not-root --force-script-chrootless --force-bad-p
 """
 
 
-class NoFunctions:
-    def __getitem__(self, name: str) -> Callable[..., object]:
-        raise KeyError(name)
-
-    def __contains__(self, name: object) -> bool:
-        return False
-
-
-class NoTemplates:
-    def text(self, text: str, **_: object) -> str:
-        return text
-
-    def data(self, text: str, **_: object) -> object:
-        return text
-
-
-def make_run(base: Path, host: Host, grains: dict[str, object]) -> Run:
-    return Run(
-        settings=Settings(id="here", cachedir=str(base / "cache")),
-        grains=grains,
-        pillar={},
-        opts={},
-        files=Tree({"base": [str(base / "states")]}),
-        templates=NoTemplates(),
-        functions=NoFunctions(),
-        host=host,
-        clock=FakeClock(),
-    )
-
-
-class World:
+class World(Calls):
     """``publish`` puts packages into the repository; ``call``, ``change`` … run states in it."""
 
     def __init__(self, base: Path) -> None:
@@ -140,53 +104,6 @@ class World:
         text = subprocess.run(["dpkg-query", "-W", "-f", form], capture_output=True, text=True).stdout
         rows = [line.split() for line in text.splitlines()]
         return {row[0]: row[1] for row in rows if row[2] == "installed"}
-
-    # -- calls -----------------------------------------------------------------------------------
-
-    def context(self, *, test: bool = False) -> Context:
-        return Context(self.fresh_run(), test=test)
-
-    def call(self, function: StateFunction[...], name: str, **args: object) -> Result:
-        return function(self.context(), name, **args)
-
-    def ask(self, function: Function[..., Any], *args: object, **more: object) -> object:
-        return function(self.context(), *args, **more)
-
-    def foresee(self, function: StateFunction[...], name: str, **args: object) -> Result:
-        return function(self.context(test=True), name, **args)
-
-    def change(self, function: StateFunction[...], name: str, *, once: bool = True, **args: object) -> Result:
-        """Test, run, run again: the test foretells the run and touches nothing, nor does the second run."""
-        before = self.versions()
-        foreseen = self.foresee(function, name, **args)
-        assert self.versions() == before
-        done = self.call(function, name, **args)
-        assert done.outcome is Outcome.OK, done.comment
-        assert done.changes
-        assert foreseen.outcome is Outcome.WOULD_CHANGE, foreseen.comment
-        assert foreseen.changes == done.changes
-        if once:
-            again = self.same(function, name, **args)
-            assert again.data.keys() == done.data.keys()
-        return done
-
-    def same(self, function: StateFunction[...], name: str, **args: object) -> Result:
-        """Nothing to do, in test mode and in a run."""
-        for test in (True, False):
-            result = function(self.context(test=test), name, **args)
-            assert (result.outcome, result.changes) == (Outcome.OK, {}), result
-            assert result.data
-        return result
-
-    def refusal(self, function: StateFunction[...], name: str, **args: object) -> str:
-        """The comment of a run that fails and changes nothing, in test mode as well."""
-        before = self.versions()
-        for test in (True, False):
-            result = function(self.context(test=test), name, **args)
-            assert result.outcome is Outcome.FAILED, result
-            assert self.versions() == before
-            assert "Traceback" not in result.comment
-        return result.comment
 
 
 @pytest.fixture

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from saltern.modules.functions import lowpkg
-from saltern.modules.functions.pkg import LAZY, changing, looking
+from saltern.modules.functions.pkg import LAZY, changing, groups, looking, repos
 from saltern.modules.params import BadArgument
 
 if TYPE_CHECKING:
@@ -99,10 +102,53 @@ def test_a_package_file_is_looked_into(world: World) -> None:
 
 
 def test_repositories_are_listed(world: World) -> None:
-    repos = world.ask(looking.list_repos)
-    assert isinstance(repos, dict)
-    [[found]] = repos.values()
-    assert found["line"] == f"deb [trusted=yes] copy:{world.repo} ./"
+    found = world.ask(repos.list_repos)
+    assert isinstance(found, dict)
+    [[row]] = found.values()
+    assert row["line"] == f"deb [trusted=yes] copy:{world.repo} ./"
+
+
+def test_a_repository_is_added_looked_at_and_removed(world: World) -> None:
+    line = "deb https://me:geheim@packages.acme.example/debian bookworm main"
+    file = world.root / "etc/apt/sources.list.d/acme.list"
+    made = world.ask(repos.mod_repo, line, file=str(file), refresh=False)
+    assert file.read_text() == f"{line}\n"
+    seen = world.ask(repos.get_repo, line)
+    assert isinstance(seen, dict) and seen["uri"] == "https://me:***@packages.acme.example/debian"
+    assert "geheim" not in repr((made, seen, world.ask(repos.list_repos)))
+    assert "has been removed" in str(world.ask(repos.del_repo, line))
+    assert "is not configured" in str(world.ask(repos.del_repo, line))
+    assert not file.exists()
+    assert world.ask(repos.get_repo, line) == {}
+    with pytest.raises(BadArgument, match="is not a repository of apt"):
+        world.ask(repos.get_repo, "acme")
+
+
+def test_a_key_is_added_seen_and_removed(world: World, tmp_path: Path) -> None:
+    if shutil.which("gpg") is None:
+        pytest.skip("needs gpg")
+    home = tmp_path / "gnupg"
+    home.mkdir(mode=0o700)
+    gpg = ["gpg", "--homedir", str(home), "--batch", "--passphrase", ""]
+    made = ["--quick-generate-key", "nobody <n@example.org>", "ed25519", "sign", "0"]
+    subprocess.run([*gpg, *made], check=True, capture_output=True)
+    key = subprocess.run([*gpg, "--armor", "--export"], check=True, capture_output=True, text=True).stdout
+    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=True)
+    assert world.ask(repos.add_repo_key, text=key, keyfile="acme.asc") is True
+    [(keyid, found)] = world.ask(repos.get_repo_keys).items()  # type: ignore[attr-defined]
+    assert found["uid"] == "nobody <n@example.org>" and found["fingerprint"].endswith(keyid)
+    assert world.ask(repos.del_repo_key, keyid=keyid) is True
+    assert world.ask(repos.get_repo_keys) == {}
+    assert world.ask(repos.del_repo_key, name="acme.asc") is False
+    for bad in ({}, {"text": "no key"}, {"text": key, "keyfile": "../x.asc"}, {"path": "/nowhere"}):
+        with pytest.raises(BadArgument):
+            world.ask(repos.add_repo_key, **bad)
+
+
+def test_apt_has_no_groups(world: World) -> None:
+    for ask in (groups.group_list, lambda ctx: groups.group_info(ctx, "x")):
+        with pytest.raises(BadArgument, match="metapackage"):
+            ask(world.context())
 
 
 def test_bad_calls_are_told_in_words(world: World) -> None:
@@ -118,6 +164,5 @@ def test_bad_calls_are_told_in_words(world: World) -> None:
 
 
 def test_every_function_named_is_there() -> None:
-    assert all(
-        hasattr({"looking": looking, "changing": changing}[place], name) for name, place in LAZY.items()
-    )
+    places = {"looking": looking, "changing": changing, "repos": repos, "groups": groups}
+    assert all(hasattr(places[place], name) for name, place in LAZY.items())

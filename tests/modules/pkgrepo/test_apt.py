@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.modules.bench import Bench
+from tests.modules.bench import Bench, ScriptedHost
 
 from saltern.language.result import Outcome
 from saltern.modules.states import pkgrepo
+from saltern.system.host import LocalHost
+from saltern.system.process import Ran
 
 LINE = "deb https://packages.acme.example/debian bookworm main"
 BINARY = bytes([0x99, 0x01, 0x0D, 4]) + bytes(range(60))
@@ -135,10 +138,49 @@ def test_a_key_comes_from_the_tree_and_is_followed(bench: Bench, etc: Path) -> N
         (LINE, {"keyid": "--yes", "keyserver": "x"}, "is not the id of a key"),
         (LINE, {"enabled": True, "disabled": True}, "contradict"),
         (LINE, {"ppa": "nobody"}, "owner/name"),
+        (LINE, {"ppa": "nobody/things"}, "is for Ubuntu"),
     ],
 )
 def test_bad_input_is_refused(bench: Bench, name: str, args: dict[str, object], words: str) -> None:
     assert words in bench.refusal("managed", name, **args)
+
+
+@pytest.mark.parametrize(
+    ("ran", "words"),
+    [
+        (Ran(127), "install software-properties-common first"),
+        (Ran(1, "", "ERROR: user '~nobody' not found\n"), "user '~nobody' not found"),
+    ],
+)
+def test_a_personal_archive_that_cannot_be_had_is_told(
+    tmp_path: Path, etc: Path, ran: Ran, words: str
+) -> None:
+    """The message is that of software-properties 0.99; there is no network here, and no Ubuntu."""
+    host = Through({"add-apt-repository": ran})
+    bench = Bench(tmp_path, pkgrepo, host=host, grains={"os": "Ubuntu", "oscodename": "noble"})
+    result = bench.call("managed", "x", ppa="nobody/things")
+    assert result.outcome is Outcome.FAILED
+    assert words in result.comment
+
+
+class Through(ScriptedHost):
+    """Programs that are not in the table are the real ones."""
+
+    def run(self, command: str | Sequence[str], **options: object) -> Ran:
+        answer = super().run(command, **options)
+        return answer if "no such file" not in answer.err else LocalHost.run(command, **options)  # type: ignore[arg-type]
+
+
+def test_a_password_in_the_address_is_not_shown(bench: Bench, etc: Path) -> None:
+    line = LINE.replace("https://", "https://me:ge@heim@")
+    done = bench.change("managed", line, refresh=False)
+    assert (etc / "sources.list").read_text() == f"{line}\n"
+    assert "https://me:***@packages.acme.example" in done.comment
+    told = [done, bench.change("managed", line, comps="contrib", refresh=False)]
+    told.append(bench.change("absent", line, refresh=False))
+    assert "heim" not in repr(told)
+    bad = bench.call("managed", LINE, key_url="http://me:geheim@127.0.0.1:9/key", refresh=False)
+    assert bad.outcome is Outcome.FAILED and "geheim" not in bad.comment
 
 
 def test_a_file_with_nothing_left_goes(bench: Bench, etc: Path) -> None:

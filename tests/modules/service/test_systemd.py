@@ -74,6 +74,15 @@ def test_a_unit_is_started_and_enabled(tmp_path: Path) -> None:
     assert units.done()[2:] == ["stop web.service", "disable web.service"]
 
 
+def test_static_units_and_the_programs_of_units_are_listed(tmp_path: Path) -> None:
+    units = Units(UnitFileState="static", ExecStart="{ path=/usr/sbin/web ; argv[]=/usr/sbin/web -D ; }")
+    units.host.answers["systemctl list-unit-files"] = Ran(0, "web.service static -\n")
+    salt = bench_of(tmp_path, units).salt
+    assert salt["service.get_static"]() == ["web"]
+    assert salt["service.execs"]() == {"web": "/usr/sbin/web"}
+    assert salt["service.offline"]() is not os.path.isdir("/run/systemd/system")
+
+
 def test_a_changed_unit_file_is_read_again_first(tmp_path: Path) -> None:
     units = Units(NeedDaemonReload="yes")
     bench_of(tmp_path, units).change("running", "web")

@@ -223,6 +223,9 @@ def test_functions_change_users_as_well(bench: Bench) -> None:
     assert salt["user.add"](NAME, createhome=False, shell="/bin/sh", groups="games")
     assert salt["user.chshell"](NAME, "/bin/false")
     assert salt["user.chfullname"](NAME, "Tess")
+    for field, value in (("roomnumber", "7"), ("workphone", "11"), ("homephone", "22"), ("other", "x")):
+        assert salt[f"user.ch{field}"](NAME, value)
+    assert pwd.getpwnam(NAME).pw_gecos == "Tess,7,11,22,x"
     assert salt["user.chgroups"](NAME, ["users"], append=True)
     found = salt["user.info"](NAME)
     assert isinstance(found, dict)

@@ -14,45 +14,70 @@ class Address(Struct, frozen=True):
     prefix: int
     broadcast: str | None = None
     label: str | None = None
+    scope: str = ""
+    secondary: bool = False
+
+
+class Interface(Struct, frozen=True):
+    name: str
+    up: bool
+    hardware: str = ""
+    parent: str = ""
+    addresses: tuple[Address, ...] = ()
 
 
 def addresses(ctx: Context) -> list[Address]:
-    """Every address; without ``ip``, those of the grains, which have no netmask."""
+    """Every address of interfaces that are up; without ``ip``, those of the grains, which have no netmask."""
     kept = ctx.run.context.get("network.addresses")
     if isinstance(kept, list):
         return kept
-    found = _asked(ctx) or _grains(ctx)
+    found = [one for link in interfaces(ctx) if link.up for one in link.addresses] or _grains(ctx)
     ctx.run.context["network.addresses"] = found
     return found
 
 
-def _asked(ctx: Context) -> list[Address]:
+def interfaces(ctx: Context) -> list[Interface]:
+    """Every interface, as the kernel counts them; none without ``ip``."""
     import json
 
-    ran = ctx.host.run(["ip", "-j", "address", "show", "up"])
+    ran = ctx.host.run(["ip", "-j", "address", "show"])
     try:
         links = json.loads(ran.out) if ran.code == 0 else []
     except ValueError:
         return []
     return [
-        Address(
+        Interface(
             link["ifname"],
-            one["family"],
-            one["local"],
-            one["prefixlen"],
-            one.get("broadcast"),
-            one.get("label"),
+            "UP" in link.get("flags", ()),
+            link.get("address", ""),
+            link.get("link", ""),
+            tuple(_address(link["ifname"], one) for one in link.get("addr_info", ()) if "local" in one),
         )
         for link in links
-        for one in link.get("addr_info", ())
-        if "local" in one
+        if "ifname" in link
     ]
+
+
+def _address(name: str, one: dict[str, object]) -> Address:
+    def text(key: str) -> str | None:
+        return str(one[key]) if key in one else None
+
+    return Address(
+        name,
+        str(one["family"]),
+        str(one["local"]),
+        int(str(one["prefixlen"])),
+        text("broadcast"),
+        text("label"),
+        text("scope") or "",
+        bool(one.get("secondary")),
+    )
 
 
 def _grains(ctx: Context) -> list[Address]:
     found = []
     for family, grain, prefix in (("inet", "ip4_interfaces", 32), ("inet6", "ip6_interfaces", 128)):
-        interfaces = ctx.grains.get(grain)
-        for name, known in interfaces.items() if isinstance(interfaces, dict) else ():
+        known_here = ctx.grains.get(grain)
+        for name, known in known_here.items() if isinstance(known_here, dict) else ():
             found += [Address(str(name), family, str(address), prefix) for address in known]
     return found

@@ -10,42 +10,92 @@ from saltern.modules.packages.model import PackageError
 
 @function
 def display(ctx: Context, name: str) -> dict[str, object]:
-    """Link, mode, chosen program and all choices of a name; empty if it is no alternative."""
+    """Link, mode, chosen program and all choices of a name; empty if it is no alternative.
+
+    Example:
+        ```console
+        $ saltern call alternatives.display editor
+        local:
+        …
+            link:
+                /usr/bin/editor
+        …
+        ```
+    """
     group = links.look(ctx, name)
     return group.asdict() if group else {}
 
 
 @function
 def show_link(ctx: Context, name: str) -> str | bool:
-    """The link that stands for a name, or False."""
+    """The link that stands for a name, or False.
+
+    Example:
+        ```console
+        $ saltern call alternatives.show_link editor
+        local:
+            /usr/bin/editor
+        ```
+    """
     group = links.look(ctx, name)
     return group.link if group else False
 
 
 @function
 def show_current(ctx: Context, name: str) -> str | bool:
-    """The program a name stands for, or False."""
+    """The program a name stands for, or False.
+
+    Example:
+        ```console
+        $ saltern call alternatives.show_current editor
+        local:
+            /opt/nano/bin/nano
+        ```
+    """
     group = links.look(ctx, name)
     return group.value if group else False
 
 
 @function
 def check_exists(ctx: Context, name: str, path: str) -> bool:
-    """Whether a program is offered for a name."""
+    """Whether a program is offered for a name.
+
+    Example:
+        ```console
+        $ saltern call alternatives.check_exists editor /opt/nano/bin/nano
+        local:
+            True
+        ```
+    """
     group = links.look(ctx, name)
     return group is not None and path in group.choices
 
 
 @function
 def check_installed(ctx: Context, name: str, path: str) -> bool:
-    """Whether a name stands for this program."""
+    """Whether a name stands for this program.
+
+    Example:
+        ```console
+        $ saltern call alternatives.check_installed editor /opt/nano/bin/nano
+        local:
+            True
+        ```
+    """
     group = links.look(ctx, name)
     return group is not None and group.value == path
 
 
 @function
 def install(ctx: Context, name: str, link: str, path: str, priority: int) -> str:
-    """Offer a program for a name; what went wrong, if something did."""
+    """Offer a program for a name; what went wrong, if something did.
+
+    Example:
+        ```console
+        $ saltern call alternatives.install editor /usr/bin/editor /opt/nano/bin/nano 50
+        local:
+        ```
+    """
     try:
         links.install(ctx, name, link, path, int(priority))
     except PackageError as problem:
@@ -55,7 +105,14 @@ def install(ctx: Context, name: str, link: str, path: str, priority: int) -> str
 
 @function
 def remove(ctx: Context, name: str, path: str) -> str:
-    """Do not offer a program any longer; what went wrong, if something did."""
+    """Do not offer a program any longer; what went wrong, if something did.
+
+    Example:
+        ```console
+        $ saltern call alternatives.remove editor /opt/nano/bin/nano
+        local:
+        ```
+    """
     try:
         links.remove(ctx, name, path)
     except PackageError as problem:
@@ -65,14 +122,30 @@ def remove(ctx: Context, name: str, path: str) -> str:
 
 @function(name="set")
 def set_(ctx: Context, name: str, path: str) -> bool:
-    """Choose the program a name stands for; whether it does now."""
+    """Choose the program a name stands for; whether it does now.
+
+    Example:
+        ```console
+        $ saltern call alternatives.set editor /opt/nano/bin/nano
+        local:
+            True
+        ```
+    """
     links.choose(ctx, name, path)
     return check_installed(ctx, name, path)
 
 
 @function
 def auto(ctx: Context, name: str) -> bool:
-    """Let the program of the highest priority stand for a name again; whether it does now."""
+    """Let the program of the highest priority stand for a name again; whether it does now.
+
+    Example:
+        ```console
+        $ saltern call alternatives.auto editor
+        local:
+            True
+        ```
+    """
     links.auto(ctx, name)
     group = links.look(ctx, name)
     return group is not None and group.mode == "auto"

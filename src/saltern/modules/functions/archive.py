@@ -57,6 +57,15 @@ def list_(
         archive_format: where the name does not tell it.
         options, strip_components: what ``archive.extracted`` is given.
         source_hash: what the archive must have.
+
+    Example:
+        ```console
+        $ saltern call archive.list /srv/downloads/tool-1.2.tar.gz
+        local:
+            - tool-1.2
+            - tool-1.2/bin
+            - tool-1.2/bin/tool
+        ```
     """
     from saltern.modules.states.archive.entries import toplevel
     from saltern.modules.states.archive.formats import Packed, contents, form_of
@@ -105,6 +114,17 @@ def tar(
         sources: what to pack, or to unpack; wildcards are allowed.
         dest: the directory to unpack into.
         cwd, runas: where, and as whom.
+
+    Example:
+        ```console
+        $ saltern call archive.tar xzf /srv/downloads/tool-1.2.tar.gz dest=/opt
+        local:
+        $ saltern call file.readdir /opt/tool-1.2
+        local:
+            - .
+            - ..
+            - bin
+        ```
     """
     argv = ["tar", *words(options), tarfile]
     argv += ["-C", dest] if dest else []
@@ -120,7 +140,14 @@ def gzip(
     runas: str | None = None,
     options: str | None = None,
 ) -> Names:
-    """Compress a file with ``gzip``."""
+    """Compress a file with ``gzip``.
+
+    Example:
+        ```console
+        $ saltern call archive.gzip /srv/app/list.txt
+        local:
+        ```
+    """
     argv = ["gzip", *(words(options) if options else []), "--", absolute(sourcefile)]
     return output(ctx, argv, what="gzip failed", user=runas).splitlines()
 
@@ -133,7 +160,16 @@ def gunzip(
     runas: str | None = None,
     options: str | None = None,
 ) -> Names:
-    """Decompress a file with ``gunzip``."""
+    """Decompress a file with ``gunzip``.
+
+    Example:
+        ```console
+        $ saltern call archive.gzip /srv/app/list.txt
+        local:
+        $ saltern call archive.gunzip /srv/app/list.txt.gz
+        local:
+        ```
+    """
     argv = ["gunzip", *(words(options) if options else []), "--", absolute(gzipfile)]
     return output(ctx, argv, what="gunzip failed", user=runas).splitlines()
 
@@ -148,7 +184,16 @@ def zip_(
     runas: str | None = None,
     zip64: bool = False,
 ) -> Names:
-    """Pack files and directories into a zip archive; the names that were packed."""
+    """Pack files and directories into a zip archive; the names that were packed.
+
+    Example:
+        ```console
+        $ saltern call archive.zip /srv/app.zip /srv/app/list.txt,/srv/app/other.txt
+        local:
+            - srv/app/list.txt
+            - srv/app/other.txt
+        ```
+    """
     import zipfile
 
     root = absolute(cwd) if cwd else "/"
@@ -180,7 +225,16 @@ def unzip(
     password: str | None = None,
     extract_perms: bool = True,
 ) -> Names:
-    """Unpack a zip archive safely; the names that were unpacked."""
+    """Unpack a zip archive safely; the names that were unpacked.
+
+    Example:
+        ```console
+        $ saltern call archive.unzip /srv/downloads/site.zip /var/www
+        local:
+            - about.html
+            - index.html
+        ```
+    """
     from saltern.modules.states.archive.entries import check, limits_of
     from saltern.modules.states.archive.zips import entries, extract
 
@@ -197,7 +251,15 @@ def unzip(
 
 @function
 def is_encrypted(ctx: Context, name: str, clean: bool = False, saltenv: str = "base") -> bool:
-    """Whether a zip archive asks for a password."""
+    """Whether a zip archive asks for a password.
+
+    Example:
+        ```console
+        $ saltern call archive.is_encrypted /srv/downloads/site.zip
+        local:
+            False
+        ```
+    """
     import zipfile
 
     with told(name):

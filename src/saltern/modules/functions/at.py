@@ -9,13 +9,38 @@ from saltern.modules.tables import at_queue
 
 @function
 def atq(ctx: Context, tag: str | None = None) -> dict[str, object]:
-    """The jobs that wait, or those with a tag: ``{jobs: […]}``."""
+    """The jobs that wait, or those with a tag: ``{jobs: […]}``.
+
+    Example:
+        ```console
+        $ saltern call at.atq reindex
+        local:
+        …
+                  tag:
+                      reindex
+        …
+        ```
+    """
     return {"jobs": [one.asdict() for one in at_queue.queued(ctx) if tag in (None, one.tag)]}
 
 
 @function
 def atrm(ctx: Context, *args: object) -> dict[str, object]:
-    """Remove jobs by their numbers, or ``all``."""
+    """Remove jobs by their numbers, or ``all``.
+
+    Example:
+        ```console
+        $ saltern call at.atrm 1
+        local:
+            ----------
+            jobs:
+                ----------
+                removed:
+                    - 1
+                tag:
+                    None
+        ```
+    """
     waiting = [one.job for one in at_queue.queued(ctx)]
     chosen = waiting if args == ("all",) else [job for job in waiting if str(job) in map(str, args)]
     if chosen:
@@ -27,7 +52,18 @@ def atrm(ctx: Context, *args: object) -> dict[str, object]:
 def at(
     ctx: Context, timespec: str, job: str, tag: str | None = None, runas: str | None = None
 ) -> dict[str, object]:
-    """Queue a command."""
+    """Queue a command.
+
+    Example:
+        ```console
+        $ saltern call at.at 'now + 1 hour' /usr/local/bin/reindex tag=reindex
+        local:
+        …
+                  tag:
+                      reindex
+        …
+        ```
+    """
     before = {one.job for one in at_queue.queued(ctx)}
     at_queue.submit(ctx, job, timespec, tag=tag or "", user=runas)
     return {"jobs": [one.asdict() for one in at_queue.queued(ctx) if one.job not in before]}
@@ -35,5 +71,11 @@ def at(
 
 @function
 def atc(ctx: Context, jobid: object) -> str:
-    """What a job will run."""
+    """What a job will run.
+
+    Example:
+        ```console
+        $ saltern call at.atc 1
+        ```
+    """
     return next((one.script for one in at_queue.queued(ctx) if str(one.job) == str(jobid)), "")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from saltern.modules.api import Function, function
+from saltern.modules.api import Function, documented, function
 from saltern.modules.commands import Command, Done, Options, execute
 from saltern.modules.context import Context
 from saltern.modules.params import BadArgument, unknown_argument
@@ -97,17 +97,61 @@ WORDS = Options(in_shell=False)
 SHELL = Options()
 
 run = _named(
-    "run", Options(in_shell=False, merge_err=True), _stdout, "What a command prints, errors included."
+    "run",
+    Options(in_shell=False, merge_err=True),
+    _stdout,
+    documented(
+        "What a command prints, errors included.",
+        "cmd.run 'sort list.txt | head -1' cwd=/srv/app",
+        "one",
+    ),
 )
 shell = _named(
-    "shell", Options(merge_err=True), _stdout, "What a command in a shell prints, errors included."
+    "shell",
+    Options(merge_err=True),
+    _stdout,
+    documented("What a command in a shell prints, errors included.", "cmd.shell 'echo $((6 * 7))'", "42"),
 )
-run_stdout = _named("run_stdout", WORDS, _stdout, "What a command prints.")
-run_stderr = _named("run_stderr", WORDS, lambda done: done.stderr, "What a command prints as errors.")
-run_all = _named("run_all", WORDS, Done.asdict, "Everything of a command: pid, retcode, stdout, stderr.")
-retcode = _named("retcode", WORDS, lambda done: done.retcode, "The exit code of a command.")
+run_stdout = _named(
+    "run_stdout",
+    WORDS,
+    _stdout,
+    documented("What a command prints.", "cmd.run_stdout 'cat list.txt' cwd=/srv/app", "one", "two", "three"),
+)
+run_stderr = _named(
+    "run_stderr",
+    WORDS,
+    lambda done: done.stderr,
+    documented("What a command prints as errors.", "cmd.run_stderr 'echo careful >&2'", "careful"),
+)
+run_all = _named(
+    "run_all",
+    WORDS,
+    Done.asdict,
+    documented(
+        "Everything of a command: pid, retcode, stdout, stderr.",
+        "cmd.run_all 'id -un' runas=ada",
+        "----------",
+        "pid:",
+        "    …",
+        "retcode:",
+        "    0",
+        "stderr:",
+        "stdout:",
+        "    ada",
+    ),
+)
+retcode = _named(
+    "retcode",
+    WORDS,
+    lambda done: done.retcode,
+    documented("The exit code of a command.", "cmd.retcode 'test -d /srv/app'", "0"),
+)
 run_bg = _named(
-    "run_bg", Options(in_shell=False, bg=True), lambda done: {"pid": done.pid}, "Start and do not wait."
+    "run_bg",
+    Options(in_shell=False, bg=True),
+    lambda done: {"pid": done.pid},
+    documented("Start and do not wait.", "cmd.run_bg 'sleep 1'", "----------", "pid:", "    …"),
 )
 
 
@@ -127,7 +171,17 @@ def script(
     saltenv: str | None = None,
     **options: object,
 ) -> object:
-    """Run a script of the tree: everything it leaves, as ``run_all`` does."""
+    """Run a script of the tree: everything it leaves, as ``run_all`` does.
+
+    Example:
+        ```console
+        $ saltern call cmd.script salt://web/hello.sh ada cwd=/srv/app
+        local:
+        …
+            stdout:
+                hello ada
+        ```
+    """
     return _script(
         ctx,
         source,
@@ -148,7 +202,15 @@ def script_retcode(
     saltenv: str | None = None,
     **options: object,
 ) -> int | None:
-    """The exit code of a script of the tree."""
+    """The exit code of a script of the tree.
+
+    Example:
+        ```console
+        $ saltern call cmd.script_retcode salt://web/check.sh
+        local:
+            3
+        ```
+    """
     return _script(ctx, source, args, template, saltenv, options).retcode
 
 
@@ -181,7 +243,15 @@ def _script(
 
 @function
 def exec_code(ctx: Context, lang: str, code: object, cwd: str | None = None, args: object = None) -> object:
-    """What a piece of code prints, run by the interpreter ``lang``."""
+    """What a piece of code prints, run by the interpreter ``lang``.
+
+    Example:
+        ```console
+        $ saltern call cmd.exec_code python3 'print(6 * 7)'
+        local:
+            42
+        ```
+    """
     return _code(ctx, lang, code, cwd, args).stdout
 
 
@@ -189,7 +259,17 @@ def exec_code(ctx: Context, lang: str, code: object, cwd: str | None = None, arg
 def exec_code_all(
     ctx: Context, lang: str, code: object, cwd: str | None = None, args: object = None
 ) -> object:
-    """The same, everything it leaves."""
+    """The same, everything it leaves.
+
+    Example:
+        ```console
+        $ saltern call cmd.exec_code_all sh 'echo done'
+        local:
+        …
+            stdout:
+                done
+        ```
+    """
     return _code(ctx, lang, code, cwd, args).asdict()
 
 
@@ -206,7 +286,15 @@ def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) 
 
 @function
 def which(ctx: Context, cmd: str) -> str | None:  # noqa: ARG001
-    """Where a program is, or None."""
+    """Where a program is, or None.
+
+    Example:
+        ```console
+        $ saltern call cmd.which sh
+        local:
+            /usr/bin/sh
+        ```
+    """
     from shutil import which as find
 
     return find(cmd)
@@ -214,20 +302,46 @@ def which(ctx: Context, cmd: str) -> str | None:  # noqa: ARG001
 
 @function
 def which_bin(ctx: Context, cmds: object) -> str | None:
-    """Where the first of these programs that exists is."""
+    """Where the first of these programs that exists is.
+
+    Example:
+        ```console
+        $ saltern call cmd.which_bin '[no-such-shell, sh]'
+        local:
+            /usr/bin/sh
+        ```
+    """
     found = (which(ctx, str(cmd)) for cmd in cmds) if isinstance(cmds, list | tuple) else iter(())
     return next((path for path in found if path), None)
 
 
 @function
 def has_exec(ctx: Context, cmd: str) -> bool:
-    """Whether there is such a program."""
+    """Whether there is such a program.
+
+    Example:
+        ```console
+        $ saltern call cmd.has_exec sh
+        local:
+            True
+        ```
+    """
     return which(ctx, cmd) is not None
 
 
 @function
 def shells(ctx: Context) -> list[str]:  # noqa: ARG001
-    """The shells users may have, from ``/etc/shells``."""
+    """The shells users may have, from ``/etc/shells``.
+
+    Example:
+        ```console
+        $ saltern call cmd.shells
+        local:
+        …
+            - /bin/sh
+        …
+        ```
+    """
     if not os.path.exists("/etc/shells"):
         return []
     with open("/etc/shells", encoding="utf-8") as file:

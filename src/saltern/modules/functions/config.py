@@ -29,6 +29,13 @@ def get(
 
     Args:
         merge: ``recurse`` or ``overwrite``: mappings from all of them in one, the first on top.
+
+    Example:
+        ```console
+        $ saltern call config.get web:port
+        local:
+            8080
+        ```
     """
     from saltern.targeting.traverse import traverse
 
@@ -68,7 +75,15 @@ def option(
     omit_all: bool = False,
     wildcard: bool = False,
 ) -> object:
-    """The value of one key, which is not taken apart at ``:``. ``wildcard`` gives all that fit a glob."""
+    """The value of one key, which is not taken apart at ``:``. ``wildcard`` gives all that fit a glob.
+
+    Example:
+        ```console
+        $ saltern call config.option role
+        local:
+            web
+        ```
+    """
     omitted = tuple(omit or omit_all for omit in (omit_opts, omit_grains, omit_pillar, omit_master))
     places = _places(ctx, omitted)
     if wildcard:
@@ -90,7 +105,20 @@ def _matching(places: list[Mapping[str, object]], pattern: str) -> dict[str, obj
 
 @function
 def merge(ctx: Context, value: str, default: object = "", omit_opts: bool = False) -> object:
-    """The value of a key; mappings and lists from all places in one, texts from the first."""
+    """The value of a key; mappings and lists from all places in one, texts from the first.
+
+    Example:
+        ```console
+        $ saltern call config.merge web
+        local:
+            ----------
+            names:
+                - example.org
+                - www.example.org
+            port:
+                8080
+        ```
+    """
     found = [place[value] for place in _places(ctx, (omit_opts, False, False, False)) if value in place]
     if not found:
         return default
@@ -103,13 +131,29 @@ def merge(ctx: Context, value: str, default: object = "", omit_opts: bool = Fals
 
 @function
 def items(ctx: Context) -> object:
-    """The whole configuration."""
+    """The whole configuration.
+
+    Example:
+        ```console
+        $ saltern call config.items
+        ```
+    """
     return fresh(ctx.opts)
 
 
 @function
 def dot_vals(ctx: Context, value: str) -> dict[str, object]:
-    """All settings, of pillar and the configuration, that begin with ``value.``."""
+    """All settings, of pillar and the configuration, that begin with ``value.``.
+
+    Example:
+        ```console
+        $ saltern call config.dot_vals mail --pillar '{mail.host: mx.example.org}'
+        local:
+            ----------
+            mail.host:
+                mx.example.org
+        ```
+    """
     places = _places(ctx, (False, True, False, True))
     return {
         key: fresh(inner)
@@ -121,17 +165,41 @@ def dot_vals(ctx: Context, value: str) -> dict[str, object]:
 
 @function
 def valid_fileproto(ctx: Context, uri: str) -> bool:
-    """Whether files can be fetched from such an address."""
+    """Whether files can be fetched from such an address.
+
+    Example:
+        ```console
+        $ saltern call config.valid_fileproto salt://web/motd
+        local:
+            True
+        ```
+    """
     return uri.partition("://")[0] in ("salt", "http", "https", "ftp", "file")
 
 
 @function
 def manage_mode(ctx: Context, mode: object) -> str | None:
-    """A file mode as four octal digits."""
+    """A file mode as four octal digits.
+
+    Example:
+        ```console
+        $ saltern call config.manage_mode 644
+        local:
+            0644
+        ```
+    """
     return None if mode is None else str(mode).strip("'\"").removeprefix("0o").lstrip("0").zfill(4)
 
 
 @function
 def backup_mode(ctx: Context, backup: object = "") -> object:
-    """The backup mode to use: this one, or the configured one."""
+    """The backup mode to use: this one, or the configured one.
+
+    Example:
+        ```console
+        $ saltern call config.backup_mode minion
+        local:
+            minion
+        ```
+    """
     return backup or option(ctx, "backup_mode")

@@ -19,7 +19,15 @@ from saltern.modules.functions._data import each
 
 @function
 def get_file_str(ctx: Context, path: str, saltenv: str | None = None) -> str | bool:
-    """The text of a file, or False."""
+    """The text of a file, or False.
+
+    Example:
+        ```console
+        $ saltern call cp.get_file_str salt://web/motd
+        local:
+            Welcome to web1
+        ```
+    """
     found = cache_file(ctx, path, saltenv)
     return places.read(str(found)).decode("utf-8", "replace") if found else False
 
@@ -33,7 +41,15 @@ def cache_file(
     verify_ssl: bool = True,
     use_etag: bool = False,
 ) -> str | bool:
-    """Where a file can be read on this machine, or False."""
+    """Where a file can be read on this machine, or False.
+
+    Example:
+        ```console
+        $ saltern call cp.cache_file salt://web/motd
+        local:
+            /srv/salt/web/motd
+        ```
+    """
     if places.is_web(path):
         return _fetched(ctx, path)
     return places.on_disk(ctx, path, saltenv) or False
@@ -59,8 +75,18 @@ def _web_copy(ctx: Context, url: str) -> str:
 
 @function
 def cache_files(ctx: Context, paths: object, saltenv: str | None = None) -> list[str | bool]:
-    """Where these files can be read on this machine."""
-    return [cache_file(ctx, str(path), saltenv) for path in each(paths)]
+    """Where these files can be read on this machine: a list of them, or their names with commas between.
+
+    Example:
+        ```console
+        $ saltern call cp.cache_files salt://web/motd,salt://web/init.sls
+        local:
+            - /srv/salt/web/motd
+            - /srv/salt/web/init.sls
+        ```
+    """
+    names = paths.split(",") if isinstance(paths, str) else each(paths)
+    return [cache_file(ctx, str(path).strip(), saltenv) for path in names]
 
 
 @function
@@ -72,7 +98,16 @@ def cache_dir(
     include_pat: str | None = None,
     exclude_pat: str | None = None,
 ) -> list[str]:
-    """Where the files below a directory of the tree can be read on this machine."""
+    """Where the files below a directory of the tree can be read on this machine.
+
+    Example:
+        ```console
+        $ saltern call cp.cache_dir salt://web/files
+        local:
+            - /srv/salt/web/files/about.html
+            - /srv/salt/web/files/index.html
+        ```
+    """
     names = list_master(ctx, saltenv, path.removeprefix("salt://").rstrip("/") + "/")
     wanted = [name for name in names if _wanted(name, include_pat, exclude_pat)]
     return [found for name in wanted if (found := ctx.files.find(name, saltenv or ctx.env))]
@@ -94,13 +129,28 @@ def _fits(name: str, pattern: str) -> bool:
 
 @function
 def cache_master(ctx: Context, saltenv: str | None = None) -> list[str | bool]:
-    """Where every file of the tree can be read on this machine."""
+    """Where every file of the tree can be read on this machine.
+
+    Example:
+        ```console
+        $ saltern call cp.cache_master
+        ```
+    """
     return cache_files(ctx, [f"salt://{name}" for name in list_master(ctx, saltenv)], saltenv)
 
 
 @function
 def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
-    """Where the copy of a file is, or nothing."""
+    """Where the copy of a file is, or nothing.
+
+    Example:
+        ```console
+        $ saltern call cp.cache_file salt://web/motd
+        $ saltern call cp.is_cached salt://web/motd
+        local:
+            /srv/salt/web/motd
+        ```
+    """
     if places.is_web(path):
         kept = _web_copy(ctx, path)
         return kept if os.path.exists(kept) else ""
@@ -109,7 +159,19 @@ def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
 
 @function
 def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, str] | str:
-    """The digest of a file and how it was made, or nothing."""
+    """The digest of a file and how it was made, or nothing.
+
+    Example:
+        ```console
+        $ saltern call cp.hash_file salt://web/motd
+        local:
+            ----------
+            hash_type:
+                sha256
+            hsum:
+                290e5317e74329c1db67caa9e2e67bc0094d5c3d4054cd097eadffa8dec33063
+        ```
+    """
     import hashlib
 
     found = places.on_disk(ctx, path, saltenv)
@@ -122,7 +184,15 @@ def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, 
 
 @function
 def stat_file(ctx: Context, path: str, saltenv: str | None = None, octal: bool = True) -> str | int:
-    """The mode of a file of the tree, or nothing."""
+    """The mode of a file of the tree, or nothing.
+
+    Example:
+        ```console
+        $ saltern call cp.stat_file salt://web/motd
+        local:
+            0644
+        ```
+    """
     found = places.on_disk(ctx, path, saltenv)
     if not found:
         return ""
@@ -132,27 +202,62 @@ def stat_file(ctx: Context, path: str, saltenv: str | None = None, octal: bool =
 
 @function
 def list_master(ctx: Context, saltenv: str | None = None, prefix: str = "") -> list[str]:
-    """Every file of the environment."""
+    """Every file of the environment.
+
+    Example:
+        ```console
+        $ saltern call cp.list_master prefix=web/files
+        local:
+            - web/files/about.html
+            - web/files/index.html
+        ```
+    """
     return [name for name in ctx.files.names(saltenv or ctx.env) if name.startswith(prefix)]
 
 
 @function
 def list_master_dirs(ctx: Context, saltenv: str | None = None, prefix: str = "") -> list[str]:
-    """Every directory of the environment."""
+    """Every directory of the environment.
+
+    Example:
+        ```console
+        $ saltern call cp.list_master_dirs
+        local:
+            - keys
+            - web
+            - web/files
+        ```
+    """
     return [name for name in ctx.files.directories(saltenv or ctx.env) if name.startswith(prefix)]
 
 
 @function
 def list_states(ctx: Context, saltenv: str | None = None) -> list[str]:
-    """The names of every SLS of the environment."""
+    """The names of every SLS of the environment.
+
+    Example:
+        ```console
+        $ saltern call cp.list_states
+        local:
+            - top
+            - web
+        ```
+    """
     names = (name for name in ctx.files.names(saltenv or ctx.env) if name.endswith(".sls"))
-    plain = (name.removesuffix(".sls").removesuffix("/init").replace("/", ".") for name in names)
-    return sorted(name for name in plain if name != "top")
+    return sorted(name.removesuffix(".sls").removesuffix("/init").replace("/", ".") for name in names)
 
 
 @function
 def envs(ctx: Context) -> list[str]:
-    """The environments."""
+    """The environments.
+
+    Example:
+        ```console
+        $ saltern call cp.envs
+        local:
+            - base
+        ```
+    """
     return ctx.files.environments()
 
 
@@ -168,7 +273,15 @@ def get_file(
     gzip: object = None,
     **values: object,
 ) -> str | bool:
-    """Copy a file to ``dest``; a directory there keeps the file's name."""
+    """Copy a file to ``dest``; a directory there keeps the file's name.
+
+    Example:
+        ```console
+        $ saltern call cp.get_file salt://web/motd /etc/motd
+        local:
+            /etc/motd
+        ```
+    """
     found = cache_file(ctx, path, saltenv)
     if not found:
         return ""
@@ -214,7 +327,15 @@ def get_template(
     makedirs: bool = False,
     **values: object,
 ) -> str | bool:
-    """Render a file to ``dest``."""
+    """Render a file to ``dest``.
+
+    Example:
+        ```console
+        $ saltern call cp.get_template salt://web/motd /etc/motd
+        local:
+            /etc/motd
+        ```
+    """
     return get_file(ctx, path, dest, saltenv, makedirs, template, None, **values)
 
 
@@ -229,7 +350,15 @@ def get_url(
     verify_ssl: bool = True,
     use_etag: bool = False,
 ) -> str | bool:
-    """Fetch a file. ``dest`` None gives its text, an empty one keeps it and says where."""
+    """Fetch a file. ``dest`` None gives its text, an empty one keeps it and says where.
+
+    Example:
+        ```console
+        $ saltern call cp.get_url http://localhost:8000/health /srv/app/health
+        local:
+            /srv/app/health
+        ```
+    """
     if dest is None:
         return get_file_str(ctx, path, saltenv)
     if dest == "":
@@ -246,7 +375,16 @@ def get_dir(
     template: str | None = None,
     gzip: object = None,
 ) -> list[str | bool]:
-    """Copy a directory of the tree, with all below it, into ``dest``."""
+    """Copy a directory of the tree, with all below it, into ``dest``.
+
+    Example:
+        ```console
+        $ saltern call cp.get_dir salt://web/files /var/www
+        local:
+            - /var/www/files/about.html
+            - /var/www/files/index.html
+        ```
+    """
     top = path.removeprefix("salt://").strip("/")
     above = os.path.dirname(top)
     return [
@@ -264,7 +402,17 @@ def get_dir(
 
 @function
 def list_master_symlinks(ctx: Context, saltenv: str | None = None, prefix: str = "") -> dict[str, str]:
-    """The links among the files of the environment, and where they lead."""
+    """The links among the files of the environment, and where they lead.
+
+    Example:
+        ```console
+        $ saltern call cp.list_master_symlinks
+        local:
+            ----------
+            web/issue:
+                motd
+        ```
+    """
     env = saltenv or ctx.env
     places = {name: ctx.files.find(name, env) for name in list_master(ctx, saltenv, prefix)}
     return {name: os.readlink(place) for name, place in places.items() if place and os.path.islink(place)}

@@ -30,13 +30,31 @@ def _told(job: Job) -> dict[str, object]:
 
 @function
 def raw_cron(ctx: Context, user: str) -> str:
-    """The crontab of a user as it is."""
+    """The crontab of a user as it is.
+
+    Example:
+        ```console
+        $ saltern call cron.raw_cron root
+        local:
+            # Lines below here are managed by Salt, do not edit
+            MAILTO=ada
+            # SALT_CRON_IDENTIFIER:backup
+            5 4 * * * /usr/local/bin/backup
+            @daily /usr/local/bin/reindex
+        ```
+    """
     return crontab.read(ctx, user)
 
 
 @function
 def list_tab(ctx: Context, user: str) -> dict[str, object]:
-    """The crontab of a user: what is not managed (``pre``), jobs, and variables."""
+    """The crontab of a user: what is not managed (``pre``), jobs, and variables.
+
+    Example:
+        ```console
+        $ saltern call cron.list_tab root
+        ```
+    """
     table = _table(ctx, user)
     return {
         "pre": list(table.before),
@@ -48,13 +66,34 @@ def list_tab(ctx: Context, user: str) -> dict[str, object]:
 
 @function
 def ls(ctx: Context, user: str) -> dict[str, object]:
-    """The same as ``cron.list_tab``."""
+    """The same as ``cron.list_tab``.
+
+    Example:
+        ```console
+        $ saltern call cron.ls root
+        ```
+    """
     return list_tab(ctx, user)
 
 
 @function
 def get_entry(ctx: Context, user: str, identifier: str | None = None, cmd: str | None = None) -> object:
-    """A job by its identifier or its command; false if there is none."""
+    """A job by its identifier or its command; false if there is none.
+
+    Example:
+        ```console
+        $ saltern call cron.get_entry root identifier=backup
+        local:
+            ----------
+            cmd:
+                /usr/local/bin/backup
+            comment:
+                None
+            commented:
+                False
+        …
+        ```
+    """
     found = _table(ctx, user).find(cmd or "", identifier or cmd or "")
     return _told(found) if found else False
 
@@ -82,7 +121,15 @@ def set_job(
     comment: str | None = None,
     identifier: str | None = None,
 ) -> str:
-    """Put a job into a crontab: ``new``, ``updated`` or ``present``."""
+    """Put a job into a crontab: ``new``, ``updated`` or ``present``.
+
+    Example:
+        ```console
+        $ saltern call cron.set_job root 30 2 '*' '*' 1 /usr/local/bin/report identifier=report
+        local:
+            new
+        ```
+    """
     times = tuple(one_line(str(value), "a time") for value in (minute, hour, daymonth, month, dayweek))
     return _set(ctx, user, _job(cmd, comment, identifier, commented, times=times))
 
@@ -97,7 +144,15 @@ def set_special(
     comment: str | None = None,
     identifier: str | None = None,
 ) -> str:
-    """Put a job with ``@daily`` or the like into a crontab: ``new``, ``updated`` or ``present``."""
+    """Put a job with ``@daily`` or the like into a crontab: ``new``, ``updated`` or ``present``.
+
+    Example:
+        ```console
+        $ saltern call cron.set_special root @daily /usr/local/bin/backup
+        local:
+            new
+        ```
+    """
     return _set(ctx, user, _job(cmd, comment, identifier, commented, special=one_line(special, "special")))
 
 
@@ -132,7 +187,15 @@ def rm_job(
     dayweek: object = None,  # noqa: ARG001
     identifier: str | None = None,
 ) -> str:
-    """Remove a job: ``removed`` or ``absent``."""
+    """Remove a job: ``removed`` or ``absent``.
+
+    Example:
+        ```console
+        $ saltern call cron.rm_job root /usr/local/bin/backup identifier=backup
+        local:
+            removed
+        ```
+    """
     table = _table(ctx, user)
     found = table.find(cmd, identifier or cmd)
     if found is None:
@@ -143,7 +206,15 @@ def rm_job(
 
 @function
 def rm(ctx: Context, user: str, cmd: str, identifier: str | None = None) -> str:
-    """The same as ``cron.rm_job``."""
+    """The same as ``cron.rm_job``.
+
+    Example:
+        ```console
+        $ saltern call cron.rm root /usr/local/bin/backup identifier=backup
+        local:
+            removed
+        ```
+    """
     return rm_job(ctx, user, cmd, identifier=identifier)
 
 
@@ -155,13 +226,29 @@ def rm_special(
     special: str | None = None,  # noqa: ARG001 - Salt's signature
     identifier: str | None = None,
 ) -> str:
-    """Remove a job with ``@daily`` or the like: ``removed`` or ``absent``."""
+    """Remove a job with ``@daily`` or the like: ``removed`` or ``absent``.
+
+    Example:
+        ```console
+        $ saltern call cron.rm_special root /usr/local/bin/reindex
+        local:
+            removed
+        ```
+    """
     return rm_job(ctx, user, cmd, identifier=identifier)
 
 
 @function
 def set_env(ctx: Context, user: str, name: str, value: str | None = None) -> str:
-    """Set a variable in a crontab: ``new``, ``updated`` or ``present``."""
+    """Set a variable in a crontab: ``new``, ``updated`` or ``present``.
+
+    Example:
+        ```console
+        $ saltern call cron.set_env root MAILTO ada@example.org
+        local:
+            updated
+        ```
+    """
     table = _table(ctx, user)
     text = one_line(value or "", "value")
     had = table.variables.get(name)
@@ -173,7 +260,15 @@ def set_env(ctx: Context, user: str, name: str, value: str | None = None) -> str
 
 @function
 def rm_env(ctx: Context, user: str, name: str) -> str:
-    """Remove a variable from a crontab: ``removed`` or ``absent``."""
+    """Remove a variable from a crontab: ``removed`` or ``absent``.
+
+    Example:
+        ```console
+        $ saltern call cron.rm_env root MAILTO
+        local:
+            removed
+        ```
+    """
     table = _table(ctx, user)
     if name not in table.variables:
         return "absent"
@@ -183,6 +278,14 @@ def rm_env(ctx: Context, user: str, name: str) -> str:
 
 @function
 def write_cron_file(ctx: Context, user: str, path: str) -> bool:
-    """Make a file the whole crontab of a user."""
+    """Make a file the whole crontab of a user.
+
+    Example:
+        ```console
+        $ saltern call cron.write_cron_file ada /srv/salt/web/crontab
+        local:
+            True
+        ```
+    """
     crontab.write(ctx, user, ctx.host.read(path) or "")
     return True

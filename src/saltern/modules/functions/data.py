@@ -18,37 +18,195 @@ def _kept(ctx: Context) -> dict[str, object]:
 
 @function
 def get(ctx: Context, key: str, default: object = None) -> object:
-    """The value of a key, or the default."""
+    """The value of a key, or the default.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.get']('port') }}
+        ```
+        ```text
+        8080
+        ```
+    """
     return fresh(_kept(ctx).get(key, default))
 
 
 @function
 def update(ctx: Context, key: str, value: object) -> bool:
-    """Keep a value."""
+    """Keep a value.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.get']('port') }}
+        ```
+        ```text
+        8080
+        ```
+    """
     _kept(ctx)[key] = value
     return True
 
 
 @function
 def pop(ctx: Context, key: str, default: object = None) -> object:
-    """The value of a key, which is not kept any longer."""
+    """The value of a key, which is not kept any longer.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.pop']('port') }} {{ salt['data.get']('port', 'gone') }}
+        ```
+        ```text
+        8080 gone
+        ```
+    """
     return _kept(ctx).pop(key, default)
 
 
 @function
 def has_key(ctx: Context, key: str) -> bool:
-    """Whether a value is kept under this key."""
+    """Whether a value is kept under this key.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.has_key']('port') }}
+        ```
+        ```text
+        True
+        ```
+    """
     return key in _kept(ctx)
 
 
 @function
 def items(ctx: Context) -> object:
-    """Everything that is kept."""
+    """Everything that is kept.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.items']() }}
+        ```
+        ```text
+        {'port': 8080}
+        ```
+    """
     return fresh(_kept(ctx))
 
 
 @function
 def clear(ctx: Context) -> bool:
-    """Forget everything."""
+    """Forget everything.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {% do salt['data.clear']() %}
+        {{ salt['data.items']() }}
+        ```
+        ```text
+        {}
+        ```
+    """
     _kept(ctx).clear()
+    return True
+
+
+@function
+def keys(ctx: Context) -> list[str]:
+    """The keys under which something is kept.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.keys']() }}
+        ```
+        ```text
+        ['port']
+        ```
+    """
+    return list(_kept(ctx))
+
+
+@function
+def values(ctx: Context) -> object:
+    """The values that are kept.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.values']() }}
+        ```
+        ```text
+        [8080]
+        ```
+    """
+    return fresh(list(_kept(ctx).values()))
+
+
+@function
+def cas(ctx: Context, key: str, value: object, old_value: object) -> bool:
+    """Keep a value in the place of another; false if that other one is not there.
+
+    Args:
+        key: its key.
+        value: the new value.
+        old_value: the one that must be there.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.cas']('port', 8081, 8080) }} {{ salt['data.cas']('port', 8082, 8080) }}
+        ```
+        ```text
+        True False
+        ```
+    """
+    kept = _kept(ctx)
+    if key not in kept or kept[key] != old_value:
+        return False
+    kept[key] = value
+    return True
+
+
+@function
+def load(ctx: Context) -> object:
+    """Everything that is kept; the same as ``data.items``.
+
+    Example:
+        ```jinja
+        {% do salt['data.update']('port', 8080) %}
+        {{ salt['data.load']() }}
+        ```
+        ```text
+        {'port': 8080}
+        ```
+    """
+    return fresh(_kept(ctx))
+
+
+@function
+def dump(ctx: Context, new_data: object) -> bool:
+    """Keep exactly this; false if it is no mapping.
+
+    Args:
+        new_data: the keys and their values.
+
+    Example:
+        ```jinja
+        {% do salt['data.dump']({'host': 'web1'}) %}
+        {{ salt['data.items']() }}
+        ```
+        ```text
+        {'host': 'web1'}
+        ```
+    """
+    if not isinstance(new_data, dict):
+        return False
+    kept = _kept(ctx)
+    kept.clear()
+    kept.update(new_data)
     return True

@@ -17,6 +17,11 @@ def get_selections(ctx: Context, fetchempty: bool = True) -> dict[str, Rows]:
 
     Args:
         fetchempty: also questions without an answer.
+
+    Example:
+        ```console
+        $ saltern call debconf.get_selections
+        ```
     """
     found: dict[str, Rows] = {}
     for question, known in sorted(debconf.known(ctx).items()):
@@ -29,13 +34,31 @@ def get_selections(ctx: Context, fetchempty: bool = True) -> dict[str, Rows]:
 
 @function
 def show(ctx: Context, name: str) -> Rows | None:
-    """The questions of a package with their answers; None if it has none."""
+    """The questions of a package with their answers; None if it has none.
+
+    Example:
+        ```console
+        $ saltern call debconf.show mail
+        local:
+            |_
+              - mail/mailname
+              - web1.example.org
+        ```
+    """
     return get_selections(ctx).get(name)
 
 
 @function(name="set")
 def set_(ctx: Context, package: str, question: str, type: str, value: object, *extra: object) -> bool:
-    """Answer a question of a package. Further words belong to the value."""
+    """Answer a question of a package. Further words belong to the value.
+
+    Example:
+        ```console
+        $ saltern call debconf.set mail mail/mailname string web1.example.org
+        local:
+            True
+        ```
+    """
     text = " ".join(map(str, (value, *extra))) if extra else value
     debconf.store(ctx, [debconf.answer(package, question, type, text)])
     return True
@@ -43,7 +66,15 @@ def set_(ctx: Context, package: str, question: str, type: str, value: object, *e
 
 @function
 def set_file(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Answer questions from a file, as ``debconf-get-selections`` prints it."""
+    """Answer questions from a file, as ``debconf-get-selections`` prints it.
+
+    Example:
+        ```console
+        $ saltern call debconf.set_file salt://mail/answers
+        local:
+            True
+        ```
+    """
     place = on_disk(ctx, path, saltenv)
     if place is None:
         raise PackageError(f"the file {path} was not found")

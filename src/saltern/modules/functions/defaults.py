@@ -15,6 +15,13 @@ def get(ctx: Context, key: str, default: object = "") -> object:
     """A value from ``defaults.json`` or ``defaults.yaml`` of a formula, with pillar over it.
 
     ``nginx:port`` is ``port`` in ``salt://nginx/defaults.yaml``, unless pillar has ``nginx:port``.
+
+    Example:
+        ```console
+        $ saltern call defaults.get web:port
+        local:
+            8080
+        ```
     """
     from saltern.targeting.traverse import traverse
 
@@ -45,7 +52,16 @@ def merge(
     in_place: bool = True,
     convert_none: bool = True,
 ) -> object:
-    """``src`` laid over ``dest``. ``in_place`` changes ``dest``, too."""
+    """``src`` laid over ``dest``. ``in_place`` changes ``dest``, too.
+
+    Example:
+        ```jinja
+        {{ salt['defaults.merge']({'port': 80, 'root': '/var/www'}, {'port': 8080}) }}
+        ```
+        ```text
+        {'port': 8080, 'root': '/var/www'}
+        ```
+    """
     base: object = {} if dest is None and convert_none else dest
     over: object = {} if src is None and convert_none else src
     result = merged(base, over, merge_lists=merge_lists)
@@ -57,7 +73,18 @@ def merge(
 
 @function
 def deepcopy(ctx: Context, source: object) -> object:  # noqa: ARG001
-    """A copy that shares nothing with the original."""
+    """A copy that shares nothing with the original.
+
+    Example:
+        ```jinja
+        {% set mine = salt['defaults.deepcopy'](pillar['web']) %}
+        {% do mine.update({'port': 81}) %}
+        {{ mine['port'] }} {{ pillar['web']['port'] }}
+        ```
+        ```text
+        81 8080
+        ```
+    """
     return fresh(source)
 
 
@@ -70,7 +97,16 @@ def update(
     in_place: bool = True,
     convert_none: bool = True,
 ) -> object:
-    """Every mapping in ``dest``, laid over the same defaults."""
+    """Every mapping in ``dest``, laid over the same defaults.
+
+    Example:
+        ```jinja
+        {{ salt['defaults.update']({'site': {'port': 8080}}, {'root': '/var/www'}) }}
+        ```
+        ```text
+        {'site': {'root': '/var/www', 'port': 8080}}
+        ```
+    """
     if not isinstance(dest, Mapping):
         raise BadArgument("defaults.update needs a mapping of mappings")
     result = {

@@ -15,26 +15,58 @@ from saltern.modules.params import BadArgument
 
 @function
 def get(ctx: Context, key: str, default: str = "") -> object:
-    """The value of a variable, or the default."""
+    """The value of a variable, or the default.
+
+    Example:
+        ```console
+        $ saltern call environ.get HOME
+        local:
+            /root
+        ```
+    """
     return os.environ.get(key, default) if isinstance(key, str) else False
 
 
 @function
 def has_value(ctx: Context, key: str, value: str | None = None) -> bool:
-    """Whether there is such a variable (with this value)."""
+    """Whether there is such a variable (with this value).
+
+    Example:
+        ```console
+        $ saltern call environ.has_value HOME /root
+        local:
+            True
+        ```
+    """
     found = os.environ.get(key)
     return found is not None and (value is None or found == value)
 
 
 @function
 def item(ctx: Context, keys: object, default: str = "") -> dict[str, str]:
-    """These variables and their values."""
+    """These variables and their values.
+
+    Example:
+        ```console
+        $ saltern call environ.item HOME
+        local:
+            ----------
+            HOME:
+                /root
+        ```
+    """
     return {str(key): os.environ.get(str(key), default) for key in each(keys)}
 
 
 @function
 def items(ctx: Context) -> dict[str, str]:
-    """All variables."""
+    """All variables.
+
+    Example:
+        ```console
+        $ saltern call environ.items
+        ```
+    """
     return dict(os.environ)
 
 
@@ -42,7 +74,16 @@ def items(ctx: Context) -> dict[str, str]:
 def setval(
     ctx: Context, key: str, val: object, false_unsets: bool = False, permanent: bool = False
 ) -> str | None:
-    """Set a variable; false empties it, or removes it with ``false_unsets``."""
+    """Set a variable; false empties it, or removes it with ``false_unsets``.
+
+    Example:
+        ```jinja
+        {{ salt['environ.setval']('http_proxy', 'http://proxy:3128') }}
+        ```
+        ```text
+        http://proxy:3128
+        ```
+    """
     if permanent:
         raise BadArgument("environ.setval cannot set a variable permanently here; manage /etc/environment")
     if val is False and false_unsets:
@@ -61,7 +102,16 @@ def setenv(
     update_minion: bool = False,
     permanent: bool = False,
 ) -> dict[str, str | None]:
-    """Set several variables. ``clear_all`` empties or removes all others."""
+    """Set several variables. ``clear_all`` empties or removes all others.
+
+    Example:
+        ```jinja
+        {{ salt['environ.setenv']({'http_proxy': 'http://proxy:3128'}) }}
+        ```
+        ```text
+        {'http_proxy': 'http://proxy:3128'}
+        ```
+    """
     if not isinstance(environ, Mapping):
         raise BadArgument("environ.setenv needs a mapping of names to values")
     wanted: dict[str, object] = dict.fromkeys(os.environ, False) if clear_all else {}

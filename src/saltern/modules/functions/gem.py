@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from saltern.modules.api import function
 from saltern.modules.context import Context
+from saltern.modules.params import BadArgument
 from saltern.modules.states import gem as states
+
+
+def _names(gems: str) -> list[str]:
+    """At least one: gem takes none for all."""
+    names = [states.checked(name) for name in gems.split()]
+    if not names:
+        raise BadArgument("gems needs the name of at least one gem")
+    return names
 
 
 @function(name="list")
@@ -15,7 +24,17 @@ def list_(
     runas: str | None = None,
     gem_bin: str | None = None,
 ) -> dict[str, list[str]]:
-    """Installed gems and all their versions; only those that begin with ``prefix``."""
+    """Installed gems and all their versions; only those that begin with ``prefix``.
+
+    Example:
+        ```console
+        $ saltern call gem.list tidy
+        local:
+            ----------
+            tidy:
+                - 1.1.0
+        ```
+    """
     found = states.gems(ctx, states.gem_for(ruby, gem_bin, runas))
     return {name: versions for name, versions in found.items() if name.startswith(prefix)}
 
@@ -24,7 +43,16 @@ def list_(
 def sources_list(
     ctx: Context, ruby: str | None = None, runas: str | None = None, gem_bin: str | None = None
 ) -> list[str]:
-    """The addresses gems are taken from."""
+    """The addresses gems are taken from.
+
+    Example:
+        ```console
+        $ saltern call gem.sources_list
+        local:
+            - http://localhost:8000/gems/
+            - https://rubygems.org/
+        ```
+    """
     return states.sources(ctx, states.gem_for(ruby, gem_bin, runas))
 
 
@@ -37,10 +65,18 @@ def install(
     runas: str | None = None,
     version: str | None = None,
 ) -> bool:
-    """Install a gem."""
+    """Install a gem.
+
+    Example:
+        ```console
+        $ saltern call gem.install tidy version=1.0.0
+        local:
+            True
+        ```
+    """
     gem = states.gem_for(ruby, gem_bin, runas)
-    words = ["--version", version] if version else []
-    gem.out(ctx, "install", "--no-document", *words, "--", *gems.split(), what="Could not install gem")
+    words = [*(["--version", version] if version else []), *_names(gems)]
+    gem.out(ctx, "install", "--no-document", *words, what="Could not install gem")
     return True
 
 
@@ -52,7 +88,15 @@ def uninstall(
     runas: str | None = None,
     gem_bin: str | None = None,
 ) -> bool:
-    """Remove a gem in all its versions."""
+    """Remove a gem in all its versions.
+
+    Example:
+        ```console
+        $ saltern call gem.uninstall tidy
+        local:
+            True
+        ```
+    """
     gem = states.gem_for(ruby, gem_bin, runas)
-    gem.out(ctx, "uninstall", "--all", "--executables", "--", *gems.split(), what="Could not remove gem")
+    gem.out(ctx, "uninstall", "--all", "--executables", *_names(gems), what="Could not remove gem")
     return True

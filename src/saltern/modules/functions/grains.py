@@ -12,7 +12,15 @@ from saltern.modules.functions._data import choose, fresh, laid_over
 
 @function
 def get(ctx: Context, key: str, default: object = "", delimiter: str = ":", ordered: bool = True) -> object:
-    """The value at ``key`` (``a:b`` goes down into it), or the default."""
+    """The value at ``key`` (``a:b`` goes down into it), or the default.
+
+    Example:
+        ```console
+        $ saltern call grains.get os_family
+        local:
+            Debian
+        ```
+    """
     from saltern.targeting.traverse import traverse
 
     return fresh(traverse(ctx.grains, key, default, delimiter))
@@ -20,7 +28,13 @@ def get(ctx: Context, key: str, default: object = "", delimiter: str = ":", orde
 
 @function
 def items(ctx: Context, sanitize: bool = False) -> object:
-    """All grains. ``sanitize`` replaces what identifies the machine."""
+    """All grains. ``sanitize`` replaces what identifies the machine.
+
+    Example:
+        ```console
+        $ saltern call grains.items sanitize=true
+        ```
+    """
     found = fresh(ctx.grains)
     if sanitize and isinstance(found, dict):
         found |= {key: text for key, text in SANITIZED.items() if key in found}
@@ -35,25 +49,59 @@ SANITIZED: dict[str, str] = {"serialnumber": "FFFFFFFFFFFFF", "domain": "DOMAINN
 
 @function
 def item(ctx: Context, /, *keys: str, default: object = "", **_: object) -> dict[str, object]:
-    """These grains and their values."""
+    """These grains and their values.
+
+    Example:
+        ```console
+        $ saltern call grains.item id kernel
+        local:
+            ----------
+            id:
+                web1
+            kernel:
+                Linux
+        ```
+    """
     return {key: get(ctx, key, default) for key in keys}
 
 
 @function
 def fetch(ctx: Context, key: str, default: object = "", delimiter: str = ":", ordered: bool = True) -> object:
-    """The same as ``grains.get``."""
+    """The same as ``grains.get``.
+
+    Example:
+        ```console
+        $ saltern call grains.fetch kernel
+        local:
+            Linux
+        ```
+    """
     return get(ctx, key, default, delimiter, ordered)
 
 
 @function
 def ls(ctx: Context) -> list[str]:
-    """The names of all grains, sorted."""
+    """The names of all grains, sorted.
+
+    Example:
+        ```console
+        $ saltern call grains.ls
+        ```
+    """
     return sorted(ctx.grains)
 
 
 @function
 def has_value(ctx: Context, key: str) -> bool:
-    """Whether there is such a grain, whatever its value."""
+    """Whether there is such a grain, whatever its value.
+
+    Example:
+        ```console
+        $ saltern call grains.has_value roles
+        local:
+            True
+        ```
+    """
     from saltern.targeting.traverse import traverse
 
     missing = object()
@@ -62,7 +110,15 @@ def has_value(ctx: Context, key: str) -> bool:
 
 @function
 def equals(ctx: Context, key: str, value: object) -> bool:
-    """Whether the grain has this value, compared as text."""
+    """Whether the grain has this value, compared as text.
+
+    Example:
+        ```console
+        $ saltern call grains.equals kernel Linux
+        local:
+            True
+        ```
+    """
     return str(value) == str(get(ctx, key))
 
 
@@ -83,6 +139,18 @@ def filter_by(
         merge: a mapping to lay over the entry, typically from pillar.
         default: the entry to take when no key fits.
         base: an entry to lay under the one found.
+
+    Example:
+        ```jinja
+        {% set web = salt['grains.filter_by']({
+            'Debian': {'package': 'apache2', 'service': 'apache2'},
+            'RedHat': {'package': 'httpd', 'service': 'httpd'},
+        }, merge=salt['pillar.get']('apache', {})) %}
+        {{ web['package'] }}
+        ```
+        ```text
+        apache2
+        ```
     """
     found = choose(lookup_dict, get(ctx, grain, None), default)
     return laid_over(found, merge=merge, base=base, table=lookup_dict)
@@ -100,7 +168,23 @@ def set_(
     destructive: bool = False,
     delimiter: str = ":",
 ) -> dict[str, object]:
-    """Give a grain a value in the grains file: ``{result, comment, changes}``."""
+    """Give a grain a value in the grains file: ``{result, comment, changes}``.
+
+    Example:
+        ```console
+        $ saltern call grains.set rack:row 7
+        local:
+            ----------
+            changes:
+                ----------
+                rack:row:
+                    7
+            comment:
+                Set grain rack:row
+            result:
+                True
+        ```
+    """
     from saltern.modules.states.grains import present
 
     return _told(present(ctx, key, value=val, delimiter=delimiter, force=force or destructive))
@@ -110,7 +194,17 @@ def set_(
 def setval(
     ctx: Context, key: str, val: object, destructive: bool = False, refresh_pillar: bool = True
 ) -> dict[str, object]:
-    """Give a grain a value in the grains file; the grain and its value."""
+    """Give a grain a value in the grains file; the grain and its value.
+
+    Example:
+        ```console
+        $ saltern call grains.setval datacentre berlin
+        local:
+            ----------
+            datacentre:
+                berlin
+        ```
+    """
     return setvals(ctx, {key: val}, destructive)
 
 
@@ -118,7 +212,19 @@ def setval(
 def setvals(
     ctx: Context, grains: dict[str, object], destructive: bool = False, refresh_pillar: bool = True
 ) -> dict[str, object]:
-    """Give grains values in the grains file; with ``destructive`` one without a value is removed."""
+    """Give grains values in the grains file; with ``destructive`` one without a value is removed.
+
+    Example:
+        ```console
+        $ saltern call grains.setvals '{datacentre: berlin, rack: 7}'
+        local:
+            ----------
+            datacentre:
+                berlin
+            rack:
+                7
+        ```
+    """
     from saltern.modules.params import BadArgument
     from saltern.modules.states import _grains_file as kept
 
@@ -134,7 +240,23 @@ def setvals(
 def append(
     ctx: Context, key: str, val: object, convert: bool = False, delimiter: str = ":"
 ) -> dict[str, object]:
-    """Add a value to a grain that is a list."""
+    """Add a value to a grain that is a list.
+
+    Example:
+        ```console
+        $ saltern call grains.append roles db
+        local:
+            ----------
+            changes:
+                ----------
+                added:
+                    db
+            comment:
+                Value db was added to grain roles
+            result:
+                True
+        ```
+    """
     from saltern.modules.states.grains import append as appended
 
     if get(ctx, key, None, delimiter) is None:
@@ -144,7 +266,23 @@ def append(
 
 @function
 def remove(ctx: Context, key: str, val: object, delimiter: str = ":") -> dict[str, object]:
-    """Remove a value from a grain that is a list."""
+    """Remove a value from a grain that is a list.
+
+    Example:
+        ```console
+        $ saltern call grains.remove roles web
+        local:
+            ----------
+            changes:
+                ----------
+                deleted:
+                    - web
+            comment:
+                Removed web from roles
+            result:
+                True
+        ```
+    """
     from saltern.modules.states.grains import list_absent
 
     return _told(list_absent(ctx, key, value=val, delimiter=delimiter))
@@ -152,7 +290,25 @@ def remove(ctx: Context, key: str, val: object, delimiter: str = ":") -> dict[st
 
 @function
 def delval(ctx: Context, key: str, destructive: bool = False) -> dict[str, object]:
-    """Take the value of a grain away."""
+    """Take the value of a grain away.
+
+    Example:
+        ```console
+        $ saltern call grains.delval datacentre
+        local:
+            ----------
+            changes:
+                ----------
+                grain:
+                    datacentre
+                value:
+                    None
+            comment:
+                Value for grain datacentre was set to None
+            result:
+                True
+        ```
+    """
     from saltern.modules.states.grains import absent
 
     return _told(absent(ctx, key, destructive=destructive, force=True))
@@ -160,7 +316,23 @@ def delval(ctx: Context, key: str, destructive: bool = False) -> dict[str, objec
 
 @function
 def delkey(ctx: Context, key: str, force: bool = False) -> dict[str, object]:
-    """Remove a grain from the grains file."""
+    """Remove a grain from the grains file.
+
+    Example:
+        ```console
+        $ saltern call grains.delkey roles force=true
+        local:
+            ----------
+            changes:
+                ----------
+                deleted:
+                    roles
+            comment:
+                Grain roles was deleted
+            result:
+                True
+        ```
+    """
     from saltern.modules.states.grains import absent
 
     return _told(absent(ctx, key, destructive=True, force=force))

@@ -26,7 +26,23 @@ def _told(entry: struct_group) -> dict[str, object]:
 
 @function
 def info(ctx: Context, name: str, root: str | None = None) -> dict[str, object]:
-    """What the machine knows of a group; empty if it knows none."""
+    """What the machine knows of a group; empty if it knows none.
+
+    Example:
+        ```console
+        $ saltern call group.info staffers
+        local:
+            ----------
+            gid:
+                2000
+            members:
+                - ada
+            name:
+                staffers
+            passwd:
+                x
+        ```
+    """
     import grp
 
     try:
@@ -37,7 +53,13 @@ def info(ctx: Context, name: str, root: str | None = None) -> dict[str, object]:
 
 @function
 def getent(ctx: Context, refresh: bool = False, root: str | None = None) -> list[dict[str, object]]:
-    """All groups."""
+    """All groups.
+
+    Example:
+        ```console
+        $ saltern call group.getent
+        ```
+    """
     import grp
 
     return [_told(entry) for entry in grp.getgrall()]
@@ -53,35 +75,75 @@ def add(
     non_unique: bool = False,
     local: bool = False,
 ) -> bool:
-    """Make a group."""
+    """Make a group.
+
+    Example:
+        ```console
+        $ saltern call group.add deployers gid=2100
+        local:
+            True
+        ```
+    """
     group_tools.add(ctx, checked_name(str(name), "group"), gid=gid, system=system, non_unique=non_unique)
     return True
 
 
 @function
 def delete(ctx: Context, name: str, root: str | None = None, local: bool = False) -> bool:
-    """Remove a group."""
+    """Remove a group.
+
+    Example:
+        ```console
+        $ saltern call group.delete oldgroup
+        local:
+            True
+        ```
+    """
     group_tools.remove(ctx, checked_name(str(name), "group"))
     return True
 
 
 @function
 def chgid(ctx: Context, name: str, gid: int, root: str | None = None, non_unique: bool = False) -> bool:
-    """Give a group another number."""
+    """Give a group another number.
+
+    Example:
+        ```console
+        $ saltern call group.chgid staffers 2200
+        local:
+            True
+        ```
+    """
     group_tools.set_gid(ctx, checked_name(str(name), "group"), gid, non_unique=non_unique)
     return True
 
 
 @function
 def adduser(ctx: Context, name: str, username: str, root: str | None = None) -> bool:
-    """Put a user into a group."""
+    """Put a user into a group.
+
+    Example:
+        ```console
+        $ saltern call group.adduser staffers deploy
+        local:
+            True
+        ```
+    """
     group_tools.add_user(ctx, checked_name(str(name), "group"), checked_name(str(username)))
     return True
 
 
 @function
 def deluser(ctx: Context, name: str, username: str, root: str | None = None) -> bool:
-    """Take a user out of a group."""
+    """Take a user out of a group.
+
+    Example:
+        ```console
+        $ saltern call group.deluser staffers ada
+        local:
+            True
+        ```
+    """
     if username in group_tools.members(ctx, name):
         group_tools.remove_user(ctx, checked_name(str(name), "group"), checked_name(str(username)))
     return True
@@ -89,7 +151,15 @@ def deluser(ctx: Context, name: str, username: str, root: str | None = None) -> 
 
 @function
 def members(ctx: Context, name: str, members_list: object, root: str | None = None) -> bool:
-    """Give a group exactly these members: a list, or names with commas between them."""
+    """Give a group exactly these members: a list, or names with commas between them.
+
+    Example:
+        ```console
+        $ saltern call group.members staffers ada,deploy
+        local:
+            True
+        ```
+    """
     given = members_list.split(",") if isinstance(members_list, str) else members_list
     names = [checked_name(str(one)) for one in given if one] if isinstance(given, list | tuple) else []
     group_tools.set_members(ctx, checked_name(str(name), "group"), names)

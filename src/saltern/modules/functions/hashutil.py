@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import Function, function
+from saltern.modules.api import Function, documented, function
 from saltern.modules.context import Context
 from saltern.modules.params import BadArgument
 
@@ -11,7 +11,15 @@ from saltern.modules.params import BadArgument
 
 @function
 def digest(ctx: Context, instr: str, checksum: str = "md5") -> str:
-    """The digest of a text."""
+    """The digest of a text.
+
+    Example:
+        ```console
+        $ saltern call hashutil.digest saltern sha1
+        local:
+            dc4bd56ad78655041ad5a264fbbe04d6298de4a0
+        ```
+    """
     import hashlib
 
     try:
@@ -22,7 +30,15 @@ def digest(ctx: Context, instr: str, checksum: str = "md5") -> str:
 
 @function
 def digest_file(ctx: Context, infile: str, checksum: str = "md5") -> str:
-    """The digest of a file."""
+    """The digest of a file.
+
+    Example:
+        ```console
+        $ saltern call hashutil.digest_file /srv/app/list.txt sha1
+        local:
+            98ce56098daf1a2ffe03a0d108ea841f1e4e6c69
+        ```
+    """
     import hashlib
 
     try:
@@ -34,11 +50,19 @@ def digest_file(ctx: Context, infile: str, checksum: str = "md5") -> str:
         raise BadArgument(f"no digest is called {checksum!r}") from None
 
 
+DIGESTS = {  # of "saltern", for the examples
+    "md5": "d88474d6d9eee923ae63121f1f1411fe",
+    "sha256": "11c0d3d1576e912040efb4cc2ee675bfbef688a0b5065c5234f3769810ef7d5a",
+    "sha512": "009661a5323150f957028326e9ab1a3f9615f71f19f1114b3238e3be08d6…",
+}
+
+
 def _digest_by(checksum: str) -> Function[[str], str]:
     def body(ctx: Context, instr: str) -> str:
         return digest(ctx, instr, checksum)
 
-    body.__doc__ = f"The {checksum} digest of a text."
+    said = f"The {checksum} digest of a text."
+    body.__doc__ = documented(said, f"hashutil.{checksum}_digest saltern", DIGESTS[checksum])
     return Function(body, f"{checksum}_digest")
 
 
@@ -49,7 +73,15 @@ sha512_digest = _digest_by("sha512")
 
 @function
 def base64_b64encode(ctx: Context, instr: str) -> str:
-    """A text in base64, on one line."""
+    """A text in base64, on one line.
+
+    Example:
+        ```console
+        $ saltern call hashutil.base64_b64encode saltern
+        local:
+            c2FsdGVybg==
+        ```
+    """
     import base64
 
     return base64.b64encode(str(instr).encode()).decode()
@@ -57,7 +89,15 @@ def base64_b64encode(ctx: Context, instr: str) -> str:
 
 @function
 def base64_b64decode(ctx: Context, instr: str) -> str:
-    """The text behind base64."""
+    """The text behind base64.
+
+    Example:
+        ```console
+        $ saltern call hashutil.base64_b64decode c2FsdGVybg==
+        local:
+            saltern
+        ```
+    """
     import base64
 
     try:
@@ -68,7 +108,15 @@ def base64_b64decode(ctx: Context, instr: str) -> str:
 
 @function
 def base64_encodestring(ctx: Context, instr: str) -> str:
-    """A text in base64, in lines of 76 characters."""
+    """A text in base64, in lines of 76 characters.
+
+    Example:
+        ```console
+        $ saltern call hashutil.base64_encodestring saltern
+        local:
+            c2FsdGVybg==
+        ```
+    """
     import base64
 
     return base64.encodebytes(str(instr).encode()).decode()
@@ -76,13 +124,29 @@ def base64_encodestring(ctx: Context, instr: str) -> str:
 
 @function
 def base64_decodestring(ctx: Context, instr: str) -> str:
-    """The text behind base64 in lines."""
+    """The text behind base64 in lines.
+
+    Example:
+        ```console
+        $ saltern call hashutil.base64_decodestring c2FsdGVybg==
+        local:
+            saltern
+        ```
+    """
     return base64_b64decode(ctx, instr)
 
 
 @function
 def base64_encodefile(ctx: Context, fname: str) -> str:
-    """A file in base64, in lines of 76 characters."""
+    """A file in base64, in lines of 76 characters.
+
+    Example:
+        ```console
+        $ saltern call hashutil.base64_encodefile /srv/app/list.txt
+        local:
+            b25lCnR3bwp0aHJlZQo=
+        ```
+    """
     import base64
 
     with open(fname, "rb") as file:
@@ -91,7 +155,15 @@ def base64_encodefile(ctx: Context, fname: str) -> str:
 
 @function
 def base64_decodefile(ctx: Context, instr: str, outfile: str) -> bool:
-    """Write the bytes behind base64 to a file."""
+    """Write the bytes behind base64 to a file.
+
+    Example:
+        ```console
+        $ saltern call hashutil.base64_decodefile c2FsdGVybg== /srv/app/key
+        local:
+            True
+        ```
+    """
     import base64
 
     with open(outfile, "wb") as file:
@@ -101,7 +173,15 @@ def base64_decodefile(ctx: Context, instr: str, outfile: str) -> bool:
 
 @function
 def hmac_compute(ctx: Context, string: str, shared_secret: str) -> str:
-    """The HMAC-SHA256 of a text."""
+    """The HMAC-SHA256 of a text.
+
+    Example:
+        ```console
+        $ saltern call hashutil.hmac_compute saltern secret
+        local:
+            2fc4ea348a137f3ec2c392175383a3dfd2d0fc163a82180248969fda442c558c
+        ```
+    """
     import hmac
 
     return hmac.new(shared_secret.encode(), string.encode(), "sha256").hexdigest()
@@ -109,7 +189,15 @@ def hmac_compute(ctx: Context, string: str, shared_secret: str) -> str:
 
 @function
 def hmac_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """Whether this is, in base64, the HMAC-SHA256 of a text."""
+    """Whether this is, in base64, the HMAC-SHA256 of a text.
+
+    Example:
+        ```console
+        $ saltern call hashutil.hmac_signature saltern secret AAAA
+        local:
+            False
+        ```
+    """
     import base64
     import hmac
 
@@ -119,7 +207,16 @@ def hmac_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac
 
 @function
 def github_signature(ctx: Context, string: str, shared_secret: str, challenge_hmac: str) -> bool:
-    """Whether this is the signature GitHub puts under a message: ``sha1=…``."""
+    """Whether this is the signature GitHub puts under a message: ``sha1=…``.
+
+    Example:
+        ```console
+        $ saltern call hashutil.github_signature saltern secret \\
+            challenge_hmac=sha1=0000000000000000000000000000000000000000
+        local:
+            False
+        ```
+    """
     import hmac
 
     kind, _, given = challenge_hmac.partition("=")

@@ -51,6 +51,17 @@ def query(
 
     A failure is told under ``error``, not raised. ``cert`` is a file with certificate and key, or a
     list of the two; ``verify_ssl: False`` accepts any server.
+
+    Example:
+        ```console
+        $ saltern call http.query http://localhost:8000/health status=true
+        local:
+            ----------
+            body:
+                all is fine
+            status:
+                200
+        ```
     """
     from urllib.error import HTTPError
     from urllib.request import urlopen

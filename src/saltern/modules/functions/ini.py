@@ -35,7 +35,15 @@ def get_option(
     separator: str = "=",
     encoding: str | None = None,
 ) -> str | None:
-    """The value of an option, or None."""
+    """The value of an option, or None.
+
+    Example:
+        ```console
+        $ saltern call ini.get_option /etc/app.ini main port
+        local:
+            80
+        ```
+    """
     return _read(file_name, separator, encoding).options(section or "").get(option)
 
 
@@ -43,13 +51,43 @@ def get_option(
 def get_section(
     ctx: Context, file_name: str, section: str, separator: str = "=", encoding: str | None = None
 ) -> dict[str, str]:
-    """The options of a section."""
+    """The options of a section.
+
+    Example:
+        ```console
+        $ saltern call ini.get_section /etc/app.ini main
+        local:
+            ----------
+            host:
+                localhost
+            port:
+                80
+        ```
+    """
     return _read(file_name, separator, encoding).options(section or "")
 
 
 @function
 def get_ini(ctx: Context, file_name: str, separator: str = "=", encoding: str | None = None) -> Sections:
-    """The whole file."""
+    """The whole file.
+
+    Example:
+        ```console
+        $ saltern call ini.get_ini /etc/app.ini
+        local:
+            ----------
+            main:
+                ----------
+                host:
+                    localhost
+                port:
+                    80
+            old:
+                ----------
+                flag:
+                    1
+        ```
+    """
     ini = _read(file_name, separator, encoding)
     first = {"": ini.options("")} if ini.options("") else {}
     return {**first, **{section: ini.options(section) for section in ini.sections()}}
@@ -64,7 +102,23 @@ def set_option(
     encoding: str | None = None,
     no_spaces: bool = False,
 ) -> dict[str, object]:
-    """Give options values, ``{section: {option: value}}``; what was there before, and after."""
+    """Give options values, ``{section: {option: value}}``; what was there before, and after.
+
+    Example:
+        ```console
+        $ saltern call ini.set_option /etc/app.ini '{main: {port: 8080}}'
+        local:
+            ----------
+            main:
+                ----------
+                port:
+                    ----------
+                    after:
+                        8080
+                    before:
+                        80
+        ```
+    """
     if not isinstance(sections, Mapping):
         raise BadArgument("ini.set_option needs sections, {section: {option: value}}")
     file = File(path=absolute(file_name), separator=separator, encoding=encoding, no_spaces=no_spaces)
@@ -96,7 +150,15 @@ def remove_option(
     separator: str = "=",
     encoding: str | None = None,
 ) -> str | None:
-    """Remove an option; the value it had, or None."""
+    """Remove an option; the value it had, or None.
+
+    Example:
+        ```console
+        $ saltern call ini.remove_option /etc/app.ini main host
+        local:
+            localhost
+        ```
+    """
     file = File(path=absolute(file_name), separator=separator, encoding=encoding)
     with told(file_name):
         ini, _ = load(file)
@@ -111,7 +173,17 @@ def remove_option(
 def remove_section(
     ctx: Context, file_name: str, section: str, separator: str = "=", encoding: str | None = None
 ) -> dict[str, str]:
-    """Remove a section; the options it had."""
+    """Remove a section; the options it had.
+
+    Example:
+        ```console
+        $ saltern call ini.remove_section /etc/app.ini old
+        local:
+            ----------
+            flag:
+                1
+        ```
+    """
     file = File(path=absolute(file_name), separator=separator, encoding=encoding)
     if not os.path.exists(file.path):
         return {}

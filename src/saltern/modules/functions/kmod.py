@@ -11,7 +11,13 @@ from saltern.modules.tables import kernel_modules as modules
 
 @function
 def lsmod(ctx: Context) -> list[dict[str, object]]:
-    """The modules that are loaded."""
+    """The modules that are loaded.
+
+    Example:
+        ```console
+        $ saltern call kmod.lsmod
+        ```
+    """
     return [
         {
             "size": row[1],
@@ -26,7 +32,13 @@ def lsmod(ctx: Context) -> list[dict[str, object]]:
 
 @function
 def available(ctx: Context) -> list[str]:
-    """The modules this kernel could load."""
+    """The modules this kernel could load.
+
+    Example:
+        ```console
+        $ saltern call kmod.available
+        ```
+    """
     text = ctx.host.read(f"/lib/modules/{os.uname().release}/modules.dep") or ""
     paths = (line.partition(":")[0] for line in text.splitlines())
     return sorted({os.path.basename(path).partition(".")[0].replace("-", "_") for path in paths})
@@ -34,25 +46,53 @@ def available(ctx: Context) -> list[str]:
 
 @function
 def check_available(ctx: Context, mod: str) -> bool:
-    """Whether this kernel could load a module."""
+    """Whether this kernel could load a module.
+
+    Example:
+        ```console
+        $ saltern call kmod.check_available no_such_module
+        local:
+            False
+        ```
+    """
     return mod.replace("-", "_") in available(ctx)
 
 
 @function
 def is_loaded(ctx: Context, mod: str) -> bool:
-    """Whether a module is loaded, or part of the kernel."""
+    """Whether a module is loaded, or part of the kernel.
+
+    Example:
+        ```console
+        $ saltern call kmod.is_loaded no_such_module
+        local:
+            False
+        ```
+    """
     return modules.is_loaded(ctx, mod)
 
 
 @function
 def mod_list(ctx: Context, only_persist: bool = False) -> list[str]:
-    """The modules that are loaded, or those to load at boot."""
+    """The modules that are loaded, or those to load at boot.
+
+    Example:
+        ```console
+        $ saltern call kmod.mod_list only_persist=true
+        ```
+    """
     return sorted(modules.kept(ctx) if only_persist else modules.loaded(ctx))
 
 
 @function
 def load(ctx: Context, mod: str, persist: bool = False) -> list[str]:
-    """Load a module; what was loaded with it."""
+    """Load a module; what was loaded with it.
+
+    Example:
+        ```console
+        $ saltern call kmod.load dummy
+        ```
+    """
     before = set(modules.loaded(ctx))
     modules.load(ctx, mod)
     if persist and mod not in modules.kept(ctx):
@@ -62,7 +102,13 @@ def load(ctx: Context, mod: str, persist: bool = False) -> list[str]:
 
 @function
 def remove(ctx: Context, mod: str, persist: bool = False, comment: bool = True) -> list[str]:
-    """Unload a module; what went with it."""
+    """Unload a module; what went with it.
+
+    Example:
+        ```console
+        $ saltern call kmod.remove dummy
+        ```
+    """
     before = set(modules.loaded(ctx))
     modules.remove(ctx, mod)
     if persist:

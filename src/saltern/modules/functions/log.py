@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import Function
+from saltern.modules.api import Function, documented
 from saltern.modules.context import Context
 
 
@@ -13,7 +13,8 @@ def _at(level: str) -> Function[[str], bool]:
         getattr(logging.getLogger("saltern.modules.functions.log"), level)("%s", message)
         return True
 
-    write.__doc__ = f"Write a line at the level ``{level}``."
+    said = f"Write a line at the level ``{level}``."
+    write.__doc__ = documented(said, f"log.{level} 'the disk is nearly full'", "True")
     return Function(write, level)
 
 

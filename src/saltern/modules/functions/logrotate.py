@@ -10,13 +10,27 @@ from saltern.modules.tables import logrotate
 
 @function
 def show_conf(ctx: Context, conf_file: str = logrotate.USUAL) -> dict[str, str]:
-    """The settings outside of all blocks."""
+    """The settings outside of all blocks.
+
+    Example:
+        ```console
+        $ saltern call logrotate.show_conf
+        ```
+    """
     return logrotate.values(ctx.host.read(conf_file) or "")
 
 
 @function
 def get(ctx: Context, key: str, value: str | None = None, conf_file: str = logrotate.USUAL) -> object:
-    """A setting; or one of the block ``key``. False if it is not there."""
+    """A setting; or one of the block ``key``. False if it is not there.
+
+    Example:
+        ```console
+        $ saltern call logrotate.get rotate
+        local:
+            4
+        ```
+    """
     text = ctx.host.read(conf_file) or ""
     found = logrotate.values(text, key).get(value) if value else logrotate.values(text).get(key)
     return found if found is not None else False
@@ -26,7 +40,15 @@ def get(ctx: Context, key: str, value: str | None = None, conf_file: str = logro
 def set_(
     ctx: Context, key: str, value: object, setting: object = None, conf_file: str = logrotate.USUAL
 ) -> bool:
-    """Set a value at the top, or in the block ``key``."""
+    """Set a value at the top, or in the block ``key``.
+
+    Example:
+        ```console
+        $ saltern call logrotate.set rotate 52
+        local:
+            True
+        ```
+    """
     block, word = (key, str(value)) if setting is not None else ("", key)
     given = setting if setting is not None else value
     text = "" if given is True else one_line(str(given), "the value", without="{}")

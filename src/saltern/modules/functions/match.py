@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from saltern.modules.api import Function, function
+from saltern.modules.api import Function, documented, function
 from saltern.modules.context import Context
 from saltern.modules.functions._data import each, fresh, laid_over
 
@@ -25,44 +25,58 @@ def _subject(ctx: Context, minion_id: str | None = None) -> Subject:
     )
 
 
-def _by_name(how: str, doc: str) -> Callable[[Context, str, str | None], bool]:
+def _by_name(how: str, doc: str, target: str) -> Callable[[Context, str, str | None], bool]:
     def match(ctx: Context, tgt: str, minion_id: str | None = None) -> bool:
         from saltern.targeting.match import matches
 
         return matches(_subject(ctx, minion_id), tgt, how)
 
-    match.__doc__ = doc
+    match.__doc__ = documented(doc, f"match.{how} {target}", "True")
     return match
 
 
-def _by_data(how: str, doc: str) -> Callable[[Context, str, str, str | None], bool]:
+def _by_data(
+    how: str, doc: str, target: str, answer: bool = True
+) -> Callable[[Context, str, str, str | None], bool]:
     def match(ctx: Context, tgt: str, delimiter: str = ":", minion_id: str | None = None) -> bool:
         from saltern.targeting.match import matches
 
         return matches(_subject(ctx, minion_id), tgt, how, delimiter=delimiter)
 
-    match.__doc__ = doc
+    match.__doc__ = documented(doc, f"match.{how} {target}", str(answer))
     return match
 
 
 compound = Function(
-    _by_name("compound", "Whether a compound target fits: ``G@os:Debian and web*``."), "compound"
+    _by_name("compound", "Whether a compound target fits.", "'G@os:Debian and web*'"),
+    "compound",
 )
-glob = Function(_by_name("glob", "Whether the id fits a glob."), "glob")
-pcre = Function(_by_name("pcre", "Whether the id fits a regular expression."), "pcre")
-list_ = Function(_by_name("list", "Whether the id is in a list."), "list")
+glob = Function(_by_name("glob", "Whether the id fits a glob.", "'web*'"), "glob")
+pcre = Function(_by_name("pcre", "Whether the id fits a regular expression.", "'web[0-9]+'"), "pcre")
+list_ = Function(_by_name("list", "Whether the id is in a list.", "web1,web2"), "list")
 ipcidr = Function(
-    _by_name("ipcidr", "Whether an address of this machine is the one or in the network."), "ipcidr"
+    _by_name("ipcidr", "Whether an address of this machine is the one or in the network.", "127.0.0.0/8"),
+    "ipcidr",
 )
-nodegroup = Function(_by_name("nodegroup", "Whether the machine is in a nodegroup."), "nodegroup")
-grain = Function(_by_data("grain", "Whether a grain fits a glob: ``os:Deb*``."), "grain")
-grain_pcre = Function(_by_data("grain_pcre", "Whether a grain fits a regular expression."), "grain_pcre")
-pillar = Function(_by_data("pillar", "Whether a pillar value fits a glob."), "pillar")
+nodegroup = Function(
+    _by_name("nodegroup", "Whether the machine is in a nodegroup of the configuration.", "frontend"),
+    "nodegroup",
+)
+grain = Function(_by_data("grain", "Whether a grain fits a glob.", "'os:Deb*'"), "grain")
+grain_pcre = Function(
+    _by_data("grain_pcre", "Whether a grain fits a regular expression.", "'os:(Debian|Ubuntu)'"), "grain_pcre"
+)
+pillar = Function(_by_data("pillar", "Whether a pillar value fits a glob.", "'web:names:*.org'"), "pillar")
 pillar_pcre = Function(
-    _by_data("pillar_pcre", "Whether a pillar value fits a regular expression."), "pillar_pcre"
+    _by_data("pillar_pcre", "Whether a pillar value fits a regular expression.", "'web:port:80[0-9]+'"),
+    "pillar_pcre",
 )
-pillar_exact = Function(_by_data("pillar_exact", "Whether a pillar value is exactly this."), "pillar_exact")
-data = Function(_by_data("data", "Whether a value of the data store fits."), "data")
+pillar_exact = Function(
+    _by_data("pillar_exact", "Whether a pillar value is exactly this.", "role:web"), "pillar_exact"
+)
+data = Function(
+    _by_data("data", "Whether a value of the data store fits.", "colour:blue", answer=False), "data"
+)
 
 
 @function
@@ -76,7 +90,20 @@ def filter_by(
     default: str = "default",
     base: str | None = None,
 ) -> object:
-    """The first entry of ``lookup`` whose key is a target that means this machine."""
+    """The first entry of ``lookup`` whose key is a target that means this machine.
+
+    Example:
+        ```jinja
+        {% set port = salt['match.filter_by']({
+            'web* and G@os:Debian': 8080,
+            'default': 80,
+        }) %}
+        {{ port }}
+        ```
+        ```text
+        8080
+        ```
+    """
     found = next(
         (fresh(lookup[target]) for target in lookup if _means(ctx, target, tgt_type, minion_id)),
         lookup.get(default),
@@ -92,7 +119,16 @@ def filter_by(
 def search_by(
     ctx: Context, lookup: Mapping[str, object], tgt_type: str = "compound", minion_id: str | None = None
 ) -> list[str] | None:
-    """Every key of ``lookup`` with a target in its list that means this machine."""
+    """Every key of ``lookup`` with a target in its list that means this machine.
+
+    Example:
+        ```jinja
+        {{ salt['match.search_by']({'web': ['web*'], 'linux': ['G@kernel:Linux'], 'db': ['db*']}) }}
+        ```
+        ```text
+        ['web', 'linux']
+        ```
+    """
     found = [
         key
         for key, targets in lookup.items()
@@ -111,7 +147,16 @@ def ifelse(
     merge_lists: bool = False,
     default: object = None,
 ) -> object:
-    """``ifelse(target, value, target, value, …, default)``: the value of the first target that fits."""
+    """``ifelse(target, value, target, value, …, default)``: the value of the first target that fits.
+
+    Example:
+        ```jinja
+        {{ salt['match.ifelse']('db*', 'database', 'web*', 'web server', 'anything') }}
+        ```
+        ```text
+        web server
+        ```
+    """
     pairs = list(zip(args[::2], args[1::2], strict=False))
     otherwise = args[-1] if len(args) % 2 else default
     found = next(

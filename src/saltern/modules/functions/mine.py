@@ -12,7 +12,15 @@ from saltern.modules.context import Context
 def get(
     ctx: Context, tgt: str, fun: object, tgt_type: str = "glob", exclude_minion: bool = False
 ) -> dict[str, object]:
-    """What a function gave on other machines. Always empty here, and a note in the log says so."""
+    """What a function gave on other machines. Always empty here, and a note in the log says so.
+
+    Example:
+        ```console
+        $ saltern call mine.get 'web*' network.ip_addrs
+        local:
+            ----------
+        ```
+    """
     import logging
 
     logging.getLogger("saltern.modules.functions.mine").info(
@@ -23,29 +31,69 @@ def get(
 
 @function
 def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> bool:
-    """Nothing to tell anybody."""
+    """Nothing to tell anybody.
+
+    Example:
+        ```console
+        $ saltern call mine.update
+        local:
+            True
+        ```
+    """
     return True
 
 
 @function
 def send(ctx: Context, /, name: str, *args: object, **kwargs: object) -> bool:
-    """Nothing to tell anybody."""
+    """Nothing to tell anybody.
+
+    Example:
+        ```console
+        $ saltern call mine.send network.ip_addrs
+        local:
+            True
+        ```
+    """
     return True
 
 
 @function
 def valid(ctx: Context) -> dict[str, object]:
-    """The functions of the mine: none."""
+    """The functions of the mine: none.
+
+    Example:
+        ```console
+        $ saltern call mine.valid
+        local:
+            ----------
+        ```
+    """
     return {}
 
 
 @function
 def flush(ctx: Context) -> bool:
-    """Nothing to forget."""
+    """Nothing to forget.
+
+    Example:
+        ```console
+        $ saltern call mine.flush
+        local:
+            True
+        ```
+    """
     return True
 
 
 @function
 def delete(ctx: Context, fun: str) -> bool:
-    """Nothing to forget."""
+    """Nothing to forget.
+
+    Example:
+        ```console
+        $ saltern call mine.delete network.ip_addrs
+        local:
+            True
+        ```
+    """
     return True

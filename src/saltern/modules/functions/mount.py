@@ -11,7 +11,13 @@ from saltern.modules.tables import mounts
 
 @function
 def active(ctx: Context, extended: bool = False) -> dict[str, object]:  # noqa: ARG001 - Salt's signature
-    """Everything that is mounted: ``{place: {device, fstype, opts}}``."""
+    """Everything that is mounted: ``{place: {device, fstype, opts}}``.
+
+    Example:
+        ```console
+        $ saltern call mount.active
+        ```
+    """
     return {
         place: {"device": one.device, "fstype": one.fstype, "opts": list(one.opts), "root": one.root}
         for place, one in mounts.active(ctx).items()
@@ -20,13 +26,34 @@ def active(ctx: Context, extended: bool = False) -> dict[str, object]:  # noqa: 
 
 @function
 def is_mounted(ctx: Context, name: str) -> bool:
-    """Whether something is mounted there."""
+    """Whether something is mounted there.
+
+    Example:
+        ```console
+        $ saltern call mount.is_mounted /srv/data
+        local:
+            True
+        ```
+    """
     return mounts.at(ctx, name) is not None
 
 
 @function
 def fstab(ctx: Context, config: str = table.USUAL) -> dict[str, object]:
-    """The entries of fstab: ``{place: {device, fstype, opts, dump, pass}}``."""
+    """The entries of fstab: ``{place: {device, fstype, opts, dump, pass}}``.
+
+    Example:
+        ```console
+        $ saltern call mount.fstab
+        local:
+        …
+            /home:
+                ----------
+                device:
+                    server:/export/home
+        …
+        ```
+    """
     return {one.name: one.asdict() for one in table.read(ctx, config).entries}
 
 
@@ -44,7 +71,15 @@ def set_fstab(
     match_on: str = "auto",
     not_change: bool = False,
 ) -> str:
-    """Put an entry into fstab: ``new``, ``change`` or ``present``."""
+    """Put an entry into fstab: ``new``, ``change`` or ``present``.
+
+    Example:
+        ```console
+        $ saltern call mount.set_fstab /srv/data tmpfs tmpfs opts=noexec
+        local:
+            new
+        ```
+    """
     text = ",".join(map(str, opts)) if isinstance(opts, list | tuple) else str(opts)
     entry = table.Entry(
         device=device, name=name, fstype=fstype, opts=text, dump=str(dump), pass_num=str(pass_num)
@@ -58,7 +93,15 @@ def set_fstab(
 
 @function
 def rm_fstab(ctx: Context, name: str, device: str, config: str = table.USUAL) -> bool:
-    """Remove an entry from fstab."""
+    """Remove an entry from fstab.
+
+    Example:
+        ```console
+        $ saltern call mount.rm_fstab /home server:/export/home
+        local:
+            True
+        ```
+    """
     now = table.read(ctx, config)
     for one in now.entries:
         if one.name == name and device in ("", one.device):
@@ -77,7 +120,15 @@ def mount(
     opts: object = "defaults",
     user: str | None = None,
 ) -> object:
-    """Mount something: true, or what mount said against it."""
+    """Mount something: true, or what mount said against it.
+
+    Example:
+        ```console
+        $ saltern call mount.mount /srv/data tmpfs fstype=tmpfs mkmnt=true
+        local:
+            True
+        ```
+    """
     if mkmnt:
         ctx.host.makedirs(name)
     words = list(map(str, opts)) if isinstance(opts, list | tuple) else str(opts).split(",")
@@ -98,7 +149,15 @@ def remount(
     opts: object = "defaults",
     user: str | None = None,
 ) -> object:
-    """Mount again in place, with other options: true, or what mount said against it."""
+    """Mount again in place, with other options: true, or what mount said against it.
+
+    Example:
+        ```console
+        $ saltern call mount.remount /srv/data tmpfs fstype=tmpfs opts=noexec
+        local:
+            True
+        ```
+    """
     words = list(map(str, opts)) if isinstance(opts, list | tuple) else str(opts).split(",")
     try:
         mounts.remount(ctx, name, words, user=user)
@@ -115,7 +174,15 @@ def umount(
     user: str | None = None,
     lazy: bool = False,
 ) -> object:
-    """Unmount something: true, or what umount said against it."""
+    """Unmount something: true, or what umount said against it.
+
+    Example:
+        ```console
+        $ saltern call mount.umount /srv/data
+        local:
+            True
+        ```
+    """
     if mounts.at(ctx, name) is None:
         return f"{name} does not have anything mounted"
     try:
@@ -127,13 +194,25 @@ def umount(
 
 @function
 def swaps(ctx: Context) -> dict[str, dict[str, object]]:
-    """Everything that is swapped to."""
+    """Everything that is swapped to.
+
+    Example:
+        ```console
+        $ saltern call mount.swaps
+        ```
+    """
     return mounts.swaps(ctx)
 
 
 @function
 def swapon(ctx: Context, name: str, priority: int | None = None) -> dict[str, object]:
-    """Swap to a device or file."""
+    """Swap to a device or file.
+
+    Example:
+        ```console
+        $ saltern call mount.swapon /swapfile priority=10
+        ```
+    """
     before = mounts.swaps(ctx)
     if mounts.real_device(name) not in before:
         tool(ctx, "swapon", *([] if priority is None else ["-p", str(priority)]), name)
@@ -142,7 +221,15 @@ def swapon(ctx: Context, name: str, priority: int | None = None) -> dict[str, ob
 
 @function
 def swapoff(ctx: Context, name: str) -> bool:
-    """Do not swap to a device or file any more."""
+    """Do not swap to a device or file any more.
+
+    Example:
+        ```console
+        $ saltern call mount.swapoff /swapfile
+        local:
+            True
+        ```
+    """
     if mounts.real_device(name) in mounts.swaps(ctx):
         tool(ctx, "swapoff", name)
     return True

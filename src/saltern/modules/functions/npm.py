@@ -19,7 +19,19 @@ def list_(
     env: object = None,
     depth: int | None = None,
 ) -> dict[str, dict[str, str]]:
-    """Installed packages, ``{name: {version}}``; only ``pkg`` if it is given."""
+    """Installed packages, ``{name: {version}}``; only ``pkg`` if it is given.
+
+    Example:
+        ```console
+        $ saltern call npm.list dir=/srv/site
+        local:
+            ----------
+            left-trim:
+                ----------
+                version:
+                    1.0.0
+        ```
+    """
     found = states.packages(ctx, states.npm_for(dir, runas, None, env))
     return {name: {"version": version} for name, version in found.items() if pkg in (None, name)}
 
@@ -36,7 +48,13 @@ def install(
     dry_run: bool = False,
     silent: bool = True,
 ) -> object:
-    """Install packages, or with neither ``pkg`` nor ``pkgs`` what ``package.json`` asks for."""
+    """Install packages, or with neither ``pkg`` nor ``pkgs`` what ``package.json`` asks for.
+
+    Example:
+        ```console
+        $ saltern call npm.install left-trim dir=/srv/site
+        ```
+    """
     npm = states.npm_for(dir, runas, registry, env)
     names = [str(one) for one in each(pkgs)] if pkgs else [pkg] if pkg else []
     words = ["--dry-run"] if dry_run else []
@@ -47,6 +65,14 @@ def install(
 def uninstall(
     ctx: Context, pkg: str, dir: str | None = None, runas: str | None = None, env: object = None
 ) -> bool:
-    """Remove a package."""
+    """Remove a package.
+
+    Example:
+        ```console
+        $ saltern call npm.uninstall left-trim dir=/srv/site
+        local:
+            True
+        ```
+    """
     states.npm_for(dir, runas, None, env).out(ctx, "uninstall", "--", pkg, what="npm uninstall failed")
     return True

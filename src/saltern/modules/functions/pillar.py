@@ -38,6 +38,13 @@ def get(
         merge: lay the value over the default instead of replacing it; lists are joined.
         merge_nested_lists: also join lists further down; the option ``pillar_merge_lists`` if not given.
         delimiter: what separates the steps of the key.
+
+    Example:
+        ```console
+        $ saltern call pillar.get web:port
+        local:
+            8080
+        ```
     """
     from saltern.targeting.traverse import traverse
 
@@ -69,13 +76,42 @@ def _over(default: object, found: object, merge_lists: bool) -> object:
 
 @function
 def items(ctx: Context, /, *keys: str, **_: object) -> object:
-    """All of pillar, or only these keys."""
+    """All of pillar, or only these keys.
+
+    Example:
+        ```console
+        $ saltern call pillar.items
+        local:
+            ----------
+            role:
+                web
+            web:
+                ----------
+                names:
+                    - example.org
+                    - www.example.org
+                port:
+                    8080
+        ```
+    """
     return _picked(ctx, keys, "", ":") if keys else fresh(ctx.pillar)
 
 
 @function
 def item(ctx: Context, /, *keys: str, default: object = "", delimiter: str = ":", **_: object) -> object:
-    """These keys and their values."""
+    """These keys and their values.
+
+    Example:
+        ```console
+        $ saltern call pillar.item role web:port
+        local:
+            ----------
+            role:
+                web
+            web:port:
+                8080
+        ```
+    """
     return _picked(ctx, keys, default, delimiter)
 
 
@@ -87,25 +123,68 @@ def _picked(ctx: Context, keys: tuple[str, ...], default: object, delimiter: str
 
 @function
 def raw(ctx: Context, key: str | None = None) -> object:
-    """All of pillar, or the value of one key at its top."""
+    """All of pillar, or the value of one key at its top.
+
+    Example:
+        ```console
+        $ saltern call pillar.raw role
+        local:
+            web
+        ```
+    """
     return fresh(ctx.pillar.get(key, {}) if key else ctx.pillar)
 
 
 @function
 def data(ctx: Context, *keys: str) -> object:
-    """The same as ``pillar.items``."""
+    """The same as ``pillar.items``.
+
+    Example:
+        ```console
+        $ saltern call pillar.data
+        local:
+            ----------
+            role:
+                web
+            web:
+                ----------
+                names:
+                    - example.org
+                    - www.example.org
+                port:
+                    8080
+        ```
+    """
     return items(ctx, *keys)
 
 
 @function
 def ls(ctx: Context, *_: str) -> list[str]:
-    """The keys at the top of pillar."""
+    """The keys at the top of pillar.
+
+    Example:
+        ```console
+        $ saltern call pillar.ls
+        local:
+            - role
+            - web
+        ```
+    """
     return list(ctx.pillar)
 
 
 @function
 def keys(ctx: Context, key: str, delimiter: str = ":") -> list[object]:
-    """The keys of the mapping at ``key``."""
+    """The keys of the mapping at ``key``.
+
+    Example:
+        ```console
+        $ saltern call pillar.keys web
+        local:
+            - port
+            - names
+        ```
+    """
     from saltern.targeting.traverse import traverse
 
     found = traverse(ctx.pillar, key, MISSING, delimiter)
@@ -127,7 +206,15 @@ def fetch(
     pillarenv: str | None = None,
     saltenv: str | None = None,
 ) -> object:
-    """The same as ``pillar.get``."""
+    """The same as ``pillar.get``.
+
+    Example:
+        ```console
+        $ saltern call pillar.fetch web:port
+        local:
+            8080
+        ```
+    """
     return get(ctx, key, default, merge, merge_nested_lists, delimiter)
 
 
@@ -140,7 +227,20 @@ def filter_by(
     default: str = "default",
     base: str | None = None,
 ) -> object:
-    """The entry of ``lookup_dict`` whose key fits the value at the pillar key ``pillar``."""
+    """The entry of ``lookup_dict`` whose key fits the value at the pillar key ``pillar``.
+
+    Example:
+        ```jinja
+        {% set web = salt['pillar.filter_by']({
+            'web': {'port': 8080},
+            'default': {'port': 80},
+        }, pillar='role') %}
+        {{ web['port'] }}
+        ```
+        ```text
+        8080
+        ```
+    """
     found = choose(lookup_dict, get(ctx, pillar, None), default)
     return laid_over(found, merge=merge, base=base, table=lookup_dict)
 
@@ -150,7 +250,24 @@ KINDS = {str: "<str>", int: "<int>", bool: "<bool>", float: "<float>", type(None
 
 @function
 def obfuscate(ctx: Context, *keys: str) -> object:
-    """Pillar with the type of every value instead of the value."""
+    """Pillar with the type of every value instead of the value.
+
+    Example:
+        ```console
+        $ saltern call pillar.obfuscate
+        local:
+            ----------
+            role:
+                <str>
+            web:
+                ----------
+                names:
+                    - <str>
+                    - <str>
+                port:
+                    <int>
+        ```
+    """
     return _masked(items(ctx, *keys))
 
 

@@ -39,7 +39,17 @@ def list_(
     env_vars: object = None,
     **_: object,
 ) -> dict[str, str]:
-    """Installed packages and their versions; only those that begin with ``prefix``."""
+    """Installed packages and their versions; only those that begin with ``prefix``.
+
+    Example:
+        ```console
+        $ saltern call pip.list gunicorn bin_env=/srv/venv
+        local:
+            ----------
+            gunicorn:
+                1.0
+        ```
+    """
     found = packages(ctx, _pip(ctx, bin_env, user, cwd, env_vars), fresh=True)
     return {name: version for name, version in found.items() if not prefix or name.startswith(prefix.lower())}
 
@@ -55,13 +65,28 @@ def freeze(
     env_vars: object = None,
     **_: object,
 ) -> list[str]:
-    """Installed packages as requirements."""
+    """Installed packages as requirements.
+
+    Example:
+        ```console
+        $ saltern call pip.freeze bin_env=/srv/venv
+        local:
+            - gunicorn==1.0
+        …
+        ```
+    """
     return _pip(ctx, bin_env, user, cwd, env_vars).out(ctx, "freeze", what="pip freeze failed").splitlines()
 
 
 @function
 def version(ctx: Context, bin_env: str | None = None, cwd: str | None = None, user: str | None = None) -> str:
-    """The version of pip."""
+    """The version of pip.
+
+    Example:
+        ```console
+        $ saltern call pip.version bin_env=/srv/venv
+        ```
+    """
     said = _pip(ctx, bin_env, user, cwd).out(ctx, "--version", what="cannot ask pip for its version")
     return said.split(" ")[1]
 
@@ -76,7 +101,15 @@ def is_installed(
     cwd: str | None = None,
     **_: object,
 ) -> bool:
-    """Whether a package is installed."""
+    """Whether a package is installed.
+
+    Example:
+        ```console
+        $ saltern call pip.is_installed gunicorn bin_env=/srv/venv
+        local:
+            True
+        ```
+    """
     return normal(pkgname) in packages(ctx, _pip(ctx, bin_env, user, cwd), fresh=True)
 
 
@@ -89,7 +122,18 @@ def list_upgrades(
     cwd: str | None = None,
     **_: object,
 ) -> dict[str, str]:
-    """Packages of which there is a newer version, and that version."""
+    """Packages of which there is a newer version, and that version.
+
+    Example:
+        ```console
+        $ saltern call pip.list_upgrades bin_env=/srv/venv
+        local:
+        …
+            gunicorn:
+                2.0
+        …
+        ```
+    """
     return {name: row[1] for name, row in outdated(ctx, _pip(ctx, bin_env, user, cwd)).items()}
 
 
@@ -106,7 +150,18 @@ def install(
     editable: object = None,
     **kwargs: object,
 ) -> dict[str, object]:
-    """Run ``pip install``; ``retcode``, ``stdout`` and ``stderr``."""
+    """Run ``pip install``; ``retcode``, ``stdout`` and ``stderr``.
+
+    Example:
+        ```console
+        $ saltern call pip.install django==4.2 bin_env=/srv/venv
+        local:
+        …
+            retcode:
+                0
+        …
+        ```
+    """
     names = _names(pkgs)
     files = ["-r", requirements] if requirements else []
     edit = ["--editable", str(editable)] if editable else []
@@ -125,7 +180,18 @@ def uninstall(
     cwd: str | None = None,
     **_: object,
 ) -> dict[str, object]:
-    """Run ``pip uninstall``; ``retcode``, ``stdout`` and ``stderr``."""
+    """Run ``pip uninstall``; ``retcode``, ``stdout`` and ``stderr``.
+
+    Example:
+        ```console
+        $ saltern call pip.uninstall gunicorn bin_env=/srv/venv
+        local:
+        …
+            retcode:
+                0
+        …
+        ```
+    """
     names = _names(pkgs)
     words = ["--yes", *(["-r", requirements] if requirements else []), *names]
     return _ran(ctx, _pip(ctx, bin_env, user, cwd), "uninstall", words)

@@ -1,11 +1,12 @@
-"""``saltutil``: what keeps a Salt minion fresh. A run reads everything anew, so there is nothing to do.
+"""``saltutil``: what keeps a Salt minion fresh.
 
-They are here so that trees that call them go on working.
+A run reads everything anew when it starts, so most of it is nothing to do; it is here so that trees that call
+it go on working. What a run has read once, the ``refresh_*`` functions let it read again.
 """
 
 from __future__ import annotations
 
-from saltern.modules.api import Function, function
+from saltern.modules.api import Function, documented, function
 from saltern.modules.context import Context
 
 KINDS = (
@@ -18,22 +19,30 @@ def _nothing(name: str, answer: object) -> Function[..., object]:
     def body(ctx: Context, /, *args: object, **kwargs: object) -> object:  # noqa: ARG001
         return list(answer) if isinstance(answer, list) else answer
 
-    body.__doc__ = "Nothing to do: a run reads everything anew."
+    body.__doc__ = documented("Nothing to do: a run reads everything anew.", f"saltutil.{name}")
     return Function(body, name)
 
 
 refresh_beacons = _nothing("refresh_beacons", True)
-refresh_grains = _nothing("refresh_grains", True)
 refresh_matchers = _nothing("refresh_matchers", True)
-refresh_modules = _nothing("refresh_modules", True)
-refresh_pillar = _nothing("refresh_pillar", True)
-pillar_refresh = _nothing("pillar_refresh", True)
+refresh_resources = _nothing("refresh_resources", True)
 clear_cache = _nothing("clear_cache", True)
 clear_job_cache = _nothing("clear_job_cache", True)
 regen_keys = _nothing("regen_keys", False)
 running = _nothing("running", [])
 is_running = _nothing("is_running", [])
 find_job = _nothing("find_job", {})
+find_cached_job = _nothing("find_cached_job", {})
+kill_all_jobs = _nothing("kill_all_jobs", [])
+kill_job = _nothing("kill_job", "")
+signal_job = _nothing("signal_job", "")
+term_all_jobs = _nothing("term_all_jobs", [])
+term_job = _nothing("term_job", "")
+sync_clouds = _nothing("sync_clouds", [])
+sync_log_handlers = _nothing("sync_log_handlers", [])
+sync_resources = _nothing("sync_resources", [])
+sync_thorium = _nothing("sync_thorium", [])
+sync_wrapper = _nothing("sync_wrapper", [])
 sync_beacons = _nothing("sync_beacons", [])
 sync_engines = _nothing("sync_engines", [])
 sync_executors = _nothing("sync_executors", [])
@@ -52,7 +61,51 @@ sync_tops = _nothing("sync_tops", [])
 sync_utils = _nothing("sync_utils", [])
 
 
+def _again(name: str, what: str) -> Function[..., object]:
+    def body(ctx: Context, /, *args: object, **kwargs: object) -> object:  # noqa: ARG001
+        if not ctx.run.context.get("saltutil.refreshing"):  # a file of the pillar may be what asks
+            ctx.run.context["saltutil.refreshing"] = True
+            try:
+                ctx.run.refresh(frozenset({what}))
+            finally:
+                del ctx.run.context["saltutil.refreshing"]
+        return True
+
+    body.__doc__ = documented(f"Look at the {what} again, for the rest of this run.", f"saltutil.{name}")
+    return Function(body, name)
+
+
+refresh_grains = _again("refresh_grains", "grains")
+refresh_modules = _again("refresh_modules", "modules")
+refresh_pillar = _again("refresh_pillar", "pillar")
+pillar_refresh = _again("pillar_refresh", "pillar")
+
+
 @function
 def sync_all(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, list[str]]:  # noqa: ARG001
-    """Nothing to do: a run reads everything anew."""
+    """Nothing to do: a run reads everything anew.
+
+    Example:
+        ```console
+        $ saltern call saltutil.sync_all
+        ```
+    """
     return {kind: [] for kind in KINDS.split()}
+
+
+@function
+def list_extmods(ctx: Context) -> dict[str, list[str]]:
+    """The modules of one's own, by their kind: ``_states``, ``_modules`` and so on of the file roots.
+
+    Example:
+        ```console
+        $ saltern call saltutil.list_extmods
+        ```
+    """
+    found: dict[str, list[str]] = {}
+    for env in ctx.files.environments():
+        for path in ctx.files.names(env):
+            kind, _, name = path.partition("/")
+            if kind.startswith("_") and name.endswith(".py") and "/" not in name:
+                found.setdefault(kind[1:], []).append(name.removesuffix(".py"))
+    return found

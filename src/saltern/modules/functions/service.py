@@ -17,7 +17,15 @@ from saltern.modules.services.providers import manager
 
 @function
 def status(ctx: Context, /, name: str, sig: str | None = None, **kwargs: object) -> object:
-    """Whether a service runs; for a pattern such as ``ssh*``, a mapping of all that fit."""
+    """Whether a service runs; for a pattern such as ``ssh*``, a mapping of all that fit.
+
+    Example:
+        ```console
+        $ saltern call service.status nginx
+        local:
+            False
+        ```
+    """
     if sig:
         return bool(pids_of(sig))
     managing = manager(ctx)
@@ -28,33 +36,73 @@ def status(ctx: Context, /, name: str, sig: str | None = None, **kwargs: object)
 
 @function
 def available(ctx: Context, name: str) -> bool:
-    """Whether there is such a service."""
+    """Whether there is such a service.
+
+    Example:
+        ```console
+        $ saltern call service.available nginx
+        local:
+            True
+        ```
+    """
     return manager(ctx).look(name).exists
 
 
 @function
 def missing(ctx: Context, name: str) -> bool:
-    """Whether there is no such service."""
+    """Whether there is no such service.
+
+    Example:
+        ```console
+        $ saltern call service.missing nginx
+        local:
+            False
+        ```
+    """
     return not manager(ctx).look(name).exists
 
 
 @function
 def enabled(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Whether a service starts at boot. One that something else starts counts as enabled."""
+    """Whether a service starts at boot. One that something else starts counts as enabled.
+
+    Example:
+        ```console
+        $ saltern call service.enabled apache2
+        local:
+            True
+        ```
+    """
     seen = manager(ctx).look(name)
     return seen.exists and seen.enabled is not False
 
 
 @function
 def disabled(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Whether a service does not start at boot."""
+    """Whether a service does not start at boot.
+
+    Example:
+        ```console
+        $ saltern call service.disabled nginx
+        local:
+            True
+        ```
+    """
     seen = manager(ctx).look(name)
     return not seen.exists or seen.enabled is False
 
 
 @function
 def masked(ctx: Context, name: str, runtime: bool = False) -> bool:
-    """Whether a service is masked (until the next boot)."""
+    """Whether a service is masked (until the next boot).
+
+    Example:
+        ```console
+        $ saltern call service.masked nginx
+        local:
+            False
+        ```
+    """
     return manager(ctx).look(name).masked == ("runtime masked" if runtime else "masked")
 
 
@@ -65,31 +113,66 @@ def _names(ctx: Context, fits: Callable[[Service], bool]) -> list[str]:
 
 @function
 def get_all(ctx: Context) -> list[str]:
-    """Every service."""
+    """Every service.
+
+    Example:
+        ```console
+        $ saltern call service.get_all
+        ```
+    """
     return manager(ctx).names()
 
 
 @function
 def get_running(ctx: Context) -> list[str]:
-    """Every service that runs."""
+    """Every service that runs.
+
+    Example:
+        ```console
+        $ saltern call service.get_running
+        ```
+    """
     return _names(ctx, lambda seen: seen.running)
 
 
 @function
 def get_enabled(ctx: Context) -> list[str]:
-    """Every service that starts at boot."""
+    """Every service that starts at boot.
+
+    Example:
+        ```console
+        $ saltern call service.get_enabled
+        ```
+    """
     return _names(ctx, lambda seen: seen.enabled is True)
 
 
 @function
 def get_disabled(ctx: Context) -> list[str]:
-    """Every service that does not start at boot."""
+    """Every service that does not start at boot.
+
+    Example:
+        ```console
+        $ saltern call service.get_disabled
+        ```
+    """
     return _names(ctx, lambda seen: seen.enabled is False)
 
 
 @function
 def show(ctx: Context, name: str) -> dict[str, object]:
-    """All that is known of a service; from systemd, every property of the unit."""
+    """All that is known of a service; from systemd, every property of the unit.
+
+    Example:
+        ```console
+        $ saltern call service.show nginx
+        local:
+        …
+            running:
+                False
+        …
+        ```
+    """
     managing = manager(ctx)
     from saltern.modules.services.systemd import Systemd
 
@@ -100,7 +183,15 @@ def show(ctx: Context, name: str) -> dict[str, object]:
 
 @function
 def start(ctx: Context, /, name: str, no_block: bool = False, unmask: bool = False, **kwargs: object) -> bool:
-    """Start a service."""
+    """Start a service.
+
+    Example:
+        ```console
+        $ saltern call service.start nginx
+        local:
+            True
+        ```
+    """
     if unmask:
         manager(ctx).unmask(name)
     manager(ctx).start(name, no_block=no_block)
@@ -109,63 +200,131 @@ def start(ctx: Context, /, name: str, no_block: bool = False, unmask: bool = Fal
 
 @function
 def stop(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object) -> bool:
-    """Stop a service."""
+    """Stop a service.
+
+    Example:
+        ```console
+        $ saltern call service.stop nginx
+        local:
+            True
+        ```
+    """
     manager(ctx).stop(name, no_block=bool(no_block))
     return True
 
 
 @function
 def restart(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object) -> bool:
-    """Stop a service and start it again."""
+    """Stop a service and start it again.
+
+    Example:
+        ```console
+        $ saltern call service.restart nginx
+        local:
+            True
+        ```
+    """
     manager(ctx).restart(name, no_block=bool(no_block))
     return True
 
 
 @function
 def reload(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object) -> bool:
-    """Let a service read its configuration again."""
+    """Let a service read its configuration again.
+
+    Example:
+        ```console
+        $ saltern call service.start nginx
+        $ saltern call service.reload nginx
+        local:
+            True
+        ```
+    """
     manager(ctx).reload(name, no_block=no_block)
     return True
 
 
 @function
 def force_reload(ctx: Context, /, name: str, no_block: bool = False, **kwargs: object) -> bool:
-    """Let a service read its configuration again, by a restart if need be."""
+    """Let a service read its configuration again, by a restart if need be.
+
+    Example:
+        ```console
+        $ saltern call service.start nginx
+        $ saltern call service.force_reload nginx
+        local:
+            True
+        ```
+    """
     manager(ctx).force_reload(name, no_block=no_block)
     return True
 
 
 @function
 def enable(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Let a service start at boot."""
+    """Let a service start at boot.
+
+    Example:
+        ```console
+        $ saltern call service.enable nginx
+        local:
+            True
+        ```
+    """
     manager(ctx).enable(name)
     return True
 
 
 @function
 def disable(ctx: Context, /, name: str, **kwargs: object) -> bool:
-    """Let a service not start at boot."""
+    """Let a service not start at boot.
+
+    Example:
+        ```console
+        $ saltern call service.disable apache2
+        local:
+            True
+        ```
+    """
     manager(ctx).disable(name)
     return True
 
 
 @function
 def mask(ctx: Context, name: str, runtime: bool = False) -> bool:
-    """Let a service not be started at all."""
+    """Let a service not be started at all.
+
+    Example:
+        ```console
+        $ saltern call service.mask cups
+        ```
+    """
     manager(ctx).mask(name, runtime=runtime)
     return True
 
 
 @function
 def unmask(ctx: Context, name: str, runtime: bool = False) -> bool:
-    """Let a service be started again."""
+    """Let a service be started again.
+
+    Example:
+        ```console
+        $ saltern call service.unmask cups
+        ```
+    """
     manager(ctx).unmask(name, runtime=runtime)
     return True
 
 
 @function
 def systemctl_reload(ctx: Context) -> bool:
-    """Let systemd read its unit files again."""
+    """Let systemd read its unit files again.
+
+    Example:
+        ```console
+        $ saltern call service.systemctl_reload
+        ```
+    """
     from saltern.modules.services.systemd import Systemd
 
     managing = manager(ctx)
@@ -173,3 +332,52 @@ def systemctl_reload(ctx: Context) -> bool:
         raise Refused("this machine is not run by systemd")
     managing.daemon_reload()
     return True
+
+
+@function
+def get_static(ctx: Context) -> list[str]:
+    """Every service that can be neither enabled nor disabled: something else starts it.
+
+    Example:
+        ```console
+        $ saltern call service.get_static
+        ```
+    """
+    return _names(ctx, lambda seen: seen.exists and seen.enabled is None)
+
+
+@function
+def execs(ctx: Context) -> dict[str, str]:
+    """The program that each service starts, where systemd knows it.
+
+    Example:
+        ```console
+        $ saltern call service.execs
+        ```
+    """
+    from saltern.modules.services.systemd import Systemd
+
+    managing = manager(ctx)
+    if not isinstance(managing, Systemd):
+        return {}
+    found = {name: _program(managing.show(name, "").get("ExecStart", "")) for name in managing.names()}
+    return {name: path for name, path in found.items() if path}
+
+
+def _program(started: str) -> str:
+    """``{ path=/usr/sbin/cron ; argv[]=… }``"""
+    return started.partition("path=")[2].partition(" ;")[0].strip()
+
+
+@function
+def offline(ctx: Context) -> bool:
+    """Whether systemd is there but does not run this machine, as while an image is made.
+
+    Example:
+        ```console
+        $ saltern call service.offline
+        ```
+    """
+    from saltern.modules.services.systemd import Systemd
+
+    return isinstance(manager(ctx), Systemd) and not ctx.host.exists("/run/systemd/system")

@@ -30,6 +30,14 @@ def merge(
     Args:
         strategy: ``smart``, ``recurse``, ``overwrite``, ``list`` or ``aggregate``.
         merge_lists: join lists instead of replacing them.
+
+    Example:
+        ```jinja
+        {{ salt['slsutil.merge']({'port': 80, 'names': ['a']}, {'names': ['b']}, merge_lists=true) }}
+        ```
+        ```text
+        {'port': 80, 'names': ['a', 'b']}
+        ```
     """
     return merged(obj_a, obj_b, strategy=strategy, merge_lists=merge_lists)
 
@@ -42,7 +50,16 @@ def merge_all(
     renderer: str = "yaml",
     merge_lists: bool = False,
 ) -> object:
-    """All mappings of a list in one, later ones on top."""
+    """All mappings of a list in one, later ones on top.
+
+    Example:
+        ```jinja
+        {{ salt['slsutil.merge_all']([{'port': 80}, {'port': 8080}, {'root': '/var/www'}]) }}
+        ```
+        ```text
+        {'port': 8080, 'root': '/var/www'}
+        ```
+    """
     result: object = {}
     for item in each(lst):
         result = merged(result, item, strategy=strategy, merge_lists=merge_lists)
@@ -57,7 +74,16 @@ def update(
     recursive_update: bool = True,
     merge_lists: bool = False,
 ) -> object:
-    """``upd`` laid over ``dest``, which is changed."""
+    """``upd`` laid over ``dest``, which is changed.
+
+    Example:
+        ```jinja
+        {{ salt['slsutil.update']({'port': 80, 'root': '/var/www'}, {'port': 8080}) }}
+        ```
+        ```text
+        {'port': 8080, 'root': '/var/www'}
+        ```
+    """
     strategy = "recurse" if recursive_update else "overwrite"
     result = merged(dest, upd, strategy=strategy, merge_lists=merge_lists)
     if isinstance(dest, MutableMapping) and isinstance(result, dict):
@@ -80,6 +106,17 @@ def renderer(
     Args:
         default_renderer: the pipe, for what has no ``#!`` line of its own.
         kwargs: values for the template.
+
+    Example:
+        ```console
+        $ saltern call slsutil.renderer salt://web/defaults.yaml
+        local:
+            ----------
+            port:
+                80
+            root:
+                /var/www
+        ```
     """
     if (path is None) == (string is None):
         raise BadArgument("slsutil.renderer needs either a path or a string")
@@ -97,7 +134,16 @@ def renderer(
 
 @function
 def serialize(ctx: Context, /, serializer: str, obj: object, **mod_kwargs: object) -> str:
-    """Data as text: ``json``, ``yaml``, ``configparser`` or ``python``."""
+    """Data as text: ``json``, ``yaml``, ``configparser`` or ``python``.
+
+    Example:
+        ```jinja
+        {{ salt['slsutil.serialize']('json', pillar['web']) }}
+        ```
+        ```text
+        {"port": 8080, "names": ["example.org", "www.example.org"]}
+        ```
+    """
     from saltern.modules.functions._formats import WRITERS
 
     return _format(WRITERS, serializer)(obj, mod_kwargs)
@@ -105,7 +151,16 @@ def serialize(ctx: Context, /, serializer: str, obj: object, **mod_kwargs: objec
 
 @function
 def deserialize(ctx: Context, /, serializer: str, stream_or_string: str, **mod_kwargs: object) -> object:
-    """Text as data: ``json``, ``yaml``, ``toml`` or ``configparser``."""
+    """Text as data: ``json``, ``yaml``, ``toml`` or ``configparser``.
+
+    Example:
+        ```jinja
+        {{ salt['slsutil.deserialize']('yaml', 'port: 8080') }}
+        ```
+        ```text
+        {'port': 8080}
+        ```
+    """
     from saltern.modules.functions._formats import READERS
 
     return _format(READERS, serializer)(stream_or_string)
@@ -120,7 +175,16 @@ def _format(table: Mapping[str, F], name: str) -> F:
 
 @function
 def boolstr(ctx: Context, value: object, true: str = "true", false: str = "false") -> str:
-    """One of two words, for a truth value."""
+    """One of two words, for a truth value.
+
+    Example:
+        ```jinja
+        {{ salt['slsutil.boolstr'](pillar['web']['port'] > 1024, true='high', false='low') }}
+        ```
+        ```text
+        high
+        ```
+    """
     from saltern.modules.params import TRUE_WORDS
 
     truth = value.strip().lower() in TRUE_WORDS if isinstance(value, str) else bool(value)
@@ -143,7 +207,21 @@ def banner(
     text: str | None = None,
     newline: bool = False,
 ) -> str:
-    """A comment in a box, for the top of a managed file."""
+    """A comment in a box, for the top of a managed file.
+
+    Example:
+        ```jinja
+        {{ salt['slsutil.banner'](width=40, title='Managed by saltern', text='Do not edit') }}
+        ```
+        ```text
+        ########################################
+        #                                      #
+        #          Managed by saltern          #
+        #                                      #
+        # Do not edit                          #
+        ########################################
+        ```
+    """
     from textwrap import wrap
 
     start = commentchar if blockstart is None else blockstart
@@ -162,25 +240,57 @@ def banner(
 
 @function
 def file_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Whether the tree has this file."""
+    """Whether the tree has this file.
+
+    Example:
+        ```console
+        $ saltern call slsutil.file_exists web/init.sls
+        local:
+            True
+        ```
+    """
     return ctx.files.find(path, saltenv or ctx.env) is not None
 
 
 @function
 def dir_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Whether the tree has this directory."""
+    """Whether the tree has this directory.
+
+    Example:
+        ```console
+        $ saltern call slsutil.dir_exists web
+        local:
+            True
+        ```
+    """
     return path.strip("/") in ctx.files.directories(saltenv or ctx.env)
 
 
 @function
 def path_exists(ctx: Context, path: str, saltenv: str | None = None) -> bool:
-    """Whether the tree has this file or directory."""
+    """Whether the tree has this file or directory.
+
+    Example:
+        ```console
+        $ saltern call slsutil.path_exists web/files
+        local:
+            True
+        ```
+    """
     return file_exists(ctx, path, saltenv) or dir_exists(ctx, path, saltenv)
 
 
 @function
 def findup(ctx: Context, startpath: str, filenames: object, saltenv: str | None = None) -> str:
-    """The nearest file of one of these names, in ``startpath`` or a directory above it."""
+    """The nearest file of one of these names, in ``startpath`` or a directory above it.
+
+    Example:
+        ```console
+        $ saltern call slsutil.findup web/files defaults.yaml
+        local:
+            web/defaults.yaml
+        ```
+    """
     from posixpath import dirname, join
 
     here = startpath.strip("/")
@@ -196,11 +306,30 @@ def findup(ctx: Context, startpath: str, filenames: object, saltenv: str | None 
 
 @function
 def find_up(ctx: Context, startpath: str, filenames: object, saltenv: str | None = None) -> str:
-    """The same as ``slsutil.findup``."""
+    """The same as ``slsutil.findup``.
+
+    Example:
+        ```console
+        $ saltern call slsutil.find_up web/files defaults.yaml
+        local:
+            web/defaults.yaml
+        ```
+    """
     return findup(ctx, startpath, filenames, saltenv)
 
 
 @function
 def deepcopy(ctx: Context, obj: object) -> object:
-    """A copy that shares nothing with the original."""
+    """A copy that shares nothing with the original.
+
+    Example:
+        ```jinja
+        {% set mine = salt['slsutil.deepcopy'](pillar['web']) %}
+        {% do mine.update({'port': 81}) %}
+        {{ mine['port'] }} {{ pillar['web']['port'] }}
+        ```
+        ```text
+        81 8080
+        ```
+    """
     return fresh(obj)

@@ -28,7 +28,13 @@ def _place(user: str, config: str) -> tuple[str, ssh.Home]:
 def auth_keys(
     ctx: Context, user: object, config: str = AUTHORIZED, fingerprint_hash_type: str | None = None
 ) -> Entry:
-    """The keys that may log in as a user; of a list of users, by user."""
+    """The keys that may log in as a user; of a list of users, by user.
+
+    Example:
+        ```console
+        $ saltern call ssh.auth_keys ada
+        ```
+    """
     if isinstance(user, list):
         return {str(one): auth_keys(ctx, one, config) for one in user}
     path, _ = _place(str(user), config)
@@ -56,7 +62,16 @@ def check_key(
     cache_keys: object = None,
     fingerprint_hash_type: str | None = None,
 ) -> str:
-    """What setting the key would do: ``add``, ``update``, or nothing (``exists``)."""
+    """What setting the key would do: ``add``, ``update``, or nothing (``exists``).
+
+    Example:
+        ```console
+        $ saltern call ssh.check_key ada \\
+            AAAAC3NzaC1lZDI1NTE5AAAAIKfddk6S6o/9dJNpi74NwnN/siKMGIEbIuN90oWFW4Lw ed25519
+        local:
+            add
+        ```
+    """
     path, _ = _place(user, config)
     with told(path):
         _, changes = merged(ssh.lines_of(path), [_key(key, enc, comment, options)])
@@ -81,7 +96,17 @@ def set_auth_key(
     cache_keys: object = None,
     fingerprint_hash_type: str | None = None,
 ) -> str:
-    """Let a key log in as a user: ``new``, ``replace`` or ``no change``."""
+    """Let a key log in as a user: ``new``, ``replace`` or ``no change``.
+
+    Example:
+        ```console
+        $ saltern call ssh.set_auth_key ada \\
+            AAAAC3NzaC1lZDI1NTE5AAAAIKfddk6S6o/9dJNpi74NwnN/siKMGIEbIuN90oWFW4Lw \\
+            enc=ed25519 comment=ada@laptop
+        local:
+            new
+        ```
+    """
     path, home = _place(user, config)
     with told(path):
         lines, changes = merged(ssh.lines_of(path), [_key(key, enc, comment, options)])
@@ -99,7 +124,16 @@ def rm_auth_key(
     config: str = AUTHORIZED,
     fingerprint_hash_type: str | None = None,
 ) -> str:
-    """Let a key not log in any more: ``Key removed`` or ``Key not present``."""
+    """Let a key not log in any more: ``Key removed`` or ``Key not present``.
+
+    Example:
+        ```console
+        $ saltern call ssh.rm_auth_key ada \\
+            AAAAC3NzaC1lZDI1NTE5AAAAIDh2TYBQmchyyb1vNCXZGYmgwIj8XU8J92Nuuk5zp4+s
+        local:
+            Key removed
+        ```
+    """
     path, home = _place(user, config)
     with told(path):
         lines, changes = without(ssh.lines_of(path), {ssh.given(key, None).blob})
@@ -117,7 +151,13 @@ def get_known_host_entries(
     port: int | None = None,
     fingerprint_hash_type: str | None = None,
 ) -> list[dict[str, str]] | None:
-    """The keys a host is known by, or None."""
+    """The keys a host is known by, or None.
+
+    Example:
+        ```console
+        $ saltern call ssh.get_known_host_entries ada old.example.org
+        ```
+    """
     with told(hostname):
         path, _ = known.place(user, config)
         found = known.of(ssh.lines_of(path), known.address(hostname, port))
@@ -134,7 +174,13 @@ def recv_known_host_entries(
     timeout: int = 5,
     fingerprint_hash_type: str | None = None,
 ) -> list[dict[str, str]] | None:
-    """The keys a host shows to whoever asks."""
+    """The keys a host shows to whoever asks.
+
+    Example:
+        ```console
+        $ saltern call ssh.recv_known_host_entries localhost enc=ed25519 port=2222
+        ```
+    """
     with told(hostname):
         known.address(hostname, port)
         return [host.told(hostname) for host in known.scan(ctx, hostname, port, enc, timeout)]
@@ -151,7 +197,16 @@ def check_known_host(
     port: int | None = None,
     fingerprint_hash_type: str | None = None,
 ) -> str:
-    """``add`` for a host that is not known, ``update`` for another key, else ``exists``."""
+    """``add`` for a host that is not known, ``update`` for another key, else ``exists``.
+
+    Example:
+        ```console
+        $ saltern call ssh.check_known_host ada git.example.org \\
+            key=AAAAC3NzaC1lZDI1NTE5AAAAIKfddk6S6o/9dJNpi74NwnN/siKMGIEbIuN90oWFW4Lw
+        local:
+            add
+        ```
+    """
     if not hostname:
         raise BadArgument("hostname is missing")
     with told(hostname):
@@ -175,7 +230,19 @@ def rm_known_host(
     config: str | None = None,
     port: int | None = None,
 ) -> dict[str, str]:
-    """Forget a host."""
+    """Forget a host.
+
+    Example:
+        ```console
+        $ saltern call ssh.rm_known_host ada old.example.org
+        local:
+            ----------
+            comment:
+                /home/ada/.ssh/known_hosts
+            status:
+                removed
+        ```
+    """
     if not hostname:
         raise BadArgument("hostname is missing")
     with told(hostname):
@@ -189,7 +256,13 @@ def rm_known_host(
 
 @function
 def user_keys(ctx: Context, user: object = None, pubfile: str | None = None, prvfile: object = None) -> Entry:
-    """The public keys users have in their home directories. Private keys are never read."""
+    """The public keys users have in their home directories. Private keys are never read.
+
+    Example:
+        ```console
+        $ saltern call ssh.user_keys ada
+        ```
+    """
     from pwd import getpwall
 
     names = user if isinstance(user, list) else [user] if user else [entry.pw_name for entry in getpwall()]
@@ -213,7 +286,13 @@ def _public(place: str) -> list[str]:
 
 @function
 def host_keys(ctx: Context, keydir: str = "/etc/ssh", private: bool = False, certs: bool = True) -> Entry:
-    """The public keys of this machine, by kind."""
+    """The public keys of this machine, by kind.
+
+    Example:
+        ```console
+        $ saltern call ssh.host_keys
+        ```
+    """
     found: Entry = {}
     for name in sorted(os.listdir(keydir)) if os.path.isdir(keydir) else []:
         if name.startswith("ssh_host_") and name.endswith("_key.pub"):

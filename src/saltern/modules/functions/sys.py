@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import partial
 
-from saltern.modules.api import function
+from saltern.modules.api import Function, documented, function
 from saltern.modules.context import Context
+from saltern.modules.registry import Registry, schema
+from saltern.modules.salt import Salt
 
 
 def _names(ctx: Context) -> list[str]:
@@ -32,20 +34,44 @@ def _chosen(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
 
 @function
 def list_modules(ctx: Context, /, *patterns: str) -> list[str]:
-    """The modules with functions, or those whose name fits."""
+    """The modules with functions, or those whose name fits.
+
+    Example:
+        ```console
+        $ saltern call sys.list_modules 'p*'
+        ```
+    """
     modules = sorted({name.partition(".")[0] for name in _names(ctx)})
     return [name for name in modules if not patterns or any(fnmatchcase(name, one) for one in patterns)]
 
 
 @function
 def list_functions(ctx: Context, /, *patterns: str, **_: object) -> list[str]:
-    """The functions, or those of a module, or those whose name fits."""
+    """The functions, or those of a module, or those whose name fits.
+
+    Example:
+        ```console
+        $ saltern call sys.list_functions sysctl
+        local:
+            - sysctl.assign
+            - sysctl.default_config
+            - sysctl.get
+            - sysctl.persist
+            - sysctl.show
+        ```
+    """
     return _chosen(ctx, patterns)
 
 
 @function
 def doc(ctx: Context, /, *patterns: str) -> dict[str, str]:
-    """The descriptions of functions."""
+    """The descriptions of functions.
+
+    Example:
+        ```console
+        $ saltern call sys.doc hosts.get_ip
+        ```
+    """
     return {name: _body(ctx, name).__doc__ or "" for name in _chosen(ctx, patterns)}
 
 
@@ -57,7 +83,25 @@ def _body(ctx: Context, name: str) -> Callable[..., object]:
 
 @function
 def argspec(ctx: Context, module: str = "") -> dict[str, dict[str, object]]:
-    """The arguments of functions."""
+    """The arguments of functions.
+
+    Example:
+        ```console
+        $ saltern call sys.argspec hosts.get_ip
+        local:
+            ----------
+            hosts.get_ip:
+                ----------
+                args:
+                    - host
+                defaults:
+                    None
+                kwargs:
+                    None
+                varargs:
+                    None
+        ```
+    """
     import inspect
 
     result: dict[str, dict[str, object]] = {}
@@ -78,5 +122,156 @@ def argspec(ctx: Context, module: str = "") -> dict[str, dict[str, object]]:
 
 @function
 def reload_modules(ctx: Context) -> bool:
-    """Nothing to do: a run loads each module once."""
+    """Nothing to do: a run loads each module once.
+
+    Example:
+        ```console
+        $ saltern call sys.reload_modules
+        local:
+            True
+        ```
+    """
     return True
+
+
+def _state_names(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
+    """All states by name, or those whose name or module fits one of the patterns."""
+    registry = known_to(ctx)
+    names = [f"{one}.{fun}" for one in registry.names("states") for fun in registry.members("states", one)]
+    return [
+        name
+        for name in names
+        if not patterns
+        or any(fnmatchcase(name, one) or fnmatchcase(name.partition(".")[0], one) for one in patterns)
+    ]
+
+
+def known_to(ctx: Context) -> Registry:
+    """What can be called in this run; what is built in where that is not known."""
+    functions = ctx.functions
+    return functions.registry if isinstance(functions, Salt) else Registry()
+
+
+@function
+def list_state_modules(ctx: Context, /, *patterns: str) -> list[str]:
+    """The modules with states, or those whose name fits.
+
+    Args:
+        patterns: patterns for their names.
+
+    Example:
+        ```console
+        $ saltern call sys.list_state_modules 'time*'
+        local:
+            - timezone
+        ```
+    """
+    names = known_to(ctx).names("states")
+    return [name for name in names if not patterns or any(fnmatchcase(name, one) for one in patterns)]
+
+
+@function
+def list_state_functions(ctx: Context, /, *patterns: str, **_: object) -> list[str]:
+    """The states, or those of a module, or those whose name fits.
+
+    Args:
+        patterns: modules, or patterns for names.
+
+    Example:
+        ```console
+        $ saltern call sys.list_state_functions timezone
+        local:
+            - timezone.system
+        ```
+    """
+    return _state_names(ctx, patterns)
+
+
+@function
+def state_doc(ctx: Context, /, *patterns: str) -> dict[str, str]:
+    """The descriptions of states.
+
+    Args:
+        patterns: modules, or patterns for names.
+
+    Example:
+        ```console
+        $ saltern call sys.state_doc timezone.system
+        ```
+    """
+    found = ((name, known_to(ctx).state(*name.split(".", 1))) for name in _state_names(ctx, patterns))
+    return {name: made.doc for name, made in found if made is not None}
+
+
+@function
+def state_argspec(ctx: Context, module: str = "") -> dict[str, dict[str, object]]:
+    """The arguments of states.
+
+    Args:
+        module: a module, a state, or a pattern.
+
+    Example:
+        ```console
+        $ saltern call sys.state_argspec timezone.system
+        local:
+            ----------
+            timezone.system:
+                ----------
+                args:
+                    - name
+                    - utc
+                defaults:
+                    - True
+                kwargs:
+                    None
+                varargs:
+                    None
+        ```
+    """
+    result: dict[str, dict[str, object]] = {}
+    for name in _state_names(ctx, (module,) if module else ()):
+        made = known_to(ctx).state(*name.split(".", 1))
+        if made is None:
+            continue
+        takes = schema(made)
+        last = sorted(takes.params.values(), key=lambda one: not one.required)
+        result[name] = {
+            "args": ["name", *(one.name for one in last)],
+            "defaults": [one.default for one in last if not one.required] or None,
+            "varargs": None,
+            "kwargs": True if takes.open or takes.lenient else None,
+        }
+    return result
+
+
+@function
+def list_renderers(ctx: Context, /, *patterns: str) -> list[str]:
+    """What can render a file, or those whose name fits.
+
+    Args:
+        patterns: patterns for their names.
+
+    Example:
+        ```console
+        $ saltern call sys.list_renderers 'j*'
+        ```
+    """
+    from saltern.render.pipeline import RENDERERS
+
+    return sorted(
+        name for name in RENDERERS if not patterns or any(fnmatchcase(name, one) for one in patterns)
+    )
+
+
+def _none(name: str, what: str) -> Function[..., list[str]]:
+    def body(ctx: Context, /, *patterns: str) -> list[str]:
+        return []
+
+    body.__doc__ = documented(f"The {what} there are: none, for they belong to a Salt master.", f"sys.{name}")
+    return Function(body, name)
+
+
+list_returners = _none("list_returners", "returners")
+list_returner_functions = _none("list_returner_functions", "functions of returners")
+list_runners = _none("list_runners", "runners")
+list_runner_functions = _none("list_runner_functions", "functions of runners")

@@ -12,19 +12,39 @@ from saltern.modules.tables import settings, sysctl
 
 @function
 def default_config(ctx: Context) -> str:  # noqa: ARG001 - Salt's signature
-    """The file that keeps parameters across reboots."""
+    """The file that keeps parameters across reboots.
+
+    Example:
+        ```console
+        $ saltern call sysctl.default_config
+        ```
+    """
     return sysctl.usual_config()
 
 
 @function
 def get(ctx: Context, name: str) -> str:  # noqa: ARG001
-    """The value of a parameter; empty if there is none."""
+    """The value of a parameter; empty if there is none.
+
+    Example:
+        ```console
+        $ saltern call sysctl.get kernel.ostype
+        local:
+            Linux
+        ```
+    """
     return sysctl.running(name) or ""
 
 
 @function
 def show(ctx: Context, config_file: object = False) -> dict[str, str]:
-    """All parameters, or those that a file keeps."""
+    """All parameters, or those that a file keeps.
+
+    Example:
+        ```console
+        $ saltern call sysctl.show
+        ```
+    """
     if config_file:
         return settings.values(settings.read(ctx, str(config_file)))
     return sysctl.every(ctx)
@@ -32,14 +52,32 @@ def show(ctx: Context, config_file: object = False) -> dict[str, str]:
 
 @function
 def assign(ctx: Context, name: str, value: object) -> dict[str, str]:  # noqa: ARG001
-    """Set a parameter until the next boot."""
+    """Set a parameter until the next boot.
+
+    Example:
+        ```console
+        $ saltern call sysctl.assign net.ipv4.ip_forward 1
+        local:
+            ----------
+            net.ipv4.ip_forward:
+                1
+        ```
+    """
     sysctl.assign(name, one_line(sysctl.normal(value), "value"))
     return {name: sysctl.running(name) or ""}
 
 
 @function
 def persist(ctx: Context, name: str, value: object, config: str | None = None) -> str:
-    """Set a parameter now and at boot: ``Updated`` or ``Already set``."""
+    """Set a parameter now and at boot: ``Updated`` or ``Already set``.
+
+    Example:
+        ```console
+        $ saltern call sysctl.persist net.ipv4.ip_forward 1
+        local:
+            Updated
+        ```
+    """
     file, wanted = config or sysctl.usual_config(), one_line(sysctl.normal(value), "value")
     text = settings.read(ctx, file)
     now = (sysctl.running(name), sysctl.normal(settings.values(text).get(name, "")))

@@ -8,7 +8,13 @@ from saltern.modules.context import Context
 
 @function(name="dir")
 def dir_(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str:  # noqa: ARG001
-    """Make a new directory; who asks removes it."""
+    """Make a new directory; who asks removes it.
+
+    Example:
+        ```console
+        $ saltern call temp.dir prefix=build-
+        ```
+    """
     from tempfile import mkdtemp
 
     return mkdtemp(suffix, prefix, parent)
@@ -16,7 +22,13 @@ def dir_(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None
 
 @function
 def file(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None = None) -> str:  # noqa: ARG001
-    """Make a new empty file; who asks removes it."""
+    """Make a new empty file; who asks removes it.
+
+    Example:
+        ```console
+        $ saltern call temp.file suffix=.conf
+        ```
+    """
     import os
     from tempfile import mkstemp
 

@@ -13,49 +13,136 @@ from saltern.modules.params import BadArgument
 
 @function
 def echo(ctx: Context, text: object = "") -> object:
-    """Give back what was given."""
+    """Give back what was given.
+
+    Example:
+        ```console
+        $ saltern call test.echo 'hello world'
+        local:
+            hello world
+        ```
+    """
     return text
 
 
 @function
 def ping(ctx: Context) -> bool:
-    """Say that we are here."""
+    """Say that we are here.
+
+    Example:
+        ```console
+        $ saltern call test.ping
+        local:
+            True
+        ```
+    """
     return True
 
 
 @function(name="true")
 def true_(ctx: Context) -> bool:
-    """Always true."""
+    """Always true.
+
+    Example:
+        ```console
+        $ saltern call test.true
+        local:
+            True
+        ```
+    """
     return True
 
 
 @function(name="false")
 def false_(ctx: Context) -> bool:
-    """Always false."""
+    """Always false.
+
+    Example:
+        ```console
+        $ saltern call test.false
+        local:
+            False
+        ```
+    """
     return False
 
 
 @function
 def outputter(ctx: Context, data: object) -> object:
-    """Give back what was given, to see how it is printed."""
+    """Give back what was given, to see how it is printed.
+
+    Example:
+        ```console
+        $ saltern call test.outputter '{port: 8080}'
+        local:
+            ----------
+            port:
+                8080
+        ```
+    """
     return data
 
 
 @function
 def arg(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, object]:
-    """What arrived."""
+    """What arrived.
+
+    Example:
+        ```console
+        $ saltern call test.arg 1 two colour=blue
+        local:
+            ----------
+            args:
+                - 1
+                - two
+            kwargs:
+                ----------
+                colour:
+                    blue
+        ```
+    """
     return {"args": list(args), "kwargs": kwargs}
 
 
 @function
 def arg_clean(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, object]:
-    """What arrived, without what the engine has added."""
+    """What arrived, without what the engine has added.
+
+    Example:
+        ```console
+        $ saltern call test.arg_clean 1 two colour=blue
+        local:
+            ----------
+            args:
+                - 1
+                - two
+            kwargs:
+                ----------
+                colour:
+                    blue
+        ```
+    """
     return {"args": list(args), "kwargs": {k: v for k, v in kwargs.items() if not k.startswith("__")}}
 
 
 @function
 def arg_type(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, object]:
-    """The types of what arrived."""
+    """The types of what arrived.
+
+    Example:
+        ```console
+        $ saltern call test.arg_type 1 two colour=blue
+        local:
+            ----------
+            args:
+                - <class 'int'>
+                - <class 'str'>
+            kwargs:
+                ----------
+                colour:
+                    <class 'str'>
+        ```
+    """
     return {
         "args": [str(type(value)) for value in args],
         "kwargs": {key: str(type(value)) for key, value in kwargs.items()},
@@ -64,19 +151,49 @@ def arg_type(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, obje
 
 @function
 def arg_repr(ctx: Context, /, *args: object, **kwargs: object) -> dict[str, str]:
-    """What arrived, as Python writes it."""
+    """What arrived, as Python writes it.
+
+    Example:
+        ```console
+        $ saltern call test.arg_repr 1 two colour=blue
+        local:
+            ----------
+            args:
+                (1, 'two')
+            kwargs:
+                {'colour': 'blue'}
+        ```
+    """
     return {"args": repr(args), "kwargs": repr(kwargs)}
 
 
 @function
 def kwarg(ctx: Context, /, **kwargs: object) -> dict[str, object]:
-    """The keyword arguments that arrived."""
+    """The keyword arguments that arrived.
+
+    Example:
+        ```console
+        $ saltern call test.kwarg colour=blue size=3
+        local:
+            ----------
+            colour:
+                blue
+            size:
+                3
+        ```
+    """
     return kwargs
 
 
 @function
 def fib(ctx: Context, num: int) -> tuple[int, float]:
-    """The Fibonacci number at this place, and the seconds it took."""
+    """The Fibonacci number at this place, and the seconds it took.
+
+    Example:
+        ```console
+        $ saltern call test.fib 10
+        ```
+    """
     begun = ctx.clock.tick()
     current, following = 0, 1
     for _ in range(int(num)):
@@ -86,7 +203,13 @@ def fib(ctx: Context, num: int) -> tuple[int, float]:
 
 @function
 def collatz(ctx: Context, start: int) -> tuple[list[int], float]:
-    """The Collatz steps from a number down to 1, and the seconds they took."""
+    """The Collatz steps from a number down to 1, and the seconds they took.
+
+    Example:
+        ```console
+        $ saltern call test.collatz 3
+        ```
+    """
     begun, steps, at = ctx.clock.tick(), [], int(start)
     if at < 1:
         raise BadArgument(f"test.collatz needs a number from 1 on, got {start!r}")
@@ -98,14 +221,30 @@ def collatz(ctx: Context, start: int) -> tuple[list[int], float]:
 
 @function
 def sleep(ctx: Context, length: float) -> bool:
-    """Wait so many seconds."""
+    """Wait so many seconds.
+
+    Example:
+        ```console
+        $ saltern call test.sleep 0
+        local:
+            True
+        ```
+    """
     ctx.clock.sleep(float(length))
     return True
 
 
 @function
 def rand_sleep(ctx: Context, max: int = 60) -> bool:
-    """Wait for up to so many seconds."""
+    """Wait for up to so many seconds.
+
+    Example:
+        ```console
+        $ saltern call test.rand_sleep 0
+        local:
+            True
+        ```
+    """
     from random import random
 
     ctx.clock.sleep(random() * float(max))
@@ -114,7 +253,13 @@ def rand_sleep(ctx: Context, max: int = 60) -> bool:
 
 @function
 def version(ctx: Context) -> str:
-    """The version of saltern."""
+    """The version of saltern.
+
+    Example:
+        ```console
+        $ saltern call test.version
+        ```
+    """
     from saltern import __version__
 
     return __version__
@@ -122,7 +267,13 @@ def version(ctx: Context) -> str:
 
 @function
 def versions_information(ctx: Context) -> dict[str, dict[str, str]]:
-    """The versions of saltern and of what it stands on."""
+    """The versions of saltern and of what it stands on.
+
+    Example:
+        ```console
+        $ saltern call test.versions_information
+        ```
+    """
     import platform
     from importlib.metadata import version as of
 
@@ -136,7 +287,13 @@ def versions_information(ctx: Context) -> dict[str, dict[str, str]]:
 
 @function
 def versions_report(ctx: Context) -> str:
-    """The versions of saltern and of what it stands on, as text."""
+    """The versions of saltern and of what it stands on, as text.
+
+    Example:
+        ```console
+        $ saltern call test.versions_report
+        ```
+    """
     parts = []
     for title, rows in versions_information(ctx).items():
         parts += [f"{title}:", *(f"{name:>14}: {value}" for name, value in rows.items()), ""]
@@ -145,31 +302,63 @@ def versions_report(ctx: Context) -> str:
 
 @function
 def versions(ctx: Context) -> str:
-    """The same as ``test.versions_report``."""
+    """The same as ``test.versions_report``.
+
+    Example:
+        ```console
+        $ saltern call test.versions
+        ```
+    """
     return versions_report(ctx)
 
 
 @function
 def get_opts(ctx: Context) -> dict[str, object]:
-    """The configuration."""
+    """The configuration.
+
+    Example:
+        ```console
+        $ saltern call test.get_opts
+        ```
+    """
     return dict(ctx.opts)
 
 
 @function
 def opts_pkg(ctx: Context) -> dict[str, object]:
-    """The configuration, with the grains."""
+    """The configuration, with the grains.
+
+    Example:
+        ```console
+        $ saltern call test.opts_pkg
+        ```
+    """
     return {**ctx.opts, "grains": ctx.grains}
 
 
 @function
 def conf_test(ctx: Context) -> object:
-    """The value of the option ``test.foo``."""
+    """The value of the option ``test.foo``.
+
+    Example:
+        ```console
+        $ saltern call test.conf_test
+        ```
+    """
     return ctx.opts.get("test.foo", "unconfigured")
 
 
 @function
 def cross_test(ctx: Context, /, func: str, args: object = None) -> object:
-    """Call another function."""
+    """Call another function.
+
+    Example:
+        ```console
+        $ saltern call test.cross_test test.echo args='[hello]'
+        local:
+            hello
+        ```
+    """
     given = args if isinstance(args, list | tuple) else [] if args is None else [args]
     return _function(ctx, func)(*given)
 
@@ -182,7 +371,15 @@ def try_(
     return_try_exception: bool = False,
     **kwargs: object,
 ) -> object:
-    """Call a function; what it raises is no error."""
+    """Call a function; what it raises is no error.
+
+    Example:
+        ```console
+        $ saltern call test.try test.ping
+        local:
+            True
+        ```
+    """
     try:
         return _function(ctx, module)(**kwargs)
     except Exception as problem:
@@ -197,13 +394,25 @@ def _function(ctx: Context, name: str) -> Callable[..., object]:
 
 @function
 def exception(ctx: Context, message: str = "Test Exception") -> None:
-    """Raise an error."""
+    """Raise an error.
+
+    Example:
+        ```console
+        $ saltern call test.try test.exception return_try_exception=true
+        ```
+    """
     raise Exception(message)
 
 
 @function
 def raise_exception(ctx: Context, /, name: str, *args: object, **kwargs: object) -> None:
-    """Raise an error of one of Python's own kinds."""
+    """Raise an error of one of Python's own kinds.
+
+    Example:
+        ```console
+        $ saltern call test.try test.raise_exception return_try_exception=true
+        ```
+    """
     import builtins
 
     kind = getattr(builtins, name.removeprefix("exceptions."), None)
@@ -214,21 +423,43 @@ def raise_exception(ctx: Context, /, name: str, *args: object, **kwargs: object)
 
 @function
 def assertion(ctx: Context, assertion: object) -> None:
-    """Raise an error unless this is true."""
+    """Raise an error unless this is true.
+
+    Example:
+        ```console
+        $ saltern call test.assertion true
+        local:
+            None
+        ```
+    """
     if not assertion:
         raise AssertionError
 
 
 @function
 def retcode(ctx: Context, code: int = 42) -> bool:
-    """Leave an exit code behind, which a guard sees."""
+    """Leave an exit code behind, which a guard sees.
+
+    Example:
+        ```console
+        $ saltern call test.retcode 0
+        local:
+            True
+        ```
+    """
     ctx.run.context["retcode"] = int(code)
     return True
 
 
 @function
 def rand_str(ctx: Context, size: int = 999999999, hash_type: str | None = None) -> str:
-    """The digest of a random number up to ``size``."""
+    """The digest of a random number up to ``size``.
+
+    Example:
+        ```console
+        $ saltern call test.rand_str 1000 hash_type=md5
+        ```
+    """
     from random import SystemRandom
 
     return _digest(ctx, str(SystemRandom().randint(0, int(size))), hash_type)
@@ -236,7 +467,13 @@ def rand_str(ctx: Context, size: int = 999999999, hash_type: str | None = None) 
 
 @function
 def random_hash(ctx: Context, size: int = 9999999999, hash_type: str | None = None) -> str:
-    """The same as ``test.rand_str``."""
+    """The same as ``test.rand_str``.
+
+    Example:
+        ```console
+        $ saltern call test.random_hash 1000 hash_type=md5
+        ```
+    """
     return rand_str(ctx, size, hash_type)
 
 
@@ -252,7 +489,13 @@ def _digest(ctx: Context, text: str, hash_type: str | None) -> str:
 
 @function
 def stack(ctx: Context) -> str:
-    """Where this was called from."""
+    """Where this was called from.
+
+    Example:
+        ```console
+        $ saltern call test.stack
+        ```
+    """
     import traceback
 
     return "".join(traceback.format_stack())
@@ -260,13 +503,26 @@ def stack(ctx: Context) -> str:
 
 @function
 def not_loaded(ctx: Context) -> list[str]:
-    """Modules that are there and could not be loaded: none."""
+    """Modules that are there and could not be loaded: none.
+
+    Example:
+        ```console
+        $ saltern call test.not_loaded
+        local:
+        ```
+    """
     return []
 
 
 @function
 def provider(ctx: Context, module: str) -> str:
-    """The file that provides a module."""
+    """The file that provides a module.
+
+    Example:
+        ```console
+        $ saltern call test.provider hosts
+        ```
+    """
     from importlib.util import find_spec
 
     return module if find_spec(f"saltern.modules.functions.{module}") else ""
@@ -274,7 +530,13 @@ def provider(ctx: Context, module: str) -> str:
 
 @function
 def module_report(ctx: Context) -> dict[str, list[str]]:
-    """What functions and modules there are."""
+    """What functions and modules there are.
+
+    Example:
+        ```console
+        $ saltern call test.module_report
+        ```
+    """
     from saltern.modules.functions.sys import list_functions, list_modules
 
     return {"functions": list_functions(ctx), "modules": list_modules(ctx), "missing_attrs": []}

@@ -13,26 +13,56 @@ from saltern.modules.tables.clock import set_hardware
 
 @function
 def get_zone(ctx: Context) -> str:
-    """The name of the time zone, such as ``Europe/Berlin``."""
+    """The name of the time zone, such as ``Europe/Berlin``.
+
+    Example:
+        ```console
+        $ saltern call timezone.get_zone
+        local:
+            Europe/Berlin
+        ```
+    """
     return clock.zone(ctx)
 
 
 @function
 def set_zone(ctx: Context, timezone: str) -> bool:
-    """Set the time zone."""
+    """Set the time zone.
+
+    Example:
+        ```console
+        $ saltern call timezone.set_zone Europe/Berlin
+        local:
+            True
+        ```
+    """
     clock.set_zone(ctx, clock.checked(timezone))
     return True
 
 
 @function
 def get_hwclock(ctx: Context) -> str:
-    """What the hardware clock keeps: ``UTC`` or ``localtime``."""
+    """What the hardware clock keeps: ``UTC`` or ``localtime``.
+
+    Example:
+        ```console
+        $ saltern call timezone.get_hwclock
+        ```
+    """
     return clock.hardware(ctx)
 
 
 @function
 def set_hwclock(ctx: Context, clock: str) -> bool:
-    """Let the hardware clock keep ``UTC`` or ``localtime``."""
+    """Let the hardware clock keep ``UTC`` or ``localtime``.
+
+    Example:
+        ```console
+        $ saltern call timezone.set_hwclock localtime
+        local:
+            True
+        ```
+    """
     if clock not in ("UTC", "localtime"):
         raise Refused(f"the hardware clock keeps UTC or localtime, not {clock!r}")
     set_hardware(ctx, clock)
@@ -41,29 +71,83 @@ def set_hwclock(ctx: Context, clock: str) -> bool:
 
 @function
 def get_offset(ctx: Context) -> str:
-    """How far it is from UTC, such as ``+0100``."""
+    """How far it is from UTC, such as ``+0100``.
+
+    Example:
+        ```jinja
+        local:
+            +0…00
+        $ saltern call timezone.get_offset
+        local:
+            +0…00
+        ```
+        ```text
+        local:
+            +0…00
+        $ saltern call timezone.get_offset
+        local:
+            +0…00
+        ```
+    """
     import time
 
+    time.tzset()  # an earlier state may have set another zone
     return time.strftime("%z", time.localtime(ctx.clock.now()))
 
 
 @function
 def get_zonecode(ctx: Context) -> str:
-    """Its short name, such as ``CET``."""
+    """Its short name, such as ``CET``.
+
+    Example:
+        ```jinja
+        local:
+            CE…T
+        $ saltern call timezone.get_zonecode
+        local:
+            CE…T
+        ```
+        ```text
+        local:
+            CE…T
+        $ saltern call timezone.get_zonecode
+        local:
+            CE…T
+        ```
+    """
     import time
 
+    time.tzset()
     return time.strftime("%Z", time.localtime(ctx.clock.now()))
 
 
 @function
 def zone_compare(ctx: Context, timezone: str) -> bool:
-    """Whether this is the time zone of the machine."""
+    """Whether this is the time zone of the machine.
+
+    Example:
+        ```console
+        $ saltern call timezone.zone_compare Europe/Berlin
+        local:
+            True
+        ```
+    """
     return get_zone(ctx) == timezone
 
 
 @function(name="list")
 def zones(ctx: Context) -> object:
-    """Every time zone of the machine."""
+    """Every time zone of the machine.
+
+    Example:
+        ```console
+        $ saltern call timezone.list
+        local:
+        …
+            - Europe/Berlin
+        …
+        ```
+    """
     from zoneinfo import available_timezones
 
     return sorted(available_timezones())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from saltern.modules.accounts import user_tools
 from saltern.modules.accounts.records import GECOS
 from saltern.modules.accounts.user_wish import Wish
-from saltern.modules.api import function
+from saltern.modules.api import Function, documented, function
 from saltern.modules.context import Context
 from saltern.modules.machine import tool
 
@@ -20,7 +20,22 @@ if TYPE_CHECKING:
 
 @function
 def info(ctx: Context, name: str) -> dict[str, object]:
-    """What the machine knows of a user; empty if it knows none."""
+    """What the machine knows of a user; empty if it knows none.
+
+    Example:
+        ```console
+        $ saltern call user.info ada
+        local:
+            ----------
+            fullname:
+                Ada Lovelace
+            gid:
+                2001
+            groups:
+                - ada
+        …
+        ```
+    """
     import pwd
 
     try:
@@ -57,14 +72,29 @@ def _groups(name: str, gid: int) -> list[str]:
 
 @function
 def list_groups(ctx: Context, name: str) -> list[str]:
-    """The groups of a user."""
+    """The groups of a user.
+
+    Example:
+        ```console
+        $ saltern call user.list_groups ada
+        local:
+            - ada
+            - staffers
+        ```
+    """
     groups = info(ctx, name).get("groups")
     return list(groups) if isinstance(groups, list) else []
 
 
 @function
 def list_users(ctx: Context) -> list[str]:
-    """The names of all users, sorted."""
+    """The names of all users, sorted.
+
+    Example:
+        ```console
+        $ saltern call user.list_users
+        ```
+    """
     import pwd
 
     return sorted(entry.pw_name for entry in pwd.getpwall())
@@ -72,7 +102,13 @@ def list_users(ctx: Context) -> list[str]:
 
 @function
 def getent(ctx: Context, refresh: bool = False) -> list[dict[str, object]]:
-    """Everything known of all users."""
+    """Everything known of all users.
+
+    Example:
+        ```console
+        $ saltern call user.getent
+        ```
+    """
     import pwd
 
     return [_told(entry) for entry in pwd.getpwall()]
@@ -80,7 +116,15 @@ def getent(ctx: Context, refresh: bool = False) -> list[dict[str, object]]:
 
 @function
 def primary_group(ctx: Context, name: str) -> str:
-    """The name of a user's own group, or nothing."""
+    """The name of a user's own group, or nothing.
+
+    Example:
+        ```console
+        $ saltern call user.primary_group ada
+        local:
+            ada
+        ```
+    """
     import grp
     import pwd
 
@@ -116,7 +160,15 @@ def add(
     usergroup: bool | None = None,
     local: bool = False,
 ) -> bool:
-    """Make a user."""
+    """Make a user.
+
+    Example:
+        ```console
+        $ saltern call user.add carol uid=2100 shell=/bin/bash
+        local:
+            True
+        ```
+    """
     words = dict(zip(GECOS, (fullname, roomnumber, workphone, homephone, other), strict=True))
     given: dict[str, object] = {"uid": uid, "gid": gid, "home": home, "shell": shell}
     fields = {key: value for key, value in given.items() if value is not None} | dict(words)
@@ -150,7 +202,15 @@ def delete(
     root: str | None = None,
     local: bool = False,
 ) -> bool:
-    """Remove a user; with ``remove`` the home directory, too."""
+    """Remove a user; with ``remove`` the home directory, too.
+
+    Example:
+        ```console
+        $ saltern call user.delete olduser remove=true
+        local:
+            True
+        ```
+    """
     user_tools.remove(ctx, user_tools.checked_name(str(name)), purge=remove, force=force)
     return True
 
@@ -162,42 +222,115 @@ def _modified(ctx: Context, name: str, *argv: str) -> bool:
 
 @function
 def chuid(ctx: Context, name: str, uid: int, root: str | None = None) -> bool:
-    """Give a user another number."""
+    """Give a user another number.
+
+    Example:
+        ```console
+        $ saltern call user.chuid ada 2200
+        local:
+            True
+        ```
+    """
     return _modified(ctx, name, "-u", str(uid))
 
 
 @function
 def chgid(ctx: Context, name: str, gid: object, root: str | None = None) -> bool:
-    """Give a user another primary group."""
+    """Give a user another primary group.
+
+    Example:
+        ```console
+        $ saltern call user.chgid ada 2000
+        local:
+            True
+        ```
+    """
     return _modified(ctx, name, "-g", str(gid))
 
 
 @function
 def chshell(ctx: Context, name: str, shell: str, root: str | None = None) -> bool:
-    """Give a user another login shell."""
+    """Give a user another login shell.
+
+    Example:
+        ```console
+        $ saltern call user.chshell ada /bin/sh
+        local:
+            True
+        ```
+    """
     return _modified(ctx, name, "-s", shell)
 
 
 @function
 def chhome(ctx: Context, name: str, home: str, persist: bool = False, root: str | None = None) -> bool:
-    """Give a user another home directory; ``persist`` moves what is in it."""
+    """Give a user another home directory; ``persist`` moves what is in it.
+
+    Example:
+        ```console
+        $ saltern call user.chhome ada /srv/ada persist=true
+        local:
+            True
+        ```
+    """
     return _modified(ctx, name, "-d", home, *(["-m"] if persist else []))
 
 
 @function
 def chgroups(ctx: Context, name: str, groups: object, append: bool = False, root: str | None = None) -> bool:
-    """Put a user into these groups, and out of all others unless ``append``."""
+    """Put a user into these groups, and out of all others unless ``append``.
+
+    Example:
+        ```console
+        $ saltern call user.chgroups deploy staffers append=true
+        local:
+            True
+        ```
+    """
     return _modified(ctx, name, *(["-a"] if append else []), "-G", ",".join(_names(groups)))
 
 
 @function
 def chfullname(ctx: Context, name: str, fullname: str, root: str | None = None) -> bool:
-    """Give a user another full name."""
+    """Give a user another full name.
+
+    Example:
+        ```console
+        $ saltern call user.chfullname ada 'Ada King'
+        local:
+            True
+        ```
+    """
     have = info(ctx, name)
     return _modified(ctx, name, "-c", user_tools.gecos(have | {"fullname": fullname}))
 
 
 @function
 def rename(ctx: Context, name: str, new_name: str, root: str | None = None) -> bool:
-    """Give a user another login name."""
+    """Give a user another login name.
+
+    Example:
+        ```console
+        $ saltern call user.rename olduser newuser
+        local:
+            True
+        ```
+    """
     return _modified(ctx, name, "-l", user_tools.checked_name(str(new_name)))
+
+
+def _word(field: str, what: str) -> Function[..., bool]:
+    """A function that changes one part of what is said of a user."""
+
+    def body(ctx: Context, name: str, value: str, root: str | None = None) -> bool:
+        have = info(ctx, name)
+        return _modified(ctx, name, "-c", user_tools.gecos({**have, field: value}))
+
+    body.__doc__ = documented(f"Change the {what} of a user.", f"user.ch{field} ada anything")
+    return Function(body, f"ch{field}")
+
+
+chroomnumber = _word("roomnumber", "room number")
+chworkphone = _word("workphone", "phone number at work")
+chhomephone = _word("homephone", "phone number at home")
+chother = _word("other", "other remarks")

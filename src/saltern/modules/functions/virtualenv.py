@@ -24,7 +24,13 @@ def create(
     user: str | None = None,
     **_: object,
 ) -> bool:
-    """Make an environment, unless it is there."""
+    """Make an environment, unless it is there.
+
+    Example:
+        ```console
+        $ saltern call virtualenv.create /srv/app/venv
+        ```
+    """
     env = Env(
         path=absolute(path),
         python=python or "python3",
@@ -41,20 +47,44 @@ def create(
 
 @function
 def get_site_packages(ctx: Context, venv: str) -> str:
-    """Where an environment keeps its packages."""
+    """Where an environment keeps its packages.
+
+    Example:
+        ```console
+        $ saltern call virtualenv.get_site_packages /srv/venv
+        local:
+            /srv/venv/lib/python3.11/site-packages
+        ```
+    """
     return _ask(ctx, venv, "import sysconfig; print(sysconfig.get_path('purelib'))")
 
 
 @function
 def get_distribution_path(ctx: Context, venv: str, distribution: str) -> str:
-    """Where a package of an environment lies."""
+    """Where a package of an environment lies.
+
+    Example:
+        ```console
+        $ saltern call virtualenv.get_distribution_path /srv/venv gunicorn
+        local:
+            /srv/venv/lib/python3.11/site-packages
+        ```
+    """
     asked = "import sys, importlib.metadata as m; print(m.distribution(sys.argv[1]).locate_file(''))"
     return _ask(ctx, venv, asked, distribution)
 
 
 @function
 def get_distribution_version(ctx: Context, venv: str, distribution: str) -> str:
-    """The version of a package of an environment."""
+    """The version of a package of an environment.
+
+    Example:
+        ```console
+        $ saltern call virtualenv.get_distribution_version /srv/venv gunicorn
+        local:
+            1.0
+        ```
+    """
     return _ask(ctx, venv, "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))", distribution)
 
 

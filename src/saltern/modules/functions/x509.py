@@ -18,7 +18,13 @@ from saltern.system import files
 
 @function
 def read_certificate(ctx: Context, certificate: str) -> dict[str, object]:
-    """What a certificate (a path or PEM text) says: names, serial number, times, fingerprint."""
+    """What a certificate (a path or PEM text) says: names, serial number, times, fingerprint.
+
+    Example:
+        ```console
+        $ saltern call x509.read_certificate /etc/pki/www.pem
+        ```
+    """
     from saltern.modules.states.x509 import issuing
 
     with told("certificate"):
@@ -28,7 +34,17 @@ def read_certificate(ctx: Context, certificate: str) -> dict[str, object]:
 
 @function
 def read_csr(ctx: Context, csr: str) -> dict[str, object]:
-    """The name in a certificate request."""
+    """The name in a certificate request.
+
+    Example:
+        ```console
+        $ saltern call x509.read_csr /etc/pki/old.csr
+        local:
+            ----------
+            subject:
+                CN=www.example.org
+        ```
+    """
     with told("csr"):
         found = library.load_request(library.material(csr, "csr"), "csr")
     return {"subject": found.subject.rfc4514_string()}
@@ -36,7 +52,15 @@ def read_csr(ctx: Context, csr: str) -> dict[str, object]:
 
 @function
 def expires(ctx: Context, certificate: str, days: int = 0) -> bool:
-    """Whether a certificate is not valid any more, or will not be in so many days."""
+    """Whether a certificate is not valid any more, or will not be in so many days.
+
+    Example:
+        ```console
+        $ saltern call x509.expires /etc/pki/www.pem
+        local:
+            False
+        ```
+    """
     from datetime import datetime, timedelta
 
     with told("certificate"):
@@ -47,13 +71,33 @@ def expires(ctx: Context, certificate: str, days: int = 0) -> bool:
 
 @function
 def will_expire(ctx: Context, certificate: str, days: int) -> dict[str, object]:
-    """Whether a certificate expires within so many days."""
+    """Whether a certificate expires within so many days.
+
+    Example:
+        ```console
+        $ saltern call x509.will_expire /etc/pki/www.pem days=30
+        local:
+            ----------
+            check_days:
+                30
+            will_expire:
+                False
+        ```
+    """
     return {"check_days": days, "will_expire": expires(ctx, certificate, days)}
 
 
 @function
 def get_private_key_size(ctx: Context, private_key: str, passphrase: str | None = None) -> int:
-    """The size of a private key, in bits."""
+    """The size of a private key, in bits.
+
+    Example:
+        ```console
+        $ saltern call x509.get_private_key_size /etc/pki/www.key
+        local:
+            2048
+        ```
+    """
     with told("private_key"):
         data = library.material(private_key, "private_key")
         return kind_of(library.load_key(data, passphrase, "private_key")).keysize
@@ -61,7 +105,16 @@ def get_private_key_size(ctx: Context, private_key: str, passphrase: str | None 
 
 @function
 def get_public_key(ctx: Context, key: str, passphrase: str | None = None) -> str:
-    """The public key of a certificate, a request or a private key, as PEM."""
+    """The public key of a certificate, a request or a private key, as PEM.
+
+    Example:
+        ```console
+        $ saltern call x509.get_public_key /etc/pki/www.key
+        local:
+            -----BEGIN PUBLIC KEY-----
+        …
+        ```
+    """
     with told("key"):
         data = library.material(key, "key")
         if b"CERTIFICATE REQUEST-----" in data:
@@ -78,7 +131,15 @@ def get_public_key(ctx: Context, key: str, passphrase: str | None = None) -> str
 def verify_private_key(
     ctx: Context, private_key: str, public_key: str, passphrase: str | None = None
 ) -> bool:
-    """Whether a private key belongs to a certificate, a request or another key."""
+    """Whether a private key belongs to a certificate, a request or another key.
+
+    Example:
+        ```console
+        $ saltern call x509.verify_private_key /etc/pki/www.key /etc/pki/www.pem
+        local:
+            True
+        ```
+    """
     own = get_public_key(ctx, private_key, passphrase)
     return own == get_public_key(ctx, public_key)
 
@@ -93,7 +154,15 @@ def create_private_key(
     encoding: str = "pem",
     overwrite: bool = False,
 ) -> str:
-    """A new private key: written to ``path`` (which must be free), or returned as PEM text."""
+    """A new private key: written to ``path`` (which must be free), or returned as PEM text.
+
+    Example:
+        ```console
+        $ saltern call x509.create_private_key /etc/pki/new.key algo=ec
+        local:
+            Private key written to /etc/pki/new.key
+        ```
+    """
     with told(path or "private key"):
         data = encoded(generate(wanted_kind(algo, keysize)), passphrase, encoding)
         if not path:
@@ -106,11 +175,21 @@ def create_private_key(
 
 @function
 def get_pem_entry(ctx: Context, text: str, pem_type: str | None = None) -> str:
-    """The first PEM entry of a text, tidy; of one kind if that is given."""
+    """The first PEM entry of a text, or of the file it names, tidy; of one kind if that is given.
+
+    Example:
+        ```console
+        $ saltern call x509.get_pem_entry /etc/pki/www.pem
+        local:
+            -----BEGIN CERTIFICATE-----
+        …
+        ```
+    """
     from saltern.modules.states.x509.pems import entries
 
     with told("text"):
-        found = [entry for kind, entry in entries(text) if pem_type in (None, kind)]
+        given = library.material(text, "text").decode(errors="replace") if os.path.isabs(text) else text
+        found = [entry for kind, entry in entries(given) if pem_type in (None, kind)]
     if not found:
         raise BadArgument(f"the text holds no {pem_type}")
     return found[0]

@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 
 from saltern.modules.packages.model import (
+    PLAIN,
     Group,
+    How,
     Item,
     Listing,
     Offer,
@@ -26,12 +28,14 @@ LOCK_WAIT = ("-o", "DPkg::Lock::Timeout=300")
 VERBS: dict[str, tuple[str, ...]] = {
     "install": ("install",),
     "reinstall": ("install", "--reinstall"),
+    "download": ("install", "--reinstall", "--download-only"),
     "remove": ("remove",),
     "purge": ("purge",),
     "upgrade": ("upgrade",),
     "autoremove": ("autoremove",),
     "autopurge": ("autopurge",),
 }
+NO_GROUPS = "apt has no groups of packages; name a metapackage with pkg.installed instead"
 STEP = re.compile(r"^(Inst|Remv|Purg) (\S+)(?: \[([^\]]*)\])?(?: \((\S+) )?", re.MULTILINE)
 POLICY = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (\S+)\n(?:  Version table:\n)?", re.MULTILINE)
 VERSION_ROW = re.compile(r"^ (?:\*\*\*|   ) (\S+) -?\d+$", re.MULTILINE)
@@ -81,10 +85,10 @@ class Apt:
         texts = [row[4] for row in self._rows() if row[3] == "installed" and row[4]]
         return frozenset(one.split()[0] for text in texts for one in text.split(","))
 
-    def offers(self, names: Sequence[str], fromrepo: str = "") -> dict[str, Offer]:
+    def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
             return {}
-        release = ("-o", f"APT::Default-Release={fromrepo}") if fromrepo else ()
+        release = ("-o", f"APT::Default-Release={how.fromrepo}") if how.fromrepo else ()
         text = self.tool.ask("apt-cache", "-q", *release, "policy", "--", *names)
         heads = list(POLICY.finditer(text))
         ends = [*(head.start() for head in heads), len(text)][1:]
@@ -110,7 +114,7 @@ class Apt:
     def carry_out(self, order: Order) -> None:
         self.tool.order("apt-get", "-q", "-y", *LOCK_WAIT, *_config(order), *_options(order), *_words(order))
 
-    def refresh(self) -> None:
+    def refresh(self, *, trust: bool = False) -> None:  # noqa: ARG002
         self.tool.order("apt-get", "-q", *LOCK_WAIT, "update")
 
     def place(self, key: str) -> str:
@@ -131,6 +135,9 @@ class Apt:
 
     def held(self) -> frozenset[str]:
         return frozenset(self.tool.ask("apt-mark", "showhold").split())
+
+    def why_no_hold(self) -> str:
+        return ""
 
     def set_hold(self, names: Sequence[str], *, on: bool) -> None:
         # Through dpkg, which also takes names that are not installed.
@@ -180,7 +187,10 @@ class Apt:
         return {row.pop("name"): {key: value for key, value in row.items() if value} for row in known}
 
     def group(self, name: str) -> Group | None:  # noqa: ARG002
-        raise PackageError("apt has no groups of packages; name a metapackage with pkg.installed instead")
+        raise PackageError(NO_GROUPS)
+
+    def groups(self) -> dict[str, list[str]]:
+        raise PackageError(NO_GROUPS)
 
 
 def _words(order: Order) -> list[str]:
@@ -207,7 +217,6 @@ def _options(order: Order) -> list[str]:
             ("--allow-unauthenticated", how.skip_verify),
             ("--allow-change-held-packages", how.change_held),
             ("--allow-downgrades", any(item.version or item.path for item in order.items)),
-            ("--download-only", how.fetch_only),
         )
         if wanted
     ]

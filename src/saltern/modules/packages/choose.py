@@ -65,14 +65,16 @@ def make(row: Row, host: Host, clock: Clock) -> Manager:
     return cast("Manager", made)
 
 
-def refresh(ctx: Context, *, valid_for: float | None = None, again: bool = False) -> bool:
+def refresh(
+    ctx: Context, *, valid_for: float | None = None, again: bool = False, trust: bool = False
+) -> bool:
     """Fetch the lists of packages; once per run unless ``again``. Whether it was done."""
     if ctx.run.context.get(FRESH) and not again:
         return False
     chosen = manager(ctx)
     if valid_for and ctx.clock.now() - chosen.refreshed_at() < valid_for:
         return False
-    chosen.refresh()
+    chosen.refresh(trust=trust)
     ctx.run.context[FRESH] = True
     return True
 

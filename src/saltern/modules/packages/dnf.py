@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from saltern.modules.packages.model import Group, Offer, Order, PackageError, change
-from saltern.modules.packages.rpm import Rpm, nevra
+from saltern.modules.packages.comps import group_of, groups_of
+from saltern.modules.packages.model import PLAIN, Group, How, Item, Offer, Order, PackageError
+from saltern.modules.packages.rpm import Rpm, Step, foreseen, nevra
+from saltern.modules.packages.tool import why
 
 VERBS: dict[str, str] = {
     "install": "install",
@@ -17,158 +19,204 @@ VERBS: dict[str, str] = {
     "autoremove": "autoremove",
     "autopurge": "autoremove",
 }
-# The sections of the table that is shown before the question, and whether they bring or take.
-SECTIONS = re.compile(
-    r"^(Installing|Upgrading|Updating|Downgrading|Reinstalling|Removing)(?: [a-z ]+)?:\s*$", re.MULTILINE
-)
-END = re.compile(r"^\s*$|^Transaction Summary|^=+$", re.MULTILINE)
+# The sections of the table that is shown before the question; others (what is skipped) do nothing.
+SECTIONS: dict[str, str] = {
+    "Installing": "add",
+    "Upgrading": "replace",
+    "Updating": "replace",
+    "Downgrading": "replace",
+    "Reinstalling": "again",
+    "Removing": "remove",
+}
+HEAD = re.compile(r"^(\w+)[\w/ ]*:\s*$")
+END = re.compile(r"^Transaction Summary")
+# Name, architecture, version, repository, size; a size of less than a kilobyte has no unit.
+ROW = re.compile(r"^ +(\S+) +(\S+) +(\S+) +\S+ +[\d.]+(?: +[A-Za-z]+)? *$")
+ALONE = re.compile(r"^ +(\S+)$")
 REFUSED = 1  # the exit code of --assumeno, when there is something to do
-LOCKED = re.compile(r"^!?(?:\d+:)?(?P<name>\S+?)-(?:\d+:)?[^-\s]+-[^-\s]+$", re.MULTILINE)
-GROUP_PART = re.compile(r"^\s*(Mandatory|Default|Optional)[^:\n]*:\s*(.*)$")
+LOCKED = re.compile(r"^(?P<entry>(?:\d+:)?(?P<name>[^\s!]\S*?)-(?:\d+:)?[^-\s]+-[^-\s]+)$", re.MULTILINE)
+LOCKED_5 = re.compile(r"^Package name: (?P<entry>(?P<name>\S+))$", re.MULTILINE)
+NO_COMMAND = "No such command"
 
 
 class Dnf(Rpm):
     name = "dnf"
     program = "dnf"
+    plugin = "python3-dnf-plugin-versionlock"
 
-    def offers(self, names: Sequence[str], fromrepo: str = "") -> dict[str, Offer]:
+    def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
             return {}
         form = "%{name}\t%{evr}\t%{arch}\n"
-        argv = ["-q", *_repos(fromrepo), "repoquery", "--available", "--qf", form, "--", *names]
+        argv = ["-q", *_sources(how), "repoquery", "--available", "--qf", form, "--", *names]
         rows = [line.split("\t") for line in self.tool.ask(self.program, *argv).splitlines() if line.strip()]
-        return self._best((self._called(row[0], row[2]), _bare(row[1])) for row in rows)
+        return self._offered((self._called(row[0], row[2]), _bare(row[1])) for row in rows)
 
-    def _best(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Offer]:
-        from functools import cmp_to_key
-
-        found: dict[str, set[str]] = {}
-        for name, version in pairs:
-            found.setdefault(name, set()).add(version)
-        newest_first = {
-            name: tuple(sorted(versions, key=cmp_to_key(self.compare), reverse=True))
-            for name, versions in found.items()
-        }
-        return {name: Offer(versions[0], versions) for name, versions in newest_first.items()}
+    # -- transactions ----------------------------------------------------------------------------
 
     def foresee(self, order: Order) -> dict[str, object]:
-        argv = [self.program, "--assumeno", *_options(order), *self._words(order)]
-        ran = self.tool.run(argv)
-        if ran.code not in (0, REFUSED) or (ran.code == REFUSED and not SECTIONS.search(ran.out)):
-            raise PackageError(f"{self.program} failed: {(ran.err or ran.out).strip()[-800:]}")
-        return self._changes(ran.out)
-
-    def _changes(self, text: str) -> dict[str, object]:
-        before = self.listing()
         found: dict[str, object] = {}
-        for verb, name, arch, version in table(text):
-            called = self._called(name, arch)
-            found[called] = change(before.get(called, ""), "" if verb == "Removing" else _bare(version))
+        for words in self._words(order):
+            argv = [self.program, "--assumeno", *_options(order), *words]
+            ran = self.tool.run(argv)
+            rows = list(table(ran.out))
+            if ran.code not in (0, REFUSED) or (ran.code == REFUSED and not rows):
+                raise PackageError(why(argv, ran))
+            steps = (
+                Step(kind, self._called(name, arch), _bare(version)) for kind, name, arch, version in rows
+            )
+            found |= foreseen(self.listing(), steps)
         return dict(sorted(found.items()))
 
-    def _words(self, order: Order) -> list[str]:
-        verb = VERBS[order.verb]
-        if order.how.only_upgrade and order.verb == "install":
-            verb = "upgrade"
-        if any(self._lower(item.name, item.version) for item in order.items):
-            verb = "downgrade"
-        return [verb, "--", *(nevra(item) for item in order.items)]
-
-    def _lower(self, name: str, version: str) -> bool:
-        if not version:
-            return False
-        current = self.listing().get(name, "")
-        return bool(current) and all(self.compare(version, one) < 0 for one in current.split(","))
-
     def carry_out(self, order: Order) -> None:
-        self.tool.order(self.program, "-y", *_options(order), *self._words(order))
+        for words in self._words(order):
+            self.tool.order(self.program, "-y", *_options(order), *words)
 
-    def refresh(self) -> None:
-        self.tool.order(self.program, "-q", "clean", "expire-cache")
-        self.tool.order(self.program, "-q", "makecache")
+    def _words(self, order: Order) -> list[list[str]]:
+        """The commands of one order; dnf takes older versions with ``install``, too."""
+        if order.verb != "download":
+            upgrade = order.verb == "install" and order.how.only_upgrade
+            return [_command("upgrade" if upgrade else VERBS[order.verb], order.items)]
+        # What is installed can only be fetched to be installed again, what is not only to be installed.
+        there = self.listing()
+        old = [item for item in order.items if item.version in there.get(item.name, "").split(",")]
+        new = [item for item in order.items if item not in old]
+        return [_command(one, items) for one, items in (("install", new), ("reinstall", old)) if items]
+
+    def refresh(self, *, trust: bool = False) -> None:  # noqa: ARG002 - keys the file names are trusted
+        self.tool.order(self.program, "-q", "-y", "makecache", "--refresh")
 
     def refreshed_at(self) -> float:
         return 0.0
 
-    def held(self) -> frozenset[str]:
+    # -- holds -----------------------------------------------------------------------------------
+
+    def _locks(self) -> list[tuple[str, str]]:
+        """Packages that are locked, each with its entry. Without the plugin there is no such command."""
         ran = self.tool.run([self.program, "-q", "versionlock", "list"])
-        # Without the plugin there is no such command, and nothing is held.
-        return frozenset(match["name"] for match in LOCKED.finditer(ran.out if ran.code == 0 else ""))
+        text = ran.out if ran.code == 0 else ""
+        return [
+            (found["name"], found["entry"]) for form in (LOCKED, LOCKED_5) for found in form.finditer(text)
+        ]
+
+    def held(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self._locks())
+
+    def why_no_hold(self) -> str:
+        ran = self.tool.run([self.program, "-q", "versionlock", "list"])
+        lacking = NO_COMMAND in ran.err + ran.out
+        return f"{self.program} holds packages with a plugin; install {self.plugin} first" if lacking else ""
 
     def set_hold(self, names: Sequence[str], *, on: bool) -> None:
-        self.tool.ask(self.program, "-q", "versionlock", "add" if on else "delete", "--", *names)
+        words = list(names) if on else self._entries(names)
+        self.tool.order(self.program, "-q", "versionlock", "add" if on else "delete", *words)
+
+    def _entries(self, names: Sequence[str]) -> list[str]:
+        """What to name in order to delete the locks of packages."""
+        return list(names)
+
+    # -- groups ----------------------------------------------------------------------------------
 
     def group(self, name: str) -> Group | None:
-        ran = self.tool.run([self.program, "-q", "group", "info", "--", name])
-        if ran.code or ("Mandatory" not in ran.out and "Default" not in ran.out):
-            return None
-        return group_parts(ran.out)
+        return group_of(self.tool.run([self.program, "-q", "group", "info", name]).out)
+
+    def groups(self) -> dict[str, list[str]]:
+        return groups_of(self.tool.ask(self.program, "-q", "group", "list", "--hidden"))
 
 
 class Yum(Dnf):
-    """Before dnf: no ``repoquery`` of its own, so ``list`` has to do."""
+    """Before dnf: no ``repoquery`` of its own, so ``list`` has to do; an older version has its own verb."""
 
     name = "yum"
     program = "yum"
+    plugin = "yum-plugin-versionlock"
 
-    def offers(self, names: Sequence[str], fromrepo: str = "") -> dict[str, Offer]:
+    def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
             return {}
-        argv = ["-q", *_repos(fromrepo), "list", "--showduplicates", "available", "--", *names]
+        argv = ["-q", *_sources(how), "list", "--showduplicates", "available", "--", *names]
         ran = self.tool.run([self.program, *argv])
         words = ran.out.partition("Available Packages\n")[2].split() if ran.code == 0 else []
         rows = zip(words[::3], words[1::3], strict=False)  # name.arch, version, repository
-        return self._best(
+        return self._offered(
             (self._called(*full.rpartition(".")[::2]), _bare(version)) for full, version in rows
         )
 
+    def refresh(self, *, trust: bool = False) -> None:  # noqa: ARG002
+        self.tool.order(self.program, "-q", "clean", "expire-cache")
+        self.tool.order(self.program, "-q", "-y", "makecache")
+
+    def _words(self, order: Order) -> list[list[str]]:
+        lower = [item for item in order.items if self._lower(item)]
+        if not lower or order.verb == "download":
+            return super()._words(order)
+        rest = tuple(item for item in order.items if item not in lower)
+        others = super()._words(Order(order.verb, rest, order.how)) if rest else []
+        return [_command("downgrade", lower), *others]
+
+    def _lower(self, item: Item) -> bool:
+        current = self.listing().get(item.name, "") if item.version else ""
+        return bool(current) and all(self.compare(item.version, one) < 0 for one in current.split(","))
+
+    def _entries(self, names: Sequence[str]) -> list[str]:
+        return [entry for name, entry in self._locks() if name in names]
+
+    def groups(self) -> dict[str, list[str]]:
+        return groups_of(self.tool.ask(self.program, "-q", "group", "list", "hidden"))
+
 
 def table(text: str) -> Iterator[tuple[str, str, str, str]]:
-    """Rows of the transaction: verb, name, architecture, version. Long rows are broken into two lines."""
-    for section in SECTIONS.finditer(text):
-        rest = text[section.end() + 1 :]
-        stop = END.search(rest)
-        other = SECTIONS.search(rest)
-        ends = [match.start() for match in (stop, other) if match]
-        body = rest[: min(ends)] if ends else rest
-        lines = [line for line in body.splitlines() if not line.strip().startswith("replacing")]
-        words = " ".join(lines).split()
-        for at in range(0, len(words) - 3, 6):  # name, architecture, version, repository, size, unit
-            yield section[1], words[at], words[at + 1], words[at + 2]
+    """What the table says would be done: kind, name, architecture, version.
 
-
-def group_parts(text: str) -> Group:
-    parts: dict[str, list[str]] = {"Mandatory": [], "Default": [], "Optional": []}
-    current: list[str] | None = None
+    A row that is too long goes on in the next line; ``replacing`` names what goes for the row above.
+    """
+    kind = start = ""
     for line in text.splitlines():
-        head = GROUP_PART.match(line)
-        if head:
-            current = parts[head[1]]
-            current += head[2].split()
-        elif ":" in line and line.partition(":")[0].strip():
-            current = None
-        elif current is not None:
-            current += line.replace(":", " ").split()
-    return Group(**{name.lower(): tuple(found) for name, found in parts.items()})
+        if END.match(line):
+            return
+        if head := HEAD.match(line):
+            kind = SECTIONS.get(head[1], "")
+        elif not kind:
+            continue
+        elif line.split()[:1] == ["replacing"]:
+            yield "remove", *_replaced(line.split()[1:])
+        elif alone := ALONE.match(line):
+            start = alone[1]
+            continue
+        elif row := ROW.match(f" {start} {line}"):
+            yield kind, row[1], row[2], row[3]
+        start = ""
+
+
+def _replaced(words: list[str]) -> tuple[str, str, str]:
+    """``name.arch version`` of dnf, or the columns dnf 5 has."""
+    if len(words) > 2:
+        return words[0], words[1], words[2]
+    name, _, arch = words[0].rpartition(".")
+    return name, arch, words[-1]
+
+
+def _command(verb: str, items: Sequence[Item]) -> list[str]:
+    return [verb, "--", *(nevra(item) for item in items)]
 
 
 def _bare(version: str) -> str:
     return version.removeprefix("0:")
 
 
-def _repos(fromrepo: str) -> list[str]:
-    return ["--disablerepo=*", f"--enablerepo={fromrepo}"] if fromrepo else []
+def _sources(how: How) -> list[str]:
+    """Which repositories count, and whether locked versions do."""
+    told = ["--disablerepo=*", f"--enablerepo={how.fromrepo}"] if how.fromrepo else []
+    told += [f"--disablerepo={name}" for name in how.disablerepo]
+    told += [f"--enablerepo={name}" for name in how.enablerepo]
+    return [*told, "--disableplugin=versionlock"] if how.change_held else told
 
 
 def _options(order: Order) -> list[str]:
     how = order.how
-    told = _repos(how.fromrepo)
-    told += [f"--disablerepo={name}" for name in how.disablerepo]
-    told += [f"--enablerepo={name}" for name in how.enablerepo]
     rows: tuple[tuple[str, bool], ...] = (
         ("--nogpgcheck", how.skip_verify),
         ("--setopt=install_weak_deps=False", not how.install_recommends),
-        ("--disableplugin=versionlock", how.change_held),
-        ("--downloadonly", how.fetch_only),
+        ("--downloadonly", order.verb == "download"),
     )
-    return told + [option for option, wanted in rows if wanted]
+    return _sources(how) + [option for option, wanted in rows if wanted]

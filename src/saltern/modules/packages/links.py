@@ -16,23 +16,37 @@ from saltern.system.process import NOT_FOUND, Ran
 PROGRAMS = ("update-alternatives", "alternatives")  # Debian and SUSE; then Red Hat
 HEAD = re.compile(r"^(\S+) - (?:status is )?(auto|manual)", re.MULTILINE)
 POINTS = re.compile(r"^\s*link currently points to (\S+)", re.MULTILINE)
-CHOICE = re.compile(r"^(/\S*) - .*?priority (-?\d+)", re.MULTILINE)
+CHOICE = re.compile(r"^(/\S*) - .*?priority (-?\d+).*\n((?: (?:slave|follower) .*\n)*)", re.MULTILINE)
+FOLLOWER = re.compile(r"^ (?:slave|follower) (\S+): (\S+)", re.MULTILINE)
+
+Slaves = Mapping[str, str]  # name → link, or name → path
 
 
 class Group(Struct, frozen=True, kw_only=True):
-    """A name. ``choices`` are the programs that may stand for it, with their priorities."""
+    """A name. ``choices`` are the programs that may stand for it, with their priorities.
+
+    ``slaves`` are links that go along with it (a manual page), ``followers`` what each choice has for them.
+    """
 
     link: str = ""
     mode: str = "auto"
     value: str = ""
     choices: Mapping[str, int] = field(default_factory=dict)
+    slaves: Slaves = field(default_factory=dict)
+    followers: Mapping[str, Slaves] = field(default_factory=dict)
 
     @property
     def best(self) -> str:
         return max(self.choices, key=lambda path: self.choices[path], default="")
 
     def asdict(self) -> dict[str, object]:
-        return {"link": self.link, "mode": self.mode, "path": self.value, "choices": dict(self.choices)}
+        return {
+            "link": self.link,
+            "mode": self.mode,
+            "path": self.value,
+            "choices": dict(self.choices),
+            "slaves": {name: dict(paths) for name, paths in self.followers.items() if paths},
+        }
 
 
 def look(ctx: Context, name: str) -> Group | None:
@@ -49,20 +63,34 @@ def look(ctx: Context, name: str) -> Group | None:
 def _from_query(text: str) -> Group:
     first, *others = text.split("\n\n")
     fields = _fields(first)
-    choices = [_fields(part) for part in others if part.strip()]
+    parts = [part for part in others if part.strip()]
+    choices = [_fields(part) for part in parts]
     value = fields.get("Value", "")
     return Group(
         link=fields.get("Link", ""),
         mode=fields.get("Status", "auto"),
         value="" if value == "none" else value,
         choices={one["Alternative"]: int(one["Priority"]) for one in choices},
+        slaves=_indented(first),
+        followers={one["Alternative"]: _indented(part) for one, part in zip(choices, parts, strict=True)},
     )
 
 
 def _from_display(text: str, mode: str) -> Group:
     points = POINTS.search(text)
-    choices = {path: int(priority) for path, priority in CHOICE.findall(text)}
-    return Group(mode=mode, value=points[1] if points else "", choices=choices)
+    rows = CHOICE.findall(f"{text}\n")
+    return Group(
+        mode=mode,
+        value=points[1] if points else "",
+        choices={path: int(priority) for path, priority, _ in rows},
+        followers={path: dict(FOLLOWER.findall(more)) for path, _, more in rows},
+    )
+
+
+def _indented(text: str) -> dict[str, str]:
+    """The lines below ``Slaves:``, a name and a path in each."""
+    pairs = [line.split(None, 1) for line in text.splitlines() if line[:1] == " "]
+    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -74,11 +102,40 @@ def _fields(text: str) -> dict[str, str]:
     }
 
 
-def install(ctx: Context, name: str, link: str, path: str, priority: int) -> None:
-    for what, value in (("link", link), ("path", path)):
+class Slave(Struct, frozen=True):
+    """A link that goes along: where it is, its name, and what it points to if the program is chosen."""
+
+    link: str
+    name: str
+    path: str
+
+
+def install(
+    ctx: Context, name: str, link: str, path: str, priority: int, slaves: tuple[Slave, ...] | None = None
+) -> None:
+    """Offer a program. Without ``slaves`` those it has stay; the tool would forget what is not named."""
+    check(name, link, path, slaves or ())
+    along = _kept(look(ctx, name), path) if slaves is None else slaves
+    words = [word for one in along for word in ("--slave", one.link, one.name, one.path)]
+    _order(ctx, "--install", link, name, path, str(priority), *words)
+
+
+def check(name: str, link: str, path: str, slaves: tuple[Slave, ...] = ()) -> None:
+    """Raises ``BadArgument`` for what can be no alternative."""
+    places = [("link", link), ("path", path), *((one.name, one.link) for one in slaves)]
+    for what, value in (*places, *((one.name, one.path) for one in slaves)):
         _check(value, what, absolute=True)
-    _check(name, "name")
-    _order(ctx, "--install", link, name, path, str(priority))
+    for one in (name, *(slave.name for slave in slaves)):
+        _check(one, "name")
+
+
+def _kept(group: Group | None, path: str) -> tuple[Slave, ...]:
+    if group is None:
+        return ()
+    has = group.followers.get(path, {})
+    return tuple(
+        Slave(group.slaves[name], name, target) for name, target in has.items() if name in group.slaves
+    )
 
 
 def remove(ctx: Context, name: str, path: str) -> None:

@@ -17,15 +17,19 @@ class PackageError(BadArgument):
 
 
 class Item(Struct, frozen=True):
-    """A package to act on; with ``version`` exactly that one, with ``path`` from that file."""
+    """A package to act on; with ``version`` exactly that one, with ``path`` from that file.
+
+    ``newest`` says that the version is only the newest there is, and any newer one will do.
+    """
 
     name: str
     version: str = ""
     path: str = ""
+    newest: bool = False
 
 
 class How(Struct, frozen=True, kw_only=True):
-    """What else is said about a transaction. None leaves it to the manager's own settings."""
+    """What else is said about a transaction."""
 
     fromrepo: str = ""
     enablerepo: tuple[str, ...] = ()
@@ -36,14 +40,17 @@ class How(Struct, frozen=True, kw_only=True):
     change_held: bool = False
     new_config: bool = False
     whole_system: bool = False  # an upgrade may add and remove packages (``dist-upgrade``)
-    fetch_only: bool = False
 
 
 PLAIN = How()
 
 
 class Order(Struct, frozen=True):
-    """One transaction. ``verb`` is install, reinstall, remove, purge, upgrade, autoremove or autopurge."""
+    """One transaction.
+
+    ``verb`` is install, reinstall, download, remove, purge, upgrade, autoremove or autopurge.
+    Items to download have a version, and may be installed in it already.
+    """
 
     verb: str
     items: tuple[Item, ...] = ()
@@ -74,8 +81,8 @@ class Manager(Protocol):
         """Names that installed packages stand in for."""
         ...
 
-    def offers(self, names: Sequence[str], fromrepo: str = "") -> dict[str, Offer]:
-        """What can be had; a name nobody knows is not among the keys."""
+    def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
+        """What can be had, from the repositories ``how`` names; a name nobody knows is not among the keys."""
         ...
 
     def foresee(self, order: Order) -> dict[str, object]:
@@ -88,8 +95,8 @@ class Manager(Protocol):
         """Whether the package file is in the cache."""
         ...
 
-    def refresh(self) -> None:
-        """Fetch the lists of packages again."""
+    def refresh(self, *, trust: bool = False) -> None:
+        """Fetch the lists of packages again; ``trust`` also takes new keys that sign them."""
         ...
 
     def refreshed_at(self) -> float:
@@ -97,6 +104,10 @@ class Manager(Protocol):
         ...
 
     def held(self) -> frozenset[str]: ...
+
+    def why_no_hold(self) -> str:
+        """What keeps this manager from holding packages; empty if nothing does."""
+        ...
 
     def set_hold(self, names: Sequence[str], *, on: bool) -> None: ...
 
@@ -128,11 +139,23 @@ class Manager(Protocol):
         """A group of packages, or None where there is none of that name."""
         ...
 
+    def groups(self) -> dict[str, list[str]]:
+        """The groups there are, as ``available``, ``installed`` …"""
+        ...
+
 
 class Group(Struct, frozen=True, kw_only=True):
+    """A group of packages; one of dnf may be made of other ``groups`` (an environment)."""
+
+    title: str
+    id: str = ""
+    description: str = ""
     mandatory: tuple[str, ...] = ()
     default: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    conditional: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    optional_groups: tuple[str, ...] = ()
 
 
 def change(old: str, new: str) -> dict[str, str]:

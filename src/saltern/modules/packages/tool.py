@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
+from saltern.modules.packages.masks import masked
 from saltern.modules.packages.model import PackageError
 from saltern.system.clock import Clock
 from saltern.system.host import Host
@@ -12,8 +14,17 @@ from saltern.system.process import NOT_FOUND, Ran
 # Its output is read by us, so in English; maintainer scripts still get a UTF-8 locale.
 ENV: dict[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
 MOST_SAID = 12  # lines
-BUSY = ("could not get lock", "is locked by another process", "unable to lock", "resource temporarily")
+BUSY = (
+    "could not get lock",
+    "is locked by another process",
+    "unable to lock",
+    "resource temporarily",
+    "system management is locked",
+)
 TRIES, PAUSE = 60, 5.0
+ERROR = re.compile(r"E:|error|problem|.*\bfailed\b", re.IGNORECASE)
+REASON = re.compile(r"(?:E|error|problem):|:: .* (?:in conflict|required by)", re.IGNORECASE)
+NOISE = re.compile(r"\(try to add|Please see the above|W:|warning:|Failed loading plugin", re.IGNORECASE)
 
 
 class Tool:
@@ -52,8 +63,22 @@ def _busy(ran: Ran) -> bool:
 
 
 def why(argv: Sequence[str], ran: Ran) -> str:
-    """The errors it printed; if it names none, its last words."""
-    lines = [line.strip() for line in (ran.err or ran.out).splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith(("E:", "Error", "ERROR", "error"))]
-    said = "\n".join((errors or lines)[-MOST_SAID:]) or f"it ended with exit code {ran.code}"
-    return f"{argv[0]} failed: {said}"
+    """What it said from its first error on; if it names none, its last words.
+
+    Some print the reason (which packages are in conflict) beside the errors, on the other stream.
+    """
+    if ran.code == NOT_FOUND and not ran.out:
+        return f"the program {argv[0]!r} is not on this machine; install the package that has it"
+    said = _from(REASON, ran.out) + _from(ERROR, ran.err)
+    said = said or _lines(ran.err) or _lines(ran.out) or [f"it ended with exit code {ran.code}"]
+    return masked(f"{argv[0]} failed: " + "\n".join(said[-MOST_SAID:]))
+
+
+def _from(start: re.Pattern[str], text: str) -> list[str]:
+    lines = _lines(text)
+    first = next((at for at, line in enumerate(lines) if start.match(line)), len(lines))
+    return lines[first:]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip() and not NOISE.match(line.strip())]

@@ -26,10 +26,10 @@ def rpm_compare(one: str, other: str) -> int:
 
 def _parts(text: str) -> tuple[str, str, str]:
     epoch, colon, rest = text.partition(":")
-    if not colon:
-        epoch, rest = "0", text
-    version, _, release = rest.partition("-")
-    return epoch or "0", version, release
+    if not colon or not epoch.isdigit():
+        epoch, rest = "0", rest if colon and not epoch else text
+    version, dash, release = rest.rpartition("-")
+    return (epoch, version, release) if dash else (epoch, rest, "")
 
 
 def _label(one: str, other: str) -> int:

@@ -2,92 +2,170 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from saltern.modules.packages.model import Group, Offer, Order, PackageError, change
-from saltern.modules.packages.rpm import Rpm, nevra
+from saltern.modules.packages.masks import masked
+from saltern.modules.packages.model import PLAIN, Group, How, Item, Offer, Order, PackageError
+from saltern.modules.packages.rpm import Rpm, Step, foreseen
+from saltern.modules.packages.tool import Tool, why
+from saltern.system.process import Ran
 
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+AGREE = "--auto-agree-with-licenses"
 VERBS: dict[str, tuple[str, ...]] = {
-    "install": ("install", "--auto-agree-with-licenses"),
-    "reinstall": ("install", "--force", "--auto-agree-with-licenses"),
+    "install": ("install", AGREE),
+    "reinstall": ("install", AGREE, "--force"),
+    "download": ("install", AGREE, "--force", "--download-only"),
     "remove": ("remove",),
     "purge": ("remove",),
-    "upgrade": ("update", "--auto-agree-with-licenses"),
+    "upgrade": ("update", AGREE),
 }
-SECTION = re.compile(r"<to-([a-z-]+)>(.*?)</to-\1>", re.DOTALL)
-SOLVABLE = re.compile(r"<solvable\s([^>]*?)/?>")
-ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
-MESSAGE = re.compile(r'<message type="error">([^<]*)</message>')
-LOCK_ROW = re.compile(r"^\s*\d+\s*\|\s*(\S+)\s*\|", re.MULTILINE)
+# Any other section of the summary (upgrade, downgrade, change of vendor …) puts one version for another.
+KINDS = {"to-install": "add", "to-remove": "remove", "to-reinstall": "again"}
 NOTHING_FOUND = 104
 FINE = (0, 100, 101, 102, 103, 106)  # done; updates, a reboot or a restart are advised
+INSTALLED_ONLY = "("  # packages no repository has are listed as of "(System Packages)"
+LISTED = re.compile(r"^(Requires|Recommends|Suggests) *: ?(.*)$")
+CONFIG = "/etc/zypp/zypp.conf"
+LOCKS_FILE = re.compile(r"^\s*locksfile\.\w+\s*=.*$", re.MULTILINE)
 
 
 class Zypper(Rpm):
     name = "zypper"
 
-    def offers(self, names: Sequence[str], fromrepo: str = "") -> dict[str, Offer]:
+    def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
             return {}
-        repo = ["--repo", fromrepo] if fromrepo else []
+        repo = ["--repo", how.fromrepo] if how.fromrepo else []
         argv = ["search", "--details", "--match-exact", "--type", "package", *repo, "--", *names]
-        text = self.tool.ask("zypper", "--non-interactive", "--xmlout", *argv, fine=(*FINE, NOTHING_FOUND))
-        found: dict[str, list[str]] = {}
-        for row in solvables(text):
-            versions = found.setdefault(self._called(row["name"], row.get("arch", "")), [])
-            if row.get("edition") and row["edition"] not in versions:
-                versions.append(row["edition"])
-        return {name: Offer(versions[0], tuple(versions)) for name, versions in found.items() if versions}
+        answer = self._xml(self.tool, argv, fine=(*FINE, NOTHING_FOUND))
+        rows = [row for row in answer.iter("solvable") if row.get("kind") == "package"]
+        return self._offered(
+            (self._called(row.get("name", ""), row.get("arch", "")), row.get("edition", ""))
+            for row in rows
+            if not row.get("repository", "").startswith(INSTALLED_ONLY)
+        )
+
+    def _xml(self, tool: Tool, words: Sequence[str], fine: tuple[int, ...] = FINE) -> Element:
+        """The answer as a tree; raises in the words zypper has for what is wrong."""
+        from xml.etree.ElementTree import ParseError, fromstring
+
+        argv = ["zypper", "--non-interactive", "--xmlout", *words]
+        ran = tool.run(argv)
+        try:
+            answer = fromstring(ran.out)
+        except ParseError:
+            raise PackageError(why(argv, ran)) from None
+        if ran.code not in fine:
+            raise PackageError(_refusal(argv, ran, answer))
+        return answer
+
+    # -- transactions ----------------------------------------------------------------------------
 
     def foresee(self, order: Order) -> dict[str, object]:
-        argv = ["zypper", "--non-interactive", "--xmlout", *_global(order), *_words(order, "--dry-run")]
-        ran = self.tool.run(argv)
-        if ran.code not in FINE:
-            said = "; ".join(MESSAGE.findall(ran.out)) or ran.err.strip() or f"exit code {ran.code}"
-            raise PackageError(f"zypper failed: {said}")
-        before = self.listing()
-        found: dict[str, object] = {}
-        for section, body in SECTION.findall(ran.out):
-            for row in solvables(body):
-                name = self._called(row["name"], row.get("arch", ""))
-                gone = section.startswith("remove")
-                found[name] = change(before.get(name, ""), "" if gone else row.get("edition", ""))
-        return dict(sorted(found.items()))
+        with self._heeding_locks(not order.how.change_held) as tool:
+            answer = self._xml(tool, [*_global(order), *_words(order, "--dry-run")])
+        return foreseen(self.listing(), self._steps(answer))
+
+    def _steps(self, answer: Element) -> Iterator[Step]:
+        for section in answer.iterfind("install-summary/*"):
+            kind = KINDS.get(section.tag, "replace")
+            for row in section.iter("solvable"):
+                if row.get("type") == "package":
+                    name = self._called(row.get("name", ""), row.get("arch", ""))
+                    yield Step(kind, name, row.get("edition", ""))
 
     def carry_out(self, order: Order) -> None:
-        self.tool.order("zypper", "--non-interactive", *_global(order), *_words(order), fine=FINE)
+        with self._heeding_locks(not order.how.change_held) as tool:
+            tool.order("zypper", "--non-interactive", *_global(order), *_words(order), fine=FINE)
 
-    def refresh(self) -> None:
-        self.tool.order("zypper", "--non-interactive", "refresh", "--force")
+    @contextmanager
+    def _heeding_locks(self, heed: bool) -> Iterator[Tool]:
+        """zypper has no option to pass over locks, but its configuration may name another file of them."""
+        if heed:
+            yield self.tool
+            return
+        import tempfile
+
+        text = self.tool.host.read(os.environ.get("ZYPP_CONF", CONFIG)) or ""
+        with tempfile.NamedTemporaryFile("w", prefix="saltern-zypp-", suffix=".conf") as file:
+            file.write(f"{LOCKS_FILE.sub('', text)}\n[main]\nlocksfile.path = /nonexistent\n")
+            file.flush()
+            yield Tool(self.tool.host, self.tool.clock, {"ZYPP_CONF": file.name})
+
+    def refresh(self, *, trust: bool = False) -> None:
+        keys = ["--gpg-auto-import-keys"] if trust else []
+        self.tool.order("zypper", "--non-interactive", *keys, "refresh", "--force")
 
     def refreshed_at(self) -> float:
         return 0.0
 
+    # -- holds and groups ------------------------------------------------------------------------
+
     def held(self) -> frozenset[str]:
-        return frozenset(LOCK_ROW.findall(self.tool.ask("zypper", "--non-interactive", "locks")))
+        locks = self._xml(self.tool, ["locks"]).iter("lock")
+        return frozenset(lock.findtext("name", "") for lock in locks if lock.findtext("type") == "package")
+
+    def why_no_hold(self) -> str:
+        return ""
 
     def set_hold(self, names: Sequence[str], *, on: bool) -> None:
-        self.tool.ask("zypper", "--non-interactive", "addlock" if on else "removelock", "--", *names)
+        self.tool.order("zypper", "--non-interactive", "addlock" if on else "removelock", "--", *names)
 
     def group(self, name: str) -> Group | None:
-        text = self.tool.ask("zypper", "--non-interactive", "info", "--type", "pattern", "--", name)
-        rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if "|" in line]
-        members = [row for row in rows if len(row) == 4 and row[2] == "package"]
-        if not members:
-            return None
-        return Group(
-            mandatory=tuple(row[1] for row in members if row[3] == "Required"),
-            default=tuple(row[1] for row in members if row[3] == "Recommended"),
-            optional=tuple(row[1] for row in members if row[3] == "Suggested"),
-        )
+        argv = ["info", "--type", "pattern", "--requires", "--recommends", "--suggests", "--", name]
+        return pattern(name, self.tool.ask("zypper", "--non-interactive", *argv))
+
+    def groups(self) -> dict[str, list[str]]:
+        answer = self._xml(self.tool, ["search", "--type", "pattern"], fine=(*FINE, NOTHING_FOUND))
+        found: dict[str, list[str]] = {"installed": [], "available": []}
+        for row in answer.iter("solvable"):
+            kind = "installed" if row.get("status") == "installed" else "available"
+            found[kind].append(row.get("name", ""))
+        return found
 
 
-def solvables(text: str) -> Iterator[dict[str, str]]:
-    for row in SOLVABLE.findall(text):
-        attributes = dict(ATTRIBUTE.findall(row))
-        if attributes.get("type", attributes.get("kind", "package")) == "package":
-            yield attributes
+def pattern(name: str, text: str) -> Group | None:
+    """The packages of a pattern: those of its table, or where it has none those it depends on."""
+    if "\nInformation for pattern" not in text:
+        return None
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 4 and cells[2] == "package":
+            found.setdefault(cells[3], []).append(cells[1])
+        elif head := LISTED.match(line):
+            current = found.setdefault(head[1], [])
+            current += [head[2]] if head[2] and not head[2].startswith("[") else []
+        elif line.startswith("    "):
+            current.append(line.strip())
+        else:
+            current = []
+    return Group(
+        title=name,
+        mandatory=_first(found, "Required", "Requires"),
+        default=_first(found, "Recommended", "Recommends"),
+        optional=_first(found, "Suggested", "Suggests"),
+    )
+
+
+def _first(found: dict[str, list[str]], *words: str) -> tuple[str, ...]:
+    return next((tuple(found[word]) for word in words if found.get(word)), ())
+
+
+def _refusal(argv: Sequence[str], ran: Ran, answer: Element) -> str:
+    """Its errors, and the problem it would have asked about."""
+    errors = [row.text or "" for row in answer.iter("message") if row.get("type") == "error"]
+    asked = [row.findtext("description", "") for row in answer.iter("prompt")]
+    said = "\n".join(text.strip() for text in (*errors, *asked) if text.strip())
+    return masked(f"zypper failed: {said}") if said else why(argv, Ran(ran.code, err=ran.err))
 
 
 def _global(order: Order) -> list[str]:
@@ -100,13 +178,22 @@ def _words(order: Order, *more: str) -> list[str]:
     how = order.how
     verb = VERBS[order.verb]
     if order.verb == "upgrade" and how.whole_system:
-        verb = ("dist-upgrade", "--auto-agree-with-licenses")
-    options = [*more, "--from", how.fromrepo] if how.fromrepo and verb[0] == "install" else list(more)
+        verb = ("dist-upgrade", AGREE)
+    installs = verb[0] == "install"
+    exact = any(item.version for item in order.items)
     rows = (
-        ("--no-recommends", not how.install_recommends and verb[0] == "install"),
-        ("--oldpackage", verb[0] == "install" and any(item.version for item in order.items)),
+        ("--no-recommends", not how.install_recommends and verb[0] != "remove"),
+        ("--oldpackage", installs and exact),
         ("--allow-unsigned-rpm", how.skip_verify and any(item.path for item in order.items)),
-        ("--download-only", how.fetch_only),
     )
-    options += [option for option, wanted in rows if wanted]
-    return [*verb, *options, "--", *(nevra(item, "=") for item in order.items)]
+    options = [*more, *_from(verb[0], how), *(option for option, wanted in rows if wanted)]
+    return [*verb, *options, "--", *map(_word, order.items)]
+
+
+def _from(verb: str, how: How) -> list[str]:
+    option = {"install": "--from", "dist-upgrade": "--from", "update": "--repo"}.get(verb)
+    return [option, how.fromrepo] if option and how.fromrepo else []
+
+
+def _word(item: Item) -> str:
+    return item.path or (f"{item.name}={item.version}" if item.version else item.name)

@@ -8,12 +8,20 @@ from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages import links
-from saltern.modules.packages.links import Group
+from saltern.modules.packages.links import Group, Slave
 from saltern.modules.params import BadArgument
 
 
 @state
-def install(ctx: Context, name: str, *, link: str, path: str, priority: int) -> Result:
+def install(
+    ctx: Context,
+    name: str,
+    *,
+    link: str,
+    path: str,
+    priority: int,
+    slaves: dict[str, object] | None = None,
+) -> Result:
     """Offer a program for a name.
 
     Args:
@@ -21,6 +29,8 @@ def install(ctx: Context, name: str, *, link: str, path: str, priority: int) -> 
         link: the link that stands for it, such as ``/usr/bin/editor``.
         path: the program.
         priority: the program of the highest one is taken, as long as nobody sets another.
+        slaves: links that go along with it, such as its manual page: ``{name: {link: …, path: …}}``.
+            If not given, those it has stay.
 
     Example:
         ```yaml
@@ -32,15 +42,30 @@ def install(ctx: Context, name: str, *, link: str, path: str, priority: int) -> 
         ```
     """
 
+    try:
+        along = _slaves(slaves)
+        links.check(name, link, path, along)
+    except BadArgument as problem:
+        return failed(str(problem))
+    wanted = {one.name: one.path for one in along}
+
     def offered(group: Group | None) -> bool:
-        return group is not None and group.choices.get(path) == priority and group.link in ("", link)
+        if group is None or group.choices.get(path) != priority or group.link not in ("", link):
+            return False
+        return slaves is None or group.followers.get(path, {}) == wanted
 
     return _settled(
         ctx,
         name,
         offered,
-        lambda: links.install(ctx, name, link, path, priority),
-        changes=lambda _: {"name": name, "link": link, "path": path, "priority": priority},
+        lambda: links.install(ctx, name, link, path, priority, None if slaves is None else along),
+        changes=lambda _: {
+            "name": name,
+            "link": link,
+            "path": path,
+            "priority": priority,
+            **({"slaves": wanted} if wanted else {}),
+        },
         words=("Alternative {} is already installed", "Alternative {} will be installed", "{} was installed"),
     )
 
@@ -83,7 +108,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
         ```yaml
         editor:
           alternatives.set:
-            - path: /usr/bin/vim.tiny
+            - path: /opt/nano/bin/nano
         ```
     """
 
@@ -117,7 +142,7 @@ def auto(ctx: Context, name: str) -> Result:
     Example:
         ```yaml
         editor:
-          alternatives.auto
+          alternatives.auto: []
         ```
     """
     return _settled(
@@ -129,6 +154,15 @@ def auto(ctx: Context, name: str) -> Result:
         words=("{} is already in auto mode", "{} will be put in auto mode", "{} is now in auto mode"),
         refused=lambda group: "" if group else f"Alternative {name} does not exist",
     )
+
+
+def _slaves(given: dict[str, object] | None) -> tuple[Slave, ...]:
+    found = []
+    for name, value in (given or {}).items():
+        if not isinstance(value, dict) or not {"link", "path"} == {*value}:
+            raise BadArgument(f"slaves needs {{name: {{link: …, path: …}}}}, got {value!r} for {name}")
+        found.append(Slave(str(value["link"]), str(name), str(value["path"])))
+    return tuple(found)
 
 
 def _settled(
@@ -164,4 +198,6 @@ def _settled(
 
 
 def _facts(group: Group | None) -> dict[str, object]:
-    return group.asdict() if group else {"link": None, "mode": None, "path": None, "choices": {}}
+    return (
+        group.asdict() if group else {"link": None, "mode": None, "path": None, "choices": {}, "slaves": {}}
+    )

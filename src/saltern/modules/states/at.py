@@ -118,6 +118,10 @@ def watch(
 
     Example:
         ```yaml
+        /etc/index.conf:
+          file.managed:
+            - contents: 'depth = 3'
+
         /usr/local/bin/reindex:
           at.watch:
             - timespec: now + 5 minutes
@@ -130,7 +134,21 @@ def watch(
 
 @state
 def mod_watch(ctx: Context, /, name: str, *, sfun: str = "watch", **kwargs: object) -> Result:
-    """What ``at.watch`` does when something it watches has changed: it queues its command."""
+    """What ``at.watch`` does when something it watches has changed: it queues its command.
+
+    Example:
+        ```yaml
+        /etc/index.conf:
+          file.managed:
+            - contents: 'depth = 3'
+
+        /usr/local/bin/reindex:
+          at.watch:
+            - timespec: noon
+            - watch:
+              - file: /etc/index.conf
+        ```
+    """
     if sfun not in ("watch", "present"):
         return failed(f"at.{sfun} cannot react to a watch; use at.watch")
     try:

@@ -69,6 +69,16 @@ def run(
         success_retcodes, success_stdout, success_stderr: exit codes or outputs that are a success, too.
         bg: start it and do not wait.
         stdin: what it reads.
+
+    Example:
+        ```yaml
+        make the database:
+          cmd.run:
+            - name: tr a-z A-Z <list.txt >names.db
+            - cwd: /srv/app
+            - runas: root
+            - creates: /srv/app/names.db
+        ```
     """
     options = Options(
         cwd=cwd,
@@ -134,7 +144,20 @@ def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
 
 @state
 def wait(ctx: Context, /, name: str, **_: object) -> Result:  # noqa: ARG001
-    """Run a command, but only when something that is watched has changed. Takes what ``run`` takes."""
+    """Run a command, but only when something that is watched has changed. Takes what ``run`` takes.
+
+    Example:
+        ```yaml
+        /etc/aliases:
+          file.append:
+            - text: 'support: ada'
+
+        cp /etc/aliases /etc/aliases.copy:
+          cmd.wait:
+            - watch:
+              - file: /etc/aliases
+        ```
+    """
     return NOTHING_WATCHED
 
 
@@ -177,6 +200,16 @@ def script(
         cwd, runas, shell, env, prepend_path, stateful, umask, hide_output, timeout, ignore_timeout,
             success_retcodes, success_stdout, success_stderr, stdin: as in ``run``.
         saltenv: where ``salt://`` is looked up.
+
+    Example:
+        ```yaml
+        greet:
+          cmd.script:
+            - source: salt://web/hello.sh
+            - args: ada
+            - cwd: /srv/app
+            - creates: /srv/app/greeting
+        ```
     """
     from saltern.modules.scripts import NoScript, run_script
 
@@ -223,7 +256,21 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 @state
 def wait_script(ctx: Context, /, name: str, **_: object) -> Result:  # noqa: ARG001
-    """Run a script, but only when something that is watched has changed. Takes what ``script`` takes."""
+    """Run a script, but only when something that is watched has changed. Takes what ``script`` takes.
+
+    Example:
+        ```yaml
+        /etc/motd:
+          file.managed:
+            - contents: Welcome
+
+        greet:
+          cmd.wait_script:
+            - source: salt://web/hello.sh
+            - watch:
+              - file: /etc/motd
+        ```
+    """
     return NOTHING_WATCHED
 
 
@@ -245,6 +292,14 @@ def call(
         func: the function; from a ``#!py`` file a Python one, from elsewhere ``module.function``.
         args: a list of arguments for it.
         kws: a mapping of keyword arguments for it.
+
+    Example:
+        ```yaml
+        file.set_mode:
+          cmd.call:
+            - func: file.set_mode
+            - args: [/srv/app/list.txt, '0600']
+        ```
     """
     function = ctx.functions[func] if isinstance(func, str) and func in ctx.functions else func
     if not callable(function):
@@ -264,7 +319,22 @@ def call(
 
 @state
 def wait_call(ctx: Context, /, name: str, *, func: object, **_: object) -> Result:  # noqa: ARG001
-    """Call a function, but only when something that is watched has changed. Takes what ``call`` takes."""
+    """Call a function, but only when something that is watched has changed. Takes what ``call`` takes.
+
+    Example:
+        ```yaml
+        /etc/motd:
+          file.managed:
+            - contents: Welcome
+
+        note the time:
+          cmd.wait_call:
+            - func: file.touch
+            - args: [/srv/app/changed]
+            - watch:
+              - file: /etc/motd
+        ```
+    """
     return NOTHING_WATCHED
 
 
@@ -291,7 +361,21 @@ def mod_watch(
     saltenv: str | None = None,
     **kwargs: object,
 ) -> Result:
-    """What a ``cmd`` state does when something it watches has changed: it runs."""
+    """What a ``cmd`` state does when something it watches has changed: it runs.
+
+    Example:
+        ```yaml
+        /etc/aliases:
+          file.append:
+            - text: 'support: ada'
+
+        cp /etc/aliases /etc/aliases.copy:
+          cmd.run:
+            - unless: test -e /etc/aliases.copy
+            - watch:
+              - file: /etc/aliases
+        ```
+    """
     reaction = REACTIONS.get(sfun)
     if reaction is None:
         return failed(f"cmd.{sfun} cannot react to a watch; use cmd.wait or cmd.wait_script")

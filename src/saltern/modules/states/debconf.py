@@ -58,8 +58,7 @@ def set_file(
         ```yaml
         answers for the mail server:
           debconf.set_file:
-            - source: salt://mail/answers.jinja
-            - template: jinja
+            - source: salt://mail/answers
         ```
     """
     del name

@@ -38,7 +38,7 @@ def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
 
 def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]]:
     """What is installed: every version of each, the newest first."""
-    words = ["--exact", "--", name] if name else []
+    words = ["--exact", name] if name else []
     told = gem.out(ctx, "list", "--local", "--quiet", *words, what="cannot list the installed gems")
     found: dict[str, list[str]] = {}
     for line in told.splitlines():
@@ -48,9 +48,11 @@ def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]
     return found
 
 
-def _check(name: str) -> None:
+def checked(name: str) -> str:
+    """The name of a gem. No ``--`` keeps it apart from the options: what follows that is for a compiler."""
     if not NAME.fullmatch(name):
         raise Refusal(f"{name!r} is not the name of a gem")
+    return name
 
 
 @state
@@ -82,21 +84,21 @@ def installed(
         source: the address gems are taken from.
 
     Example:
-        .. code-block:: yaml
-
-            bundler:
-              gem.installed:
-                - version: 2.4.22
+        ```yaml
+        tidy:
+          gem.installed:
+            - version: 1.0.0
+        ```
     """
 
     def work() -> Result:
-        _check(name)
+        checked(name)
         gem = gem_for(ruby, gem_bin, user)
         there = gems(ctx, gem, name).get(name, [])
         missing = not _has(ctx, gem, name, version, there)
         if missing and not ctx.test:
             words = _words(version, rdoc, ri, pre_releases, proxy, source)
-            gem.out(ctx, "install", *words, "--", name, what="Could not install gem")
+            gem.out(ctx, "install", *words, name, what="Could not install gem")
             there = gems(ctx, gem, name).get(name, [])
             if not _has(ctx, gem, name, version, there):
                 raise Refusal(f"gem did not install {name} {version or ''}".rstrip())
@@ -117,7 +119,7 @@ def _has(ctx: Context, gem: Gem, name: str, version: str | None, there: list[str
     """Whether a version is there that fits; a requirement such as ``>= 7.1`` is gem's to judge."""
     if not version or EXACT.fullmatch(version):
         return version in there if version else bool(there)
-    argv = [*gem.argv, "list", "--installed", "--exact", "--version", version, "--", name]
+    argv = [*gem.argv, "list", "--installed", "--exact", "--version", version, name]
     return bool(there) and not program(ctx, argv, user=gem.user).code
 
 
@@ -150,18 +152,18 @@ def removed(
         gem_bin: the path of the program ``gem``.
 
     Example:
-        .. code-block:: yaml
-
-            rails:
-              gem.removed: []
+        ```yaml
+        tidy:
+          gem.removed: []
+        ```
     """
 
     def work() -> Result:
-        _check(name)
+        checked(name)
         gem = gem_for(ruby, gem_bin, user)
         there = gems(ctx, gem, name).get(name, [])
         if there and not ctx.test:
-            gem.out(ctx, "uninstall", "--all", "--executables", "--", name, what="Could not remove gem")
+            gem.out(ctx, "uninstall", "--all", "--executables", name, what="Could not remove gem")
             if left := gems(ctx, gem, name).get(name):
                 raise Refusal(f"gem did not remove {name} {', '.join(left)}")
         return answer(
@@ -215,10 +217,10 @@ def sources_add(ctx: Context, name: str, *, ruby: str | None = None, user: str |
         user: the user whose setting it is.
 
     Example:
-        .. code-block:: yaml
-
-            https://gems.example.org/:
-              gem.sources_add: []
+        ```yaml
+        http://localhost:8000/gems/:
+          gem.sources_add: []
+        ```
     """
     return _source(ctx, name, ruby, user, wanted=True)
 
@@ -233,9 +235,9 @@ def sources_remove(ctx: Context, name: str, *, ruby: str | None = None, user: st
         user: the user whose setting it is.
 
     Example:
-        .. code-block:: yaml
-
-            https://rubygems.org/:
-              gem.sources_remove: []
+        ```yaml
+        https://rubygems.org/:
+          gem.sources_remove: []
+        ```
     """
     return _source(ctx, name, ruby, user, wanted=False)

@@ -72,10 +72,10 @@ def exists(ctx: Context, name: str, *, delimiter: str = ":") -> Result:
         delimiter: what separates the parts of the name.
 
     Example:
-        .. code-block:: yaml
-
-            roles:
-              grains.exists: []
+        ```yaml
+        roles:
+          grains.exists: []
+        ```
     """
 
     def decide(old: object) -> Changed | None:
@@ -97,11 +97,11 @@ def present(ctx: Context, name: str, *, value: object, delimiter: str = ":", for
         force: replace a list or a mapping, or replace something by one.
 
     Example:
-        .. code-block:: yaml
-
-            role:
-              grains.present:
-                - value: web
+        ```yaml
+        role:
+          grains.present:
+            - value: web
+        ```
     """
 
     def decide(old: object) -> Changed | None:
@@ -128,11 +128,11 @@ def list_present(ctx: Context, name: str, *, value: object, delimiter: str = ":"
         delimiter: what separates the parts of the name.
 
     Example:
-        .. code-block:: yaml
-
-            roles:
-              grains.list_present:
-                - value: [web, db]
+        ```yaml
+        roles:
+          grains.list_present:
+            - value: [cache, db]
+        ```
     """
 
     def decide(old: object) -> Changed | None:
@@ -154,11 +154,11 @@ def list_absent(ctx: Context, name: str, *, value: object, delimiter: str = ":")
         delimiter: what separates the parts of the name.
 
     Example:
-        .. code-block:: yaml
-
-            roles:
-              grains.list_absent:
-                - value: db
+        ```yaml
+        roles:
+          grains.list_absent:
+            - value: web
+        ```
     """
 
     def decide(old: object) -> Changed | None:
@@ -186,11 +186,11 @@ def append(ctx: Context, name: str, *, value: object, convert: bool = False, del
         delimiter: what separates the parts of the name.
 
     Example:
-        .. code-block:: yaml
-
-            roles:
-              grains.append:
-                - value: web
+        ```yaml
+        roles:
+          grains.append:
+            - value: db
+        ```
     """
 
     def decide(old: object) -> Changed | None:
@@ -225,11 +225,11 @@ def absent(
         force: remove a list or a mapping.
 
     Example:
-        .. code-block:: yaml
-
-            role:
-              grains.absent:
-                - destructive: True
+        ```yaml
+        datacentre:
+          grains.absent:
+            - destructive: true
+        ```
     """
     if not destructive:
         words = (f"Value for grain {name} is None", f"Value for grain {name} would be None", "")

@@ -48,8 +48,8 @@ def present(
         ```yaml
         deployers:
           group.present:
-            - gid: 2000
-            - addusers: [anna, ben]
+            - gid: 2100
+            - addusers: [ada, deploy]
         ```
     """
     checked_name(name, "group")

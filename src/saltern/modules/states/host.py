@@ -24,7 +24,7 @@ def present(ctx: Context, name: str, *, ip: list[str], comment: str = "", clean:
         ```yaml
         db.example.org:
           host.present:
-            - ip: 10.0.0.7
+            - ip: 10.0.0.9
             - clean: true
         ```
     """
@@ -89,8 +89,7 @@ def absent(ctx: Context, name: str, *, ip: list[str] | None = None) -> Result:
     Example:
         ```yaml
         old.example.org:
-          host.absent:
-            - ip: 10.0.0.7
+          host.absent: []
         ```
     """
     addresses = None if ip is None else [hosts.checked_ip(one) for one in ip]
@@ -126,7 +125,7 @@ def only(ctx: Context, name: str, *, hostnames: list[str]) -> Result:
         ```yaml
         127.0.1.1:
           host.only:
-            - hostnames: [web1.example.org, web1]
+            - hostnames: [web1.example.org, web1, www]
         ```
     """
     hosts.checked_ip(name)

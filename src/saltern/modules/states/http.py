@@ -121,12 +121,12 @@ def query(
             ``http.query``.
 
     Example:
-        .. code-block:: yaml
-
-            https://example.org/health:
-              http.query:
-                - status: 200
-                - match: ok
+        ```yaml
+        http://localhost:8000/health:
+          http.query:
+            - status: 200
+            - match: fine
+        ```
     """
 
     def work() -> Result:
@@ -166,13 +166,13 @@ def wait_for_successful_query(
         match, match_type, status, status_type and others: as in ``query``.
 
     Example:
-        .. code-block:: yaml
-
-            http://localhost:9200/_cluster/health:
-              http.wait_for_successful_query:
-                - wait_for: 60
-                - request_interval: 5
-                - status: 200
+        ```yaml
+        http://localhost:8000/health:
+          http.wait_for_successful_query:
+            - wait_for: 60
+            - request_interval: 5
+            - status: 200
+        ```
     """
     body: Callable[..., Result] = query.body
     if ctx.test:

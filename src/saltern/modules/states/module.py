@@ -44,6 +44,17 @@ def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
         args, kwargs: in the older form, its arguments; other arguments are keywords for it,
             and ``m_name`` is its argument ``name``.
         returner: accepted, and means nothing here.
+
+    Example:
+        ```yaml
+        tell it to everybody:
+          module.run:
+            - file.append:
+              - path: /etc/motd
+              - args:
+                - Be back at noon
+            - unless: grep -q noon /etc/motd
+        ```
     """
     calls = _calls(name, kwargs)
     missing = [call.name for call in calls if call.name not in ctx.functions]
@@ -132,11 +143,43 @@ def _unknown(ctx: Context, name: str) -> str:
 
 @state
 def wait(ctx: Context, /, name: str, **kwargs: object) -> Result:  # noqa: ARG001
-    """Call functions, but only when something that is watched has changed. Takes what ``run`` takes."""
+    """Call functions, but only when something that is watched has changed. Takes what ``run`` takes.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.managed:
+            - contents: port = 8080
+
+        note the change:
+          module.wait:
+            - file.touch:
+              - name: /srv/app/changed
+            - watch:
+              - file: /etc/app.conf
+        ```
+    """
     return NOTHING_WATCHED
 
 
 @state
 def mod_watch(ctx: Context, /, name: str, **kwargs: object) -> Result:
-    """What a ``module`` state does when something it watches has changed: it calls."""
+    """What a ``module`` state does when something it watches has changed: it calls.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.managed:
+            - contents: port = 8080
+
+        note the change:
+          module.run:
+            - file.touch:
+              - name: /srv/app/changed
+            - onchanges:
+              - file: /etc/app.conf
+            - watch:
+              - file: /etc/app.conf
+        ```
+    """
     return run(ctx, name, **kwargs)

@@ -132,10 +132,11 @@ def installed(
         silent: accepted for Salt's sake.
 
     Example:
-        .. code-block:: yaml
-
-            typescript@5:
-              npm.installed: []
+        ```yaml
+        left-trim@1.0.0:
+          npm.installed:
+            - dir: /srv/site
+        ```
     """
 
     def work() -> Result:
@@ -180,10 +181,11 @@ def removed(ctx: Context, name: str, *, dir: str | None = None, user: str | None
         user: the user whose package it is.
 
     Example:
-        .. code-block:: yaml
-
-            coffee-script:
-              npm.removed: []
+        ```yaml
+        left-trim:
+          npm.removed:
+            - dir: /srv/site
+        ```
     """
 
     def work() -> Result:
@@ -226,11 +228,10 @@ def bootstrap(
         registry: the address of the registry.
 
     Example:
-        .. code-block:: yaml
-
-            /srv/app:
-              npm.bootstrap:
-                - user: app
+        ```yaml
+        /srv/site:
+          npm.bootstrap: []
+        ```
     """
 
     def work() -> Result:
@@ -270,10 +271,11 @@ def cache_cleaned(ctx: Context, name: str = "", *, user: str | None = None, forc
         force: accepted for Salt's sake; npm wants it always.
 
     Example:
-        .. code-block:: yaml
-
-            npm cache:
-              npm.cache_cleaned: []
+        ```yaml
+        npm cache:
+          npm.cache_cleaned:
+            - force: true
+        ```
     """
 
     def work() -> Result:

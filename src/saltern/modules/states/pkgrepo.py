@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
+
+from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages import choose
+from saltern.modules.packages.masks import masked
 from saltern.modules.packages.model import PackageError
-from saltern.modules.packages.repositories.model import Plan, Wish
+from saltern.modules.packages.repositories.model import Plan
+from saltern.modules.packages.repositories.planning import planner, wish
 from saltern.modules.params import BadArgument
-
-Planner = Callable[[Context, Wish], Plan]
 
 COMMENT = (
     "Package repo '{}' would be {}. Packages that come from it are not known until then, so what "
     "this test says of them may be incomplete."
 )
+
+
+class Fetch(Struct, frozen=True, kw_only=True):
+    """Whether the lists of packages are fetched after a change, and whether new keys are trusted then."""
+
+    wanted: bool
+    trust: bool = False
 
 
 @state
@@ -63,7 +71,7 @@ def managed(
         humanname: a name for people (``name`` in the file).
         baseurl, mirrorlist, metalink: the address, for dnf, yum and zypper.
         gpgcheck, gpgkey: whether packages must be signed, and where the keys are.
-        gpgautoimport: accepted for Salt's sake; zypper takes the keys of ``gpgkey``.
+        gpgautoimport: trust the key the repository is signed with, for zypper.
         enabled: whether the repository is used.
         disabled: the opposite of ``enabled``.
         file: the file it goes into; for apt one that ends in ``.sources`` is written as deb822. If not
@@ -83,48 +91,45 @@ def managed(
 
     Example:
         ```yaml
-        deb [signed-by=/etc/apt/keyrings/acme.asc] https://packages.acme.example/debian bookworm main:
+        deb [trusted=yes] copy:/srv/packages ./:
           pkgrepo.managed:
             - file: /etc/apt/sources.list.d/acme.list
-            - key_url: salt://keys/acme.asc
         ```
     """
-    del aptkey, allow_insecure_key, consolidate, gpgautoimport
+    del aptkey, allow_insecure_key, consolidate
     said = {
-        "name": humanname,
+        "humanname": humanname,
+        "enabled": enabled,
+        "disabled": disabled,
         "baseurl": baseurl,
         "mirrorlist": mirrorlist,
         "metalink": metalink,
         "gpgcheck": gpgcheck,
         "gpgkey": gpgkey,
+        "file": file,
+        "dist": dist,
+        "comps": comps,
+        "architectures": architectures,
+        "signedby": signedby,
+        "key_url": key_url,
+        "key_text": key_text,
+        "keyid": keyid,
+        "keyserver": keyserver,
+        "clean_file": clean_file,
+        "ppa": ppa,
+        "copr": copr,
         **values,
     }
 
     def work() -> Result:
-        wish = Wish(
-            name=name,
-            file=file,
-            enabled=_enabled(enabled, disabled),
-            clean_file=clean_file,
-            dist=dist,
-            comps=_words(comps),
-            architectures=",".join(_words(architectures)) or None,
-            signedby=signedby,
-            key_urls=_words(key_url),
-            key_text=key_text,
-            keyids=_words(keyid),
-            keyserver=keyserver,
-            values={key: value for key, value in said.items() if value is not None},
-            ppa=ppa,
-            copr=copr,
-        )
-        fetch = refresh is not False and refresh_db is not False
+        shown = masked(name)
+        fetch = Fetch(wanted=refresh is not False and refresh_db is not False, trust=bool(gpgautoimport))
         words = (
-            f"Package repo '{name}' already configured",
+            f"Package repo '{shown}' already configured",
             "configured",
-            f"Configured package repo '{name}'",
+            f"Configured package repo '{shown}'",
         )
-        return _settle(ctx, _planner(ctx, "present")(ctx, wish), name, words, fetch=fetch)
+        return _settle(ctx, planner(ctx, "present")(ctx, wish(name, said)), shown, words, fetch=fetch)
 
     return _guarded(work)
 
@@ -153,74 +158,48 @@ def absent(
 
     Example:
         ```yaml
-        deb https://packages.acme.example/debian bookworm main:
-          pkgrepo.absent
+        deb [trusted=yes] copy:/srv/packages ./:
+          pkgrepo.absent: []
         ```
     """
     del rest  # a state often becomes absent by its function's name alone
 
     def work() -> Result:
-        wish = Wish(name=name, file=file, ppa=ppa, copr=copr)
-        fetch = refresh is not False and refresh_db is not False
-        words = (f"Package repo {name} is absent", "removed", f"Removed repo {name}")
-        return _settle(ctx, _planner(ctx, "absent")(ctx, wish), name, words, fetch=fetch)
+        shown = masked(name)
+        fetch = Fetch(wanted=refresh is not False and refresh_db is not False)
+        words = (f"Package repo {shown} is absent", "removed", f"Removed repo {shown}")
+        wished = wish(name, {"file": file, "ppa": ppa, "copr": copr})
+        return _settle(ctx, planner(ctx, "absent")(ctx, wished), shown, words, fetch=fetch)
 
     return _guarded(work)
 
 
-def _settle(ctx: Context, plan: Plan, name: str, words: tuple[str, str, str], *, fetch: bool) -> Result:
-    if not plan.changes:
-        return Result(outcome=Outcome.OK, comment=words[0], data=plan.data)
+def _settle(ctx: Context, plan: Plan, name: str, words: tuple[str, str, str], *, fetch: Fetch) -> Result:
+    changes, data = masked(plan.changes), masked(plan.data)
+    if not changes:
+        return Result(outcome=Outcome.OK, comment=words[0], data=data)
     choose.stale(ctx)
     if ctx.test:
         comment = COMMENT.format(name, words[1])
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=plan.changes, data=plan.data)
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=data)
     plan.act()
-    warnings = _fetched(ctx) if fetch else ()
-    return Result(
-        outcome=Outcome.OK, comment=words[2], changes=plan.changes, data=plan.data, warnings=warnings
-    )
+    warnings = _fetched(ctx, trust=fetch.trust) if fetch.wanted else ()
+    return Result(outcome=Outcome.OK, comment=words[2], changes=changes, data=data, warnings=warnings)
 
 
-def _fetched(ctx: Context) -> tuple[str, ...]:
+def _fetched(ctx: Context, *, trust: bool) -> tuple[str, ...]:
     """Another repository that is broken does not make this one so; but it is worth a word."""
     try:
-        choose.refresh(ctx, again=True)
+        choose.refresh(ctx, again=True, trust=trust)
     except PackageError as problem:
         return (f"the lists of packages could not be fetched: {problem}",)
     return ()
-
-
-def _planner(ctx: Context, what: str) -> Planner:
-    from saltern.modules.packages.repositories import apk, apt, rpm
-
-    manager = choose.manager(ctx).name
-    plain: Mapping[str, Planner] = {"apt": getattr(apt, what), "apk": getattr(apk, what)}
-    if manager in plain:
-        return plain[manager]
-    if manager not in rpm.PLACES:
-        raise PackageError(f"pkgrepo does not know the repositories of {manager}; use file.managed instead")
-    return partial(getattr(rpm, what), place=rpm.PLACES[manager])
 
 
 def _guarded(work: Callable[[], Result]) -> Result:
     try:
         return work()
     except BadArgument as refusal:
-        return failed(str(refusal))
+        return failed(masked(str(refusal)))
     except OSError as problem:
         return failed(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))
-
-
-def _enabled(enabled: bool | None, disabled: bool | None) -> bool | None:
-    if enabled is not None and disabled is not None and enabled == disabled:
-        raise BadArgument("enabled and disabled contradict each other; give one of them")
-    return enabled if disabled is None else not disabled
-
-
-def _words(value: object) -> tuple[str, ...]:
-    """A list, or one text with commas."""
-    if value is None:
-        return ()
-    items = value if isinstance(value, list | tuple) else str(value).split(",")
-    return tuple(str(item).strip() for item in items if str(item).strip())

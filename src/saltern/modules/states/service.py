@@ -51,6 +51,10 @@ def running(
 
     Example:
         ```yaml
+        /etc/nginx/nginx.conf:
+          file.managed:
+            - contents: user nginx;
+
         nginx:
           service.running:
             - enable: true
@@ -112,7 +116,7 @@ def enabled(ctx: Context, /, name: str, **rest: object) -> Result:
 
     Example:
         ```yaml
-        sshd:
+        nginx:
           service.enabled: []
         ```
     """
@@ -228,7 +232,21 @@ def mod_watch(
     no_block: bool = False,
     **_: object,
 ) -> Result:
-    """What a service does when something it watches has changed: restart, reload, or stop if dead."""
+    """What a service does when something it watches has changed: restart, reload, or stop if dead.
+
+    Example:
+        ```yaml
+        /etc/nginx/nginx.conf:
+          file.managed:
+            - contents: user nginx;
+
+        nginx:
+          service.running:
+            - reload: true
+            - watch:
+              - file: /etc/nginx/nginx.conf
+        ```
+    """
     if sfun not in ("running", "dead"):
         return failed(f"service.{sfun} cannot react to a watch; use service.running")
     managing = manager(ctx)

@@ -146,13 +146,13 @@ def present(
         fingerprint_hash_type: accepted for Salt's sake.
 
     Example:
-        .. code-block:: yaml
-
-            AAAAC3NzaC1lZDI1NTE5AAAAIH6…:
-              ssh_auth.present:
-                - user: ada
-                - enc: ed25519
-                - comment: ada@laptop
+        ```yaml
+        AAAAC3NzaC1lZDI1NTE5AAAAIKfddk6S6o/9dJNpi74NwnN/siKMGIEbIuN90oWFW4Lw:
+          ssh_auth.present:
+            - user: ada
+            - enc: ed25519
+            - comment: ada@laptop
+        ```
     """
 
     def work() -> Result:
@@ -203,11 +203,11 @@ def absent(
         enc, comment, options, fingerprint_hash_type: accepted for Salt's sake; the key alone decides.
 
     Example:
-        .. code-block:: yaml
-
-            AAAAC3NzaC1lZDI1NTE5AAAAIH6…:
-              ssh_auth.absent:
-                - user: ada
+        ```yaml
+        AAAAC3NzaC1lZDI1NTE5AAAAIDh2TYBQmchyyb1vNCXZGYmgwIj8XU8J92Nuuk5zp4+s:
+          ssh_auth.absent:
+            - user: ada
+        ```
     """
 
     def work() -> Result:
@@ -251,13 +251,13 @@ def manage(
         fingerprint_hash_type: accepted for Salt's sake.
 
     Example:
-        .. code-block:: yaml
-
-            keys of ada:
-              ssh_auth.manage:
-                - user: ada
-                - ssh_keys:
-                  - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIH6… ada@laptop
+        ```yaml
+        keys of ada:
+          ssh_auth.manage:
+            - user: ada
+            - ssh_keys:
+              - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKfddk6S6o/9dJNpi74NwnN/siKMGIEbIuN90oWFW4Lw ada@laptop
+        ```
     """
 
     def work() -> Result:

@@ -46,12 +46,13 @@ def present(
         fingerprint_hash_type: accepted for Salt's sake; the form of the fingerprint tells it.
 
     Example:
-        .. code-block:: yaml
-
-            git.example.org:
-              ssh_known_hosts.present:
-                - user: deploy
-                - fingerprint: SHA256:uNiVztksCsDhcc0u9e8BrYO7yB1…
+        ```yaml
+        git.example.org:
+          ssh_known_hosts.present:
+            - user: ada
+            - enc: ed25519
+            - key: AAAAC3NzaC1lZDI1NTE5AAAAIDh2TYBQmchyyb1vNCXZGYmgwIj8XU8J92Nuuk5zp4+s
+        ```
     """
 
     def work() -> Result:
@@ -155,11 +156,11 @@ def absent(
         port: where the host listens, if not at 22.
 
     Example:
-        .. code-block:: yaml
-
-            old.example.org:
-              ssh_known_hosts.absent:
-                - user: deploy
+        ```yaml
+        old.example.org:
+          ssh_known_hosts.absent:
+            - user: ada
+        ```
     """
 
     def work() -> Result:

@@ -24,7 +24,14 @@ def _pretended() -> dict[str, object]:
 
 @state
 def nop(ctx: Context, /, name: str, **_: object) -> Result:
-    """Do nothing, successfully. Takes any argument, so it can stand in for any state."""
+    """Do nothing, successfully. Takes any argument, so it can stand in for any state.
+
+    Example:
+        ```yaml
+        placeholder:
+          test.nop: []
+        ```
+    """
     return SUCCESS
 
 
@@ -36,6 +43,12 @@ def succeed_without_changes(
 
     Args:
         comment: what the result says.
+
+    Example:
+        ```yaml
+        unchanged:
+          test.succeed_without_changes: []
+        ```
     """
     return SUCCESS if comment == "Success!" else ok(_lines(comment))
 
@@ -46,6 +59,12 @@ def succeed_with_changes(ctx: Context, /, name: str, *, comment: object = "Succe
 
     Args:
         comment: what the result says.
+
+    Example:
+        ```yaml
+        changed:
+          test.succeed_with_changes: []
+        ```
     """
     if ctx.test:
         return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_SUCCEED_CHANGED, changes=_pretended())
@@ -58,6 +77,18 @@ def fail_without_changes(ctx: Context, /, name: str, *, comment: object = "Failu
 
     Args:
         comment: what the result says.
+
+    Example:
+        ```yaml
+        {% if not pillar['web'] %}
+        no web:
+          test.fail_without_changes:
+            - comment: pillar has no web
+        {% else %}
+        on purpose:
+          test.fail_without_changes: []
+        {% endif %}
+        ```
     """
     if ctx.test:
         return WOULD_FAIL
@@ -70,6 +101,13 @@ def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!
 
     Args:
         comment: what the result says.
+
+    Example:
+        ```yaml
+        half done:
+          test.fail_with_changes:
+            - comment: the disk is full
+        ```
     """
     if ctx.test:
         return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_FAIL_CHANGED, changes=_pretended())
@@ -97,6 +135,15 @@ def configurable_test_state(
         comment: what the result says.
         warnings: a warning or a list of them.
         allow_test_mode_failure: in test mode, fail where the real run would fail.
+
+    Example:
+        ```yaml
+        a careful state:
+          test.configurable_test_state:
+            - changes: true
+            - result: true
+            - comment: changed something
+        ```
     """
     problems = [
         f"{what} must be true, false or 'Random', not {value!r}"
@@ -144,6 +191,13 @@ def show_notification(ctx: Context, /, name: str, *, text: object = None, **_: o
 
     Args:
         text: what to say; required.
+
+    Example:
+        ```yaml
+        tell:
+          test.show_notification:
+            - text: The web server listens on {{ pillar['web']['port'] }}
+        ```
     """
     if text is None or text == "":
         return failed("argument 'text' is missing: it is what the notification says")
@@ -182,6 +236,15 @@ def check_pillar(
         present: keys that must exist.
         boolean, integer, string, listing, dictionary: keys whose value must be of that type.
         verbose: also name the keys that are fine.
+
+    Example:
+        ```yaml
+        pillar is complete:
+          test.check_pillar:
+            - string: role
+            - integer: web:port
+            - listing: web:names
+        ```
     """
     from saltern.targeting.traverse import traverse
 
@@ -219,7 +282,19 @@ def _is(value: object, kind: str) -> bool:
 def mod_watch(
     ctx: Context, /, name: str, *, sfun: object = None, result: object = True, **_: object
 ) -> Result:
-    """What a ``test`` state does when something it watches has changed: it says so."""
+    """What a ``test`` state does when something it watches has changed: it says so.
+
+    Example:
+        ```yaml
+        first:
+          test.succeed_with_changes: []
+
+        second:
+          test.nop:
+            - watch:
+              - test: first
+        ```
+    """
     return Result(
         outcome=Outcome(result is not False),
         comment="Watch statement fired.",

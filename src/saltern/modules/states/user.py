@@ -93,10 +93,11 @@ def present(
 
     Example:
         ```yaml
-        deploy:
+        carol:
           user.present:
+            - fullname: Carol Shaw
             - shell: /bin/bash
-            - home: /srv/deploy
+            - home: /srv/carol
             - groups: [www-data]
         ```
     """

@@ -153,12 +153,12 @@ def managed(
         env_vars: more environment variables for pip.
 
     Example:
-        .. code-block:: yaml
-
-            /srv/app/venv:
-              virtualenv.managed:
-                - requirements: salt://app/requirements.txt
-                - user: app
+        ```yaml
+        /home/ada/venv:
+          virtualenv.managed:
+            - requirements: salt://web/requirements.txt
+            - user: ada
+        ```
     """
     given: dict[str, object] = {
         "index_url": index_url,

@@ -42,7 +42,15 @@ def _put(path: str, text: str) -> None:
 
 @function
 def write(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
-    """Write lines to a file; what it held is gone."""
+    """Write lines to a file; what it held is gone.
+
+    Example:
+        ```console
+        $ saltern call file.write /srv/app/list.txt one two
+        local:
+            /srv/app/list.txt: wrote 2 lines
+        ```
+    """
     lines = _lines(args, kwargs)
     full = absolute(path)
     with told(path):
@@ -52,7 +60,15 @@ def write(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
 
 @function
 def append(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
-    """Add lines to the end of a file."""
+    """Add lines to the end of a file.
+
+    Example:
+        ```console
+        $ saltern call file.append /srv/app/list.txt four five
+        local:
+            /srv/app/list.txt: wrote 2 lines
+        ```
+    """
     lines = _lines(args, kwargs)
     full = absolute(path)
     with told(path):
@@ -62,7 +78,15 @@ def append(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
 
 @function
 def prepend(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
-    """Add lines to the start of a file."""
+    """Add lines to the start of a file.
+
+    Example:
+        ```console
+        $ saltern call file.prepend /srv/app/list.txt zero
+        local:
+            /srv/app/list.txt: put 1 lines first
+        ```
+    """
     lines = _lines(args, kwargs)
     full = absolute(path)
     with told(path):
@@ -72,7 +96,15 @@ def prepend(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
 
 @function
 def truncate(ctx: Context, path: str, length: int) -> None:
-    """Cut a file to this many bytes."""
+    """Cut a file to this many bytes.
+
+    Example:
+        ```console
+        $ saltern call file.truncate /srv/app/list.txt 4
+        local:
+            None
+        ```
+    """
     full = absolute(path)
     with told(path):
         files.write(full, (files.read(full) or b"")[: int(length)])
@@ -112,7 +144,21 @@ def replace(
     preserve_inode: bool = True,
     backslash_literal: bool = False,
 ) -> str | bool:
-    """Replace what matches a regular expression. Gives the difference, or for ``search_only`` a flag."""
+    """Replace what matches a regular expression. Gives the difference, or for ``search_only`` a flag.
+
+    Example:
+        ```console
+        $ saltern call file.replace /etc/app.conf '^port = .*' 'port = 8080'
+        local:
+            ---
+            +++
+            @@ -1,3 +1,3 @@
+            -port = 80
+            +port = 8080
+             # debug = yes
+             name = app
+        ```
+    """
     full = absolute(path)
     if not os.path.isfile(full):
         if ignore_if_missing:
@@ -146,7 +192,21 @@ def line(
     quiet: bool = False,
     indent: bool = True,
 ) -> str | bool:
-    """Ensure, insert, replace or delete a line, as the state ``file.line``."""
+    """Ensure, insert, replace or delete a line, as the state ``file.line``.
+
+    Example:
+        ```console
+        $ saltern call file.line /etc/app.conf 'host = localhost' mode=ensure after=^port
+        local:
+            ---
+            +++
+            @@ -1,3 +1,4 @@
+             port = 80
+            +host = localhost
+             # debug = yes
+             name = app
+        ```
+    """
     full = absolute(path)
     if not os.path.isfile(full) and quiet:
         return False
@@ -157,7 +217,21 @@ def line(
 
 @function
 def comment(ctx: Context, path: str, regex: str, char: str = "#", backup: object = ".bak") -> str | bool:
-    """Comment lines out."""
+    """Comment lines out.
+
+    Example:
+        ```console
+        $ saltern call file.comment /etc/app.conf ^port
+        local:
+            ---
+            +++
+            @@ -1,3 +1,3 @@
+            -port = 80
+            +#port = 80
+             # debug = yes
+             name = app
+        ```
+    """
     with told(path):
         forms = Forms.of(regex, char)
         new = forms.change(forms.plain, lambda hit: f"{hit[1]}{char}{hit[2]}", forms.commented, True)(
@@ -168,7 +242,21 @@ def comment(ctx: Context, path: str, regex: str, char: str = "#", backup: object
 
 @function
 def uncomment(ctx: Context, path: str, regex: str, char: str = "#", backup: object = ".bak") -> str | bool:
-    """Take the comment sign from lines."""
+    """Take the comment sign from lines.
+
+    Example:
+        ```console
+        $ saltern call file.uncomment /etc/app.conf ^debug
+        local:
+            ---
+            +++
+            @@ -1,3 +1,3 @@
+             port = 80
+            -# debug = yes
+            + debug = yes
+             name = app
+        ```
+    """
     with told(path):
         forms = Forms.of(regex, char)
         new = forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.plain, True)(
@@ -182,7 +270,15 @@ def uncomment(ctx: Context, path: str, regex: str, char: str = "#", backup: obje
 
 @function
 def touch(ctx: Context, name: str, atime: float | None = None, mtime: float | None = None) -> bool:
-    """Create an empty file, or set the times of what is there."""
+    """Create an empty file, or set the times of what is there.
+
+    Example:
+        ```console
+        $ saltern call file.touch /srv/app/changed
+        local:
+            True
+        ```
+    """
     full = absolute(name)
     now = ctx.clock.now()
     first = atime if atime is not None else mtime
@@ -195,7 +291,15 @@ def touch(ctx: Context, name: str, atime: float | None = None, mtime: float | No
 
 @function
 def remove(ctx: Context, path: str) -> bool:
-    """Remove a file, a link, or a directory with all it holds; False if nothing is there."""
+    """Remove a file, a link, or a directory with all it holds; False if nothing is there.
+
+    Example:
+        ```console
+        $ saltern call file.remove /srv/app/list.txt
+        local:
+            True
+        ```
+    """
     full = absolute(path)
     if os.path.normpath(full) in ("/", "//"):
         raise BadArgument("'/' is not removed")
@@ -205,22 +309,47 @@ def remove(ctx: Context, path: str) -> bool:
 
 @function
 def rmdir(ctx: Context, path: str) -> bool:
-    """Remove an empty directory."""
+    """Remove an empty directory.
+
+    Example:
+        ```console
+        $ saltern call file.rmdir /srv/app/releases
+        local:
+            True
+        ```
+    """
     with told(path):
         files.remove(absolute(path), tree=False)
     return True
 
 
-def _attributes(user: str | None, group: str | None, mode: str | None) -> Attributes:
+def _attributes(user: object, group: object, mode: object) -> Attributes:
+    """Names or numbers: what is typed at a prompt, or written in a template, may be either."""
+    owner, owners_group = (None if value in (None, "") else str(value) for value in (user, group))
     with told("owner"):
-        return owners.attributes_of(user or None, group or None, mode or None)
+        return owners.attributes_of(owner, owners_group, None if mode in (None, "") else _octal(mode))
+
+
+def _octal(mode: object) -> str:
+    text = str(mode)
+    if not text or text.strip("01234567"):
+        raise BadArgument(f"mode needs an octal number such as 0644, not {mode!r}")
+    return text
 
 
 @function
 def mkdir(
     ctx: Context, dir_path: str, user: str | None = None, group: str | None = None, mode: Mode | None = None
 ) -> bool:
-    """Make a directory and those above it."""
+    """Make a directory and those above it.
+
+    Example:
+        ```console
+        $ saltern call file.mkdir /srv/app/data user=ada mode=750
+        local:
+            True
+        ```
+    """
     with told(dir_path):
         files.make_directories(absolute(dir_path), _attributes(user, group, mode))
     return True
@@ -230,7 +359,15 @@ def mkdir(
 def makedirs(
     ctx: Context, path: str, user: str | None = None, group: str | None = None, mode: Mode | None = None
 ) -> bool:
-    """Make the directories above ``path``; its last part is taken for a file unless it ends in ``/``."""
+    """Make the directories above ``path``; its last part is taken for a file unless it ends in ``/``.
+
+    Example:
+        ```console
+        $ saltern call file.makedirs /srv/app/data/2026/ user=ada mode=750
+        local:
+            True
+        ```
+    """
     with told(path):
         files.make_directories(os.path.dirname(absolute(path)), _attributes(user, group, mode))
     return True
@@ -238,7 +375,15 @@ def makedirs(
 
 @function
 def copy(ctx: Context, src: str, dst: str, recurse: bool = False, remove_existing: bool = False) -> bool:
-    """Copy a file with its mode; with ``recurse``, a directory."""
+    """Copy a file with its mode; with ``recurse``, a directory.
+
+    Example:
+        ```console
+        $ saltern call file.copy /srv/app/list.txt /srv/app/list.bak
+        local:
+            True
+        ```
+    """
     source, target = absolute(src), absolute(dst)
     found = files.look(source, follow=True)
     if found is None:
@@ -265,7 +410,19 @@ def _copy_tree(source: str, target: str, remove_existing: bool) -> None:
 
 @function
 def move(ctx: Context, src: str, dst: str, disallow_copy_and_unlink: bool = False) -> dict[str, object]:
-    """Move a file or directory, across file systems, too, unless that is disallowed."""
+    """Move a file or directory, across file systems, too, unless that is disallowed.
+
+    Example:
+        ```console
+        $ saltern call file.move /srv/app/list.txt /srv/app/names.txt
+        local:
+            ----------
+            comment:
+                /srv/app/list.txt is now /srv/app/names.txt
+            result:
+                True
+        ```
+    """
     source, target = absolute(src), absolute(dst)
     with told(src):
         if disallow_copy_and_unlink:
@@ -279,7 +436,15 @@ def move(ctx: Context, src: str, dst: str, disallow_copy_and_unlink: bool = Fals
 
 @function
 def rename(ctx: Context, src: str, dst: str) -> bool:
-    """Move within one file system."""
+    """Move within one file system.
+
+    Example:
+        ```console
+        $ saltern call file.rename /srv/app/list.txt /srv/app/names.txt
+        local:
+            True
+        ```
+    """
     with told(src):
         files.rename(absolute(src), absolute(dst))
     return True
@@ -289,7 +454,15 @@ def rename(ctx: Context, src: str, dst: str) -> bool:
 def symlink(
     ctx: Context, src: str, path: str, force: bool = False, atomic: bool = False, follow_symlinks: bool = True
 ) -> bool:
-    """Make a link ``path`` that leads to ``src``."""
+    """Make a link ``path`` that leads to ``src``.
+
+    Example:
+        ```console
+        $ saltern call file.symlink /srv/app/releases /srv/app/current
+        local:
+            True
+        ```
+    """
     full = absolute(path)
     with told(path):
         found = files.look(full)
@@ -310,7 +483,15 @@ def _already(path: str, right: bool) -> bool:
 
 @function
 def link(ctx: Context, src: str, path: str) -> bool:
-    """Make ``path`` a further name of the file ``src``."""
+    """Make ``path`` a further name of the file ``src``.
+
+    Example:
+        ```console
+        $ saltern call file.link /srv/app/list.txt /srv/app/current.txt
+        local:
+            True
+        ```
+    """
     with told(path):
         os.link(absolute(src), absolute(path), follow_symlinks=False)
     return True
@@ -318,31 +499,61 @@ def link(ctx: Context, src: str, path: str) -> bool:
 
 @function
 def chown(ctx: Context, path: str, user: str | None, group: str | None) -> None:
-    """Change the owner; empty leaves it."""
+    """Change the owner; empty leaves it.
+
+    Example:
+        ```console
+        $ saltern call file.chown /srv/app/list.txt ada staffers
+        local:
+            None
+        ```
+    """
     with told(path):
         files.set_attributes(absolute(path), _attributes(user, group, None))
 
 
 @function
 def lchown(ctx: Context, path: str, user: str | None, group: str | None) -> None:
-    """Change the owner of a link itself."""
+    """Change the owner of a link itself.
+
+    Example:
+        ```console
+        $ saltern call file.lchown /srv/salt/web/issue ada staffers
+        local:
+            None
+        ```
+    """
     with told(path):
         files.set_attributes(absolute(path), _attributes(user, group, None), follow=False)
 
 
 @function
 def chgrp(ctx: Context, path: str, group: str) -> None:
-    """Change the group."""
+    """Change the group.
+
+    Example:
+        ```console
+        $ saltern call file.chgrp /srv/app/list.txt staffers
+        local:
+            None
+        ```
+    """
     with told(path):
         files.set_attributes(absolute(path), _attributes(None, group, None))
 
 
 @function
 def set_mode(ctx: Context, path: str, mode: Mode) -> str:
-    """Change the mode; the new one."""
-    text = str(mode)
-    if not text or text.strip("01234567"):
-        raise BadArgument(f"mode needs an octal number such as 0644, not {mode!r}")
+    """Change the mode; the new one.
+
+    Example:
+        ```console
+        $ saltern call file.set_mode /srv/app/list.txt 600
+        local:
+            0600
+        ```
+    """
+    text = _octal(mode)
     with told(path):
         files.set_attributes(absolute(path), Attributes(mode=int(text, 8)))
     return f"{int(text, 8):04o}"
@@ -366,7 +577,13 @@ def _backups(ctx: Context, path: str) -> list[str]:
 
 @function
 def list_backups(ctx: Context, path: str, limit: int | None = None) -> dict[int, dict[str, object]]:
-    """The copies kept of a file, the newest first: ``{0: {Location, Size, "Backup Time"}}``."""
+    """The copies kept of a file, the newest first: ``{0: {Location, Size, "Backup Time"}}``.
+
+    Example:
+        ```console
+        $ saltern call file.list_backups /etc/app.conf
+        ```
+    """
     return {
         number: {
             "Location": place,
@@ -379,7 +596,13 @@ def list_backups(ctx: Context, path: str, limit: int | None = None) -> dict[int,
 
 @function
 def delete_backup(ctx: Context, path: str, backup_id: int) -> dict[str, object]:
-    """Remove one of them."""
+    """Remove one of them.
+
+    Example:
+        ```console
+        $ saltern call file.delete_backup /etc/app.conf 0
+        ```
+    """
     found = _backups(ctx, path)
     if not 0 <= int(backup_id) < len(found):
         return {"result": False, "comment": f"there is no backup {backup_id} of {path}"}

@@ -34,7 +34,17 @@ def _text(path: str) -> str:
 
 @function
 def read(ctx: Context, path: str, binary: bool = False) -> str | bytes:
-    """All a file holds; with ``binary``, as bytes."""
+    """All a file holds; with ``binary``, as bytes.
+
+    Example:
+        ```console
+        $ saltern call file.read /srv/app/list.txt
+        local:
+            one
+            two
+            three
+        ```
+    """
     if binary:
         return _bytes(path)
     with told(path):
@@ -43,7 +53,15 @@ def read(ctx: Context, path: str, binary: bool = False) -> str | bytes:
 
 @function
 def seek_read(ctx: Context, path: str, size: int, offset: int) -> bytes:
-    """A part of a file."""
+    """A part of a file.
+
+    Example:
+        ```console
+        $ saltern call file.seek_read /srv/app/list.txt 3 4
+        local:
+            two
+        ```
+    """
     with told(path), open(expanded(path), "rb") as stream:
         stream.seek(int(offset))
         return stream.read(int(size))
@@ -51,13 +69,29 @@ def seek_read(ctx: Context, path: str, size: int, offset: int) -> bytes:
 
 @function
 def contains(ctx: Context, path: str, text: str) -> bool:
-    """Whether a file holds this text; False if there is no file."""
+    """Whether a file holds this text; False if there is no file.
+
+    Example:
+        ```console
+        $ saltern call file.contains /etc/app.conf 'port = 80'
+        local:
+            True
+        ```
+    """
     return os.path.isfile(expanded(path)) and str(text).strip() in _text(path)
 
 
 @function
 def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool:
-    """Whether a line of a file matches; ``lchar`` are characters to take from its start first."""
+    """Whether a line of a file matches; ``lchar`` are characters to take from its start first.
+
+    Example:
+        ```console
+        $ saltern call file.contains_regex /etc/app.conf '^port = \\d+'
+        local:
+            True
+        ```
+    """
     if not os.path.isfile(expanded(path)):
         return False
     with told(path):
@@ -67,7 +101,15 @@ def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool
 
 @function
 def contains_glob(ctx: Context, path: str, glob_expr: str) -> bool:
-    """Whether a line of a file matches a glob."""
+    """Whether a line of a file matches a glob.
+
+    Example:
+        ```console
+        $ saltern call file.contains_glob /etc/app.conf 'port*'
+        local:
+            True
+        ```
+    """
     from fnmatch import fnmatch
 
     return os.path.isfile(expanded(path)) and any(
@@ -85,7 +127,15 @@ def search(
     ignore_if_missing: bool = False,
     multiline: bool = False,
 ) -> bool:
-    """Whether a regular expression matches anywhere in a file."""
+    """Whether a regular expression matches anywhere in a file.
+
+    Example:
+        ```console
+        $ saltern call file.search /etc/app.conf '^port = \\d+'
+        local:
+            True
+        ```
+    """
     if ignore_if_missing and not os.path.exists(expanded(path)):
         return False
     with told(path):
@@ -95,7 +145,17 @@ def search(
 
 @function
 def grep(ctx: Context, path: str, pattern: str, *opts: str) -> dict[str, object]:
-    """Run ``grep`` on a file: ``{retcode, stdout, stderr, pid}``."""
+    """Run ``grep`` on a file: ``{retcode, stdout, stderr, pid}``.
+
+    Example:
+        ```console
+        $ saltern call file.grep /var/log/app/app.log error
+        local:
+        …
+            stdout:
+                error: no disk
+        ```
+    """
     ran = ctx.host.run(["grep", *opts, "--", pattern, expanded(path)])
     return {
         "retcode": ran.code,
@@ -107,7 +167,21 @@ def grep(ctx: Context, path: str, pattern: str, *opts: str) -> dict[str, object]
 
 @function
 def get_diff(ctx: Context, file1: str, file2: str, show_changes: bool = True) -> str:
-    """The difference between two files; empty if there is none."""
+    """The difference between two files; empty if there is none.
+
+    Example:
+        ```console
+        $ saltern call file.get_diff /srv/app/list.txt /srv/app/other.txt
+        local:
+            ---
+            +++
+            @@ -1,3 +1,3 @@
+             one
+            -two
+            +2
+             three
+        ```
+    """
     first, second = _bytes(file1), _bytes(file2)
     return "" if first == second else difference(first, second, show=show_changes)
 
@@ -224,6 +298,14 @@ def find(
         follow: go into directories that are links.
         criteria: ``name``, ``iname`` (globs), ``regex``, ``iregex`` (the whole path), ``type`` (letters as
             for ``find``), ``owner``, ``group``, ``size`` (``+10m``), ``mtime`` (``3d``), ``grep``.
+
+    Example:
+        ```console
+        $ saltern call file.find /srv/app type=f name='*.txt'
+        local:
+            - /srv/app/list.txt
+            - /srv/app/other.txt
+        ```
     """
     known = {word: value for word, value in criteria.items() if not word.startswith("__")}
     if unknown := sorted(known.keys() - CRITERIA.keys()):

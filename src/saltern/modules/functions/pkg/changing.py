@@ -12,7 +12,13 @@ from saltern.modules.states.pkg.wanted import LATEST, Wanted, from_sources, want
 
 @function
 def refresh_db(ctx: Context, /, cache_valid_time: float = 0, failhard: bool = False, **_: object) -> bool:
-    """Fetch the lists of packages; False if that failed, and an error with ``failhard``."""
+    """Fetch the lists of packages; False if that failed, and an error with ``failhard``.
+
+    Example:
+        ```console
+        $ saltern call pkg.refresh_db
+        ```
+    """
     try:
         choose.refresh(ctx, valid_for=cache_valid_time, again=True)
     except PackageError:
@@ -38,7 +44,20 @@ def install(
     only_upgrade: bool = False,
     **_: object,
 ) -> dict[str, object]:
-    """Install packages; what changed, with old and new versions. ``pkg.installed`` is the state for it."""
+    """Install packages; what changed, with old and new versions. ``pkg.installed`` is the state for it.
+
+    Example:
+        ```console
+        $ saltern call pkg.install webserver
+        local:
+            ----------
+            webserver:
+                ----------
+                new:
+                    2.0
+                old:
+        ```
+    """
     manager = choose.manager(ctx)
     if refresh:
         choose.refresh(ctx, again=True)
@@ -84,13 +103,39 @@ def _leaving(ctx: Context, verb: str, name: str, pkgs: object) -> dict[str, obje
 
 @function
 def remove(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Remove packages; what changed, with old and new versions."""
+    """Remove packages; what changed, with old and new versions.
+
+    Example:
+        ```console
+        $ saltern call pkg.remove webserver
+        local:
+            ----------
+            webserver:
+                ----------
+                new:
+                old:
+                    1.0
+        ```
+    """
     return _leaving(ctx, "remove", name, pkgs)
 
 
 @function
 def purge(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Remove packages with their configuration; what changed, with old and new versions."""
+    """Remove packages with their configuration; what changed, with old and new versions.
+
+    Example:
+        ```console
+        $ saltern call pkg.purge webserver
+        local:
+            ----------
+            webserver:
+                ----------
+                new:
+                old:
+                    1.0
+        ```
+    """
     return _leaving(ctx, "purge", name, pkgs)
 
 
@@ -98,7 +143,13 @@ def purge(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> 
 def upgrade(
     ctx: Context, /, refresh: bool = True, dist_upgrade: bool = False, **_: object
 ) -> dict[str, object]:
-    """Upgrade all packages; what changed, with old and new versions."""
+    """Upgrade all packages; what changed, with old and new versions.
+
+    Example:
+        ```console
+        $ saltern call pkg.upgrade
+        ```
+    """
     if refresh:
         choose.refresh(ctx)
     return _carried_out(ctx, Order("upgrade", (), How(whole_system=dist_upgrade)))
@@ -106,20 +157,66 @@ def upgrade(
 
 @function
 def autoremove(ctx: Context, list_only: bool = False, purge: bool = False) -> dict[str, object] | list[str]:
-    """Remove packages that only were there for others; with ``list_only`` their names."""
+    """Remove packages that only were there for others; with ``list_only`` their names.
+
+    Example:
+        ```console
+        $ saltern call pkg.autoremove list_only=true
+        ```
+    """
     order = Order("autopurge" if purge else "autoremove")
     return sorted(choose.manager(ctx).foresee(order)) if list_only else _carried_out(ctx, order)
 
 
 @function
 def hold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Hold packages: no upgrade changes them. By package what changed."""
+    """Hold packages: no upgrade changes them. By package what changed.
+
+    Example:
+        ```console
+        $ saltern call pkg.hold webserver
+        local:
+            ----------
+            webserver:
+                ----------
+                changes:
+                    ----------
+                    new:
+                        hold
+                    old:
+                        install
+                name:
+                    webserver
+                result:
+                    True
+        ```
+    """
     return _turned(ctx, name, pkgs, on=True)
 
 
 @function
 def unhold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> dict[str, object]:
-    """Release packages that are held. By package what changed."""
+    """Release packages that are held. By package what changed.
+
+    Example:
+        ```console
+        $ saltern call pkg.unhold webserver
+        local:
+            ----------
+            webserver:
+                ----------
+                changes:
+                    ----------
+                    new:
+                        install
+                    old:
+                        hold
+                name:
+                    webserver
+                result:
+                    True
+        ```
+    """
     return _turned(ctx, name, pkgs, on=False)
 
 

@@ -34,6 +34,11 @@ def list_pkgs(
         versions_as_list: each version in a list of its own.
         removed: instead those that were removed, but left their configuration.
         purge_desired: accepted for Salt's sake.
+
+    Example:
+        ```console
+        $ saltern call pkg.list_pkgs
+        ```
     """
     manager = choose.manager(ctx)
     found = manager.leftovers() if removed else manager.listing()
@@ -49,7 +54,15 @@ def _one_or_all(names: tuple[str, ...], found: dict[str, str]) -> str | dict[str
 
 @function
 def version(ctx: Context, /, *names: str, **_: object) -> str | dict[str, str]:
-    """The installed version of a package, empty if it is not; for several a mapping."""
+    """The installed version of a package, empty if it is not; for several a mapping.
+
+    Example:
+        ```console
+        $ saltern call pkg.version webserver
+        local:
+            1.0
+        ```
+    """
     manager = choose.manager(ctx)
     listing = manager.listing()
     return _one_or_all(names, {name: listing.get(manager.plain_name(name), "") for name in names})
@@ -74,12 +87,19 @@ def latest_version(
         fromrepo: the repository, or on Debian the release, to look into.
         show_installed: the newest version also if it is the installed one.
         cache_valid_time: seconds for which the lists count as fresh.
+
+    Example:
+        ```console
+        $ saltern call pkg.latest_version webserver
+        local:
+            2.0
+        ```
     """
     if refresh:
         _fresh(ctx, cache_valid_time)
     manager = choose.manager(ctx)
     listing = manager.listing()
-    offers = manager.offers(names, fromrepo)
+    offers = manager.offers(names, How(fromrepo=fromrepo))
     found = {}
     for name in names:
         candidate = offers[name].candidate if name in offers else ""
@@ -91,13 +111,29 @@ def latest_version(
 
 @function
 def available_version(ctx: Context, /, *names: str, **more: object) -> str | dict[str, str]:
-    """Another name of ``pkg.latest_version``."""
+    """Another name of ``pkg.latest_version``.
+
+    Example:
+        ```console
+        $ saltern call pkg.available_version webserver
+        local:
+            2.0
+        ```
+    """
     return latest_version(ctx, *names, **more)  # type: ignore[arg-type]
 
 
 @function
 def upgrade_available(ctx: Context, /, name: str, **more: object) -> bool:
-    """Whether there is a newer version of a package than the installed one."""
+    """Whether there is a newer version of a package than the installed one.
+
+    Example:
+        ```console
+        $ saltern call pkg.upgrade_available webserver
+        local:
+            True
+        ```
+    """
     return bool(latest_version(ctx, name, **more))  # type: ignore[arg-type]
 
 
@@ -105,7 +141,17 @@ def upgrade_available(ctx: Context, /, name: str, **more: object) -> bool:
 def list_upgrades(
     ctx: Context, /, refresh: bool = True, dist_upgrade: bool = True, **_: object
 ) -> dict[str, str]:
-    """Packages an upgrade would change, with their new versions."""
+    """Packages an upgrade would change, with their new versions.
+
+    Example:
+        ```console
+        $ saltern call pkg.list_upgrades
+        local:
+            ----------
+            webserver:
+                2.0
+        ```
+    """
     if refresh:
         _fresh(ctx, 0)
     foreseen = choose.manager(ctx).foresee(Order("upgrade", (), How(whole_system=dist_upgrade)))
@@ -118,16 +164,35 @@ def list_upgrades(
 
 @function
 def list_repo_pkgs(ctx: Context, /, *names: str, fromrepo: str = "", **_: object) -> dict[str, list[str]]:
-    """All versions the repositories have of packages."""
+    """All versions the repositories have of packages.
+
+    Example:
+        ```console
+        $ saltern call pkg.list_repo_pkgs webserver
+        local:
+            ----------
+            webserver:
+                - 2.0
+                - 1.0
+        ```
+    """
     if not names:
         raise BadArgument("pkg.list_repo_pkgs needs the names of packages")
-    offers = choose.manager(ctx).offers(names, fromrepo)
+    offers = choose.manager(ctx).offers(names, How(fromrepo=fromrepo))
     return {name: list(offer.versions) for name, offer in offers.items()}
 
 
 @function
 def version_cmp(ctx: Context, /, pkg1: str, pkg2: str, ignore_epoch: bool = False, **_: object) -> int:
-    """-1, 0 or 1, as the first version is older than, the same as, or newer than the second."""
+    """-1, 0 or 1, as the first version is older than, the same as, or newer than the second.
+
+    Example:
+        ```console
+        $ saltern call pkg.version_cmp 1.0-1 1.0-2
+        local:
+            -1
+        ```
+    """
     from saltern.modules.functions.lowpkg import version_cmp as compare
 
     return compare(ctx, str(pkg1), str(pkg2), ignore_epoch)
@@ -135,7 +200,21 @@ def version_cmp(ctx: Context, /, pkg1: str, pkg2: str, ignore_epoch: bool = Fals
 
 @function
 def info_installed(ctx: Context, /, *names: str, attr: str = "", **_: object) -> dict[str, dict[str, str]]:
-    """What is known of installed packages; ``attr`` names the keys wanted, with commas between."""
+    """What is known of installed packages; ``attr`` names the keys wanted, with commas between.
+
+    Example:
+        ```console
+        $ saltern call pkg.info_installed webserver attr=version,arch
+        local:
+            ----------
+            webserver:
+                ----------
+                arch:
+                    all
+                version:
+                    1.0
+        ```
+    """
     manager = choose.manager(ctx)
     listing = manager.listing()
     if missing := [name for name in names if manager.plain_name(name) not in listing]:
@@ -149,7 +228,24 @@ def info_installed(ctx: Context, /, *names: str, attr: str = "", **_: object) ->
 
 @function
 def file_list(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]:
-    """The files of packages in one list, and what went wrong as ``errors``."""
+    """The files of packages in one list, and what went wrong as ``errors``.
+
+    Example:
+        ```console
+        $ saltern call pkg.file_list webserver
+        local:
+            ----------
+            errors:
+            files:
+                - /.
+                - /etc
+                - /etc/webserver.conf
+                - /usr
+                - /usr/share
+                - /usr/share/webserver
+                - /usr/share/webserver/version
+        ```
+    """
     from saltern.modules.functions.lowpkg import file_list as files
 
     return files(ctx, *packages)
@@ -157,7 +253,26 @@ def file_list(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]
 
 @function
 def file_dict(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]:
-    """The files of packages by package, and what went wrong as ``errors``."""
+    """The files of packages by package, and what went wrong as ``errors``.
+
+    Example:
+        ```console
+        $ saltern call pkg.file_dict webserver
+        local:
+            ----------
+            errors:
+            packages:
+                ----------
+                webserver:
+                    - /.
+                    - /etc
+                    - /etc/webserver.conf
+                    - /usr
+                    - /usr/share
+                    - /usr/share/webserver
+                    - /usr/share/webserver/version
+        ```
+    """
     from saltern.modules.functions.lowpkg import file_dict as files
 
     return files(ctx, *packages)
@@ -165,48 +280,42 @@ def file_dict(ctx: Context, /, *packages: str, **_: object) -> dict[str, object]
 
 @function
 def owner(ctx: Context, /, *paths: str, **_: object) -> str | dict[str, str]:
-    """The package a file belongs to, empty if none; for several paths a mapping."""
+    """The package a file belongs to, empty if none; for several paths a mapping.
+
+    Example:
+        ```console
+        $ saltern call pkg.owner /etc/webserver.conf
+        local:
+            webserver
+        ```
+    """
     manager = choose.manager(ctx)
     return _one_or_all(paths, {path: manager.owner(path) for path in paths})
 
 
 @function
 def normalize_name(ctx: Context, name: str) -> str:
-    """The name without the architecture of the machine."""
+    """The name without the architecture of the machine.
+
+    Example:
+        ```console
+        $ saltern call pkg.normalize_name webserver:all
+        local:
+            webserver
+        ```
+    """
     return choose.manager(ctx).plain_name(name)
 
 
 @function
-def list_repos(ctx: Context, /, **_: object) -> dict[str, object]:
-    """The repositories that are configured, with what their files say."""
-    from saltern.modules.packages.repositories import apt, rpm
-
-    name = choose.manager(ctx).name
-    if name in rpm.PLACES:
-        return dict(rpm.repositories(ctx, rpm.PLACES[name]))
-    if name != "apt":
-        raise PackageError(f"pkg.list_repos does not know the repositories of {name}")
-    return {
-        uri: [
-            {
-                "file": path,
-                "line": entry.line(),
-                "type": entry.type,
-                "uri": entry.uri,
-                "dist": entry.dist,
-                "comps": list(entry.comps),
-                "disabled": entry.disabled,
-                "signedby": entry.signed_by,
-            }
-            for path, entry in found
-        ]
-        for uri, found in apt.configured(ctx).items()
-    }
-
-
-@function
 def list_holds(ctx: Context, /, **_: object) -> list[str]:
-    """The packages that are held."""
+    """The packages that are held.
+
+    Example:
+        ```console
+        $ saltern call pkg.list_holds
+        ```
+    """
     return sorted(choose.manager(ctx).held())
 
 
@@ -214,7 +323,18 @@ def list_holds(ctx: Context, /, **_: object) -> list[str]:
 def get_selections(
     ctx: Context, pattern: str | None = None, state: str | None = None
 ) -> dict[str, list[str]]:
-    """What dpkg was told to do with its packages, by ``hold``, ``install``, ``deinstall`` and ``purge``."""
+    """What dpkg was told to do with its packages, by ``hold``, ``install``, ``deinstall`` and ``purge``.
+
+    Example:
+        ```console
+        $ saltern call pkg.get_selections 'webserver*'
+        local:
+            ----------
+            install:
+                - webserver
+                - webserver-docs
+        ```
+    """
     from fnmatch import fnmatchcase
 
     from saltern.modules.packages.apt import Apt

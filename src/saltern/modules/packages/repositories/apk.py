@@ -17,6 +17,12 @@ def absent(ctx: Context, wish: Wish) -> Plan:
     return _plan(ctx, wish, wanted=False)
 
 
+def configured(ctx: Context) -> dict[str, dict[str, object]]:
+    """All repositories by their line."""
+    rows = [row.strip() for row in (ctx.host.read(FILE) or "").splitlines()]
+    return {row: {"file": FILE, "disabled": False} for row in rows if row and not row.startswith("#")}
+
+
 def _plan(ctx: Context, wish: Wish, *, wanted: bool) -> Plan:
     """A line that is there, or is not. A tag (``@edge https://…``) is part of it."""
     line = " ".join(wish.name.split())

@@ -12,9 +12,11 @@ from saltern.modules.packages.model import PackageError
 from saltern.modules.packages.repositories import keys, lines
 from saltern.modules.packages.repositories.lines import Entry
 from saltern.modules.packages.repositories.model import Plan, Wish
+from saltern.modules.packages.tool import ENV, why
 from saltern.modules.params import BadArgument
 from saltern.modules.places import is_web
 from saltern.system import files
+from saltern.system.process import NOT_FOUND
 
 KEY_MODE = 0o644
 SERVER = "keyserver.ubuntu.com"
@@ -91,6 +93,21 @@ def configured(ctx: Context) -> dict[str, list[tuple[str, Entry]]]:
         for entry in lines.parse(ctx.host.read(path) or "", path):
             found.setdefault(entry.uri, []).append((path, entry))
     return found
+
+
+def described(path: str, entry: Entry) -> dict[str, object]:
+    """An entry in Salt's keys, with the file it is in."""
+    return {
+        "file": path,
+        "line": entry.line(),
+        "type": entry.type,
+        "uri": entry.uri,
+        "dist": entry.dist,
+        "comps": list(entry.comps),
+        "architectures": [arch for arch in dict(entry.options).get("arch", "").split(",") if arch],
+        "disabled": entry.disabled,
+        "signedby": entry.signed_by,
+    }
 
 
 def _entry(wish: Wish) -> Entry:
@@ -186,6 +203,8 @@ def _ppa_entry(ctx: Context, ppa: str) -> Entry:
     owner, slash, name = ppa.removeprefix("ppa:").partition("/")
     if not (owner and slash and name) or owner.startswith("-"):
         raise BadArgument(f"ppa needs owner/name, got {ppa!r}")
+    if ctx.grains.get("os") == "Debian":
+        raise BadArgument(f"the personal archive {ppa} is for Ubuntu; on Debian write 'deb uri dist comps'")
     uri = f"https://ppa.launchpadcontent.net/{owner}/{name}/ubuntu"
     dist = str(ctx.grains.get("oscodename") or "")
     return Entry(type="deb", uri=uri, dist=dist, comps=("main",))
@@ -195,9 +214,16 @@ def _ppa(ctx: Context, ppa: str) -> Plan:
     entry = _ppa_entry(ctx, ppa)
     there = any(entry.uri.partition("//")[2] in uri for uri in configured(ctx))
 
-    def act() -> None:
-        ran = ctx.host.run(["add-apt-repository", "--yes", "--no-update", f"ppa:{ppa.removeprefix('ppa:')}"])
-        if ran.code:
-            raise PackageError(f"add-apt-repository failed: {(ran.err or ran.out).strip()[-400:]}")
+    named = f"ppa:{ppa.removeprefix('ppa:')}"
 
-    return Plan(changes={} if there else {"repo": f"ppa:{ppa}"}, act=act, data=_told(entry))
+    def act() -> None:
+        argv = ["add-apt-repository", "--yes", "--no-update", named]
+        ran = ctx.host.run(argv, env=ENV)
+        if ran.code == NOT_FOUND:
+            raise PackageError(
+                f"{named} is added with add-apt-repository; install software-properties-common first"
+            )
+        if ran.code:
+            raise PackageError(f"{named} cannot be added: {why(argv, ran)}")
+
+    return Plan(changes={} if there else {"repo": named}, act=act, data=_told(entry))

@@ -63,6 +63,24 @@ def key_ids(ctx: Context, path: str) -> list[str]:
     return [row[9] for row in rows if row[0] == "fpr"]
 
 
+FIELDS = {"validity": 1, "size": 2, "keyid": 4, "date_creation": 5, "date_expiration": 6, "capability": 11}
+
+
+def described(ctx: Context, path: str) -> list[dict[str, object]]:
+    """The keys in a file, in Salt's words."""
+    found: list[dict[str, object]] = []
+    for row in (line.split(":") for line in _gpg(ctx, "--show-keys", path).out.splitlines()):
+        if row[0] == "pub":
+            found.append({"file": path, **{name: row[at] for name, at in FIELDS.items() if row[at]}})
+        elif row[0] == "fpr" and found and "fingerprint" not in found[-1]:
+            found[-1]["fingerprint"] = row[9]
+        elif row[0] == "uid" and found:
+            found[-1].setdefault("uid", row[9])
+    for key in found:
+        key["keyid"] = str(key["keyid"])[-8:]
+    return found
+
+
 def from_server(ctx: Context, ids: list[str], server: str) -> bytes:
     """Keys by their ids from a key server."""
     import tempfile

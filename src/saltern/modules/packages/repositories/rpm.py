@@ -8,6 +8,7 @@ from saltern.modules.context import Context
 from saltern.modules.packages.model import PackageError
 from saltern.modules.packages.repositories import ini
 from saltern.modules.packages.repositories.model import Plan, Wish
+from saltern.modules.packages.tool import ENV, why
 from saltern.modules.params import BadArgument
 
 PLACES = {"dnf": "/etc/yum.repos.d", "yum": "/etc/yum.repos.d", "zypper": "/etc/zypp/repos.d"}
@@ -110,6 +111,10 @@ def _turned(key: str, old: str | None, new: str) -> object:
 
 
 def _copr(ctx: Context, wish: Wish, place: str, *, on: bool) -> Plan:
+    if place != PLACES["dnf"]:
+        raise BadArgument(
+            f"the project {wish.copr} of copr is for dnf; name its repository with baseurl instead"
+        )
     owner, slash, project = str(wish.copr).partition("/")
     if not (owner and slash and project) or owner.startswith("-"):
         raise BadArgument(f"copr needs owner/project, got {wish.copr!r}")
@@ -117,9 +122,12 @@ def _copr(ctx: Context, wish: Wish, place: str, *, on: bool) -> Plan:
     there = repositories(ctx, place).get(section, {}).get("enabled", "0") == "1"
 
     def act() -> None:
-        ran = ctx.host.run(["dnf", "-y", "copr", "enable" if on else "remove", f"{owner}/{project}"])
+        argv = ["dnf", "-y", "copr", "enable" if on else "remove", f"{owner}/{project}"]
+        ran = ctx.host.run(argv, env=ENV)
+        if "No such command" in ran.err + ran.out:
+            raise PackageError("dnf knows copr by a plugin; install dnf-plugins-core first")
         if ran.code:
-            raise PackageError(f"dnf copr failed: {(ran.err or ran.out).strip()[-400:]}")
+            raise PackageError(f"the project {wish.copr} of copr: {why(argv, ran)}")
 
     changes: dict[str, object] = {"repo": f"copr:{wish.copr}"} if there != on else {}
     return Plan(changes=changes, act=act, data={"repo": section, "enabled": there})

@@ -109,13 +109,13 @@ def extracted(
         keep_source: keep what was downloaded in the cache.
 
     Example:
-        .. code-block:: yaml
-
-            /opt:
-              archive.extracted:
-                - source: https://example.org/tool-1.2.tar.gz
-                - source_hash: sha256=0d1e…
-                - if_missing: /opt/tool-1.2
+        ```yaml
+        /opt:
+          archive.extracted:
+            - source: http://localhost:8000/tool-1.2.tar.gz
+            - source_hash: http://localhost:8000/tool-1.2.tar.gz.sha256
+            - if_missing: /opt/tool-1.2
+        ```
     """
 
     def work() -> Result:

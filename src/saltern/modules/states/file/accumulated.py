@@ -24,6 +24,22 @@ def accumulated(ctx: Context, name: str, *, filename: str, text: str | list[str]
         name: the name of the accumulator.
         filename: the path of the file, exactly as the other state names it.
         text: a text, or a list of them.
+
+    Example:
+        ```yaml
+        allowed addresses:
+          file.accumulated:
+            - filename: /etc/app.conf
+            - text: allow 10.0.0.7
+            - require_in:
+              - file: /etc/app.conf
+
+        /etc/app.conf:
+          file.blockreplace:
+            - marker_start: '# addresses'
+            - marker_end: '# end of addresses'
+            - append_if_not_found: true
+        ```
     """
     return guarded(filename, lambda: _accumulated(ctx, name, filename, text))
 

@@ -43,6 +43,15 @@ def append(
         ignore_whitespace: white space at the ends of a line, and how much of it there is inside, does
             not count when looking.
         show_changes: False keeps the difference out of the result.
+
+    Example:
+        ```yaml
+        /etc/motd:
+          file.append:
+            - text:
+              - Managed by saltern
+              - Ask ada before you change anything
+        ```
     """
 
     def work() -> Result:
@@ -90,6 +99,13 @@ def prepend(
         header: the text must be the very first of the file, wherever else it may be.
 
     The other arguments are those of ``file.append``.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.prepend:
+            - text: '# Managed by saltern'
+        ```
     """
 
     def work() -> Result:

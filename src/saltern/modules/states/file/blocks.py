@@ -54,6 +54,18 @@ def blockreplace(
         show_changes: False keeps the difference out of the result.
 
     Texts collected by ``file.accumulated`` for this file are added to the content.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.blockreplace:
+            - marker_start: '# start of the users'
+            - marker_end: '# end of the users'
+            - append_if_not_found: true
+            - content: |
+                user = ada
+                user = deploy
+        ```
     """
 
     def work() -> Result:

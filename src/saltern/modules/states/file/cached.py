@@ -37,6 +37,13 @@ def cached(
         source_hash, source_hash_name, skip_verify: as for ``file.managed``.
         use_etag, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend:
             accepted for Salt's sake; a signature that is asked for is refused.
+
+    Example:
+        ```yaml
+        http://localhost:8000/tool-1.2.tar.gz:
+          file.cached:
+            - source_hash: http://localhost:8000/tool-1.2.tar.gz.sha256
+        ```
     """
 
     def work() -> Result:
@@ -76,6 +83,12 @@ def not_cached(ctx: Context, name: str) -> Result:
 
     Args:
         name: the URL.
+
+    Example:
+        ```yaml
+        http://localhost:8000/tool-1.2.tar.gz:
+          file.not_cached: []
+        ```
     """
 
     def work() -> Result:

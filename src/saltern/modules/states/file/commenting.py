@@ -34,6 +34,13 @@ def comment(
         char: what makes a comment.
         backup: the suffix of a copy of the old file, or False.
         ignore_missing: no such line is fine.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.comment:
+            - regex: ^port
+        ```
     """
 
     def work() -> Result:
@@ -64,6 +71,13 @@ def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: o
         regex: what the line starts with after the comment sign and white space, which stays.
         char: what makes a comment.
         backup: the suffix of a copy of the old file, or False.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.uncomment:
+            - regex: ^debug
+        ```
     """
 
     def work() -> Result:
@@ -74,9 +88,8 @@ def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: o
             "The lines are no comments any more",
         )
         how = Edit(path=name, backup=backup_suffix(backup), words=words)
-        return edit(
-            ctx, how, forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.plain, False)
-        )
+        change = forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.indented, False)
+        return edit(ctx, how, change)
 
     return guarded(name, work)
 
@@ -87,6 +100,7 @@ class Forms(Struct, frozen=True):
     regex: str
     plain: re.Pattern[str]
     commented: re.Pattern[str]
+    indented: re.Pattern[str]  # plain, with the white space that stood behind a comment sign
 
     @staticmethod
     def of(regex: str, char: str) -> Forms:
@@ -103,6 +117,7 @@ class Forms(Struct, frozen=True):
             core,
             compiled(rf"^({indent}){said}$"),
             compiled(rf"^([ \t]*){re.escape(char)}([ \t]*{said})$"),
+            compiled(rf"^([ \t]*){said}$"),
         )
 
     def change(

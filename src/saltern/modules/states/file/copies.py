@@ -58,6 +58,14 @@ def copy(
         user, group, mode: the owner and mode of the copy. ``mode: keep`` is the mode of the source.
         dir_mode: the mode of directories made.
         subdir: if ``name`` is a directory, copy into it.
+
+    Example:
+        ```yaml
+        /srv/app/list.bak:
+          file.copy:
+            - source: /srv/app/list.txt
+            - preserve: true
+        ```
     """
 
     def work() -> Result:
@@ -156,6 +164,13 @@ def rename(ctx: Context, name: str, *, source: str, force: bool = False, makedir
         source: the absolute path it has. If nothing is there, it counts as moved.
         force: remove what is at the new place.
         makedirs: make the directories above it if they are missing.
+
+    Example:
+        ```yaml
+        /srv/app/names.txt:
+          file.rename:
+            - source: /srv/app/list.txt
+        ```
     """
 
     def work() -> Result:

@@ -29,6 +29,14 @@ def decode(
         contents_pillar: or its key in pillar.
         encoding_type: ``base64``, the only one there is.
         checksum: accepted for Salt's sake; the bytes themselves are compared.
+
+    Example:
+        ```yaml
+        /etc/app.key:
+          file.decode:
+            - encoding_type: base64
+            - encoded_data: c2FsdGVybg==
+        ```
     """
 
     def work() -> Result:

@@ -90,6 +90,16 @@ def directory(
         allow_symlink: False does not take a link to a directory for a directory.
         children_only: leave the directory itself alone, only do what is in it.
         win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset: accepted for Salt's sake.
+
+    Example:
+        ```yaml
+        /srv/app/data:
+          file.directory:
+            - user: ada
+            - group: staffers
+            - mode: '2770'
+            - makedirs: true
+        ```
     """
 
     def work() -> Result:

@@ -51,6 +51,18 @@ def keyvalue(
         key_ignore_case, value_ignore_case: case does not count when looking.
         create_if_missing: create the file if it is missing.
         prune: remove every line that is none of these.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.keyvalue:
+            - key_values:
+                port: 8080
+                debug: 'no'
+            - separator: ' = '
+            - uncomment: '# '
+            - append_if_not_found: true
+        ```
     """
 
     def work() -> Result:

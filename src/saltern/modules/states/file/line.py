@@ -56,6 +56,15 @@ def line(
         create: create the file if it is missing, with ``user``, ``group`` and ``file_mode``.
 
     A line that is already in its place is not added again.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.line:
+            - mode: ensure
+            - content: host = localhost
+            - after: ^port
+        ```
     """
 
     def work() -> Result:

@@ -75,6 +75,13 @@ def symlink(
         inherit_user_and_group: without ``user`` and ``group``, take those of an existing link.
         atomic, disallow_copy_and_unlink, follow_symlinks, win_owner, win_perms, win_deny_perms,
             win_inheritance: accepted for Salt's sake; changes are always atomic.
+
+    Example:
+        ```yaml
+        /srv/app/current:
+          file.symlink:
+            - target: /srv/app/releases
+        ```
     """
     link = Link(
         path=name,
@@ -110,6 +117,13 @@ def hardlink(
         force: replace a file that is in the way.
         makedirs: make the directories above it if they are missing.
         user, group, dir_mode: owner and mode of directories made. The file keeps its own.
+
+    Example:
+        ```yaml
+        /srv/app/current.txt:
+          file.hardlink:
+            - target: /srv/app/list.txt
+        ```
     """
 
     def work() -> Result:

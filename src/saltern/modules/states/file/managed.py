@@ -129,6 +129,20 @@ def managed(
             gnupghome, sig_backend, win_owner, win_perms, win_deny_perms, win_inheritance,
             win_perms_reset: accepted for Salt's sake; a signature that is asked for is refused, since
             it would not be checked.
+
+    Example:
+        ```yaml
+        /etc/nginx/conf.d/site.conf:
+          file.managed:
+            - source: salt://web/site.conf.jinja
+            - template: jinja
+            - context:
+                port: {{ pillar['web']['port'] }}
+            - user: root
+            - group: root
+            - mode: '0644'
+            - makedirs: true
+        ```
     """
 
     def work() -> Result:

@@ -40,6 +40,15 @@ def mknod(
         ntype: ``p`` for a pipe, ``c`` for a character device, ``b`` for a block device.
         major, minor: the number of the device.
         user, group, mode: owner and mode.
+
+    Example:
+        ```yaml
+        /run/app.pipe:
+          file.mknod:
+            - ntype: p
+            - user: ada
+            - mode: '0660'
+        ```
     """
 
     def work() -> Result:

@@ -56,6 +56,13 @@ def patch(
         options: further options of ``patch``.
         reject_file: where to write the parts that do not fit.
         strip: how many leading directories to take from the names in the patch.
+
+    Example:
+        ```yaml
+        /srv/app/list.txt:
+          file.patch:
+            - source: salt://web/list.patch
+        ```
     """
 
     def work() -> Result:

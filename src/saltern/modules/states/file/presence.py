@@ -19,6 +19,12 @@ def absent(ctx: Context, name: str) -> Result:
 
     Args:
         name: the absolute path.
+
+    Example:
+        ```yaml
+        /etc/app.ini:
+          file.absent: []
+        ```
     """
 
     def work() -> Result:
@@ -46,6 +52,12 @@ def exists(ctx: Context, name: str) -> Result:
 
     Args:
         name: the absolute path; a link counts if it leads somewhere.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.exists: []
+        ```
     """
 
     def work() -> Result:
@@ -68,6 +80,12 @@ def missing(ctx: Context, name: str) -> Result:
 
     Args:
         name: the absolute path; a link that leads nowhere counts as missing.
+
+    Example:
+        ```yaml
+        /etc/nologin:
+          file.missing: []
+        ```
     """
 
     def work() -> Result:

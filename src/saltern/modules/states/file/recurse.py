@@ -93,6 +93,17 @@ def recurse(
         merge: of a list of sources take all, the first one winning.
         keep_source, sym_mode, win_owner, win_perms, win_deny_perms, win_inheritance: accepted for
             Salt's sake.
+
+    Example:
+        ```yaml
+        /var/www/site:
+          file.recurse:
+            - source: salt://web/files
+            - user: www-data
+            - dir_mode: '0755'
+            - file_mode: '0644'
+            - clean: true
+        ```
     """
 
     def work() -> Result:

@@ -67,6 +67,15 @@ def replace(
         backslash_literal: take backslashes in ``repl`` as they are.
         encoding: the encoding of the file.
         bufsize: accepted for Salt's sake.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.replace:
+            - pattern: ^port = .*
+            - repl: port = 8080
+            - append_if_not_found: true
+        ```
     """
 
     def work() -> Result:

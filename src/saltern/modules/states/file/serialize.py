@@ -56,6 +56,16 @@ def serialize(
         merge_if_exists: put the data into what the file holds already; what it has besides stays.
         user, group, mode, backup, makedirs, dir_mode, show_changes, create, encoding,
             encoding_errors, check_cmd, tmp_dir, tmp_ext: as for ``file.managed``.
+
+    Example:
+        ```yaml
+        /etc/app.json:
+          file.serialize:
+            - serializer: json
+            - dataset:
+                port: 8080
+                names: [example.org, www.example.org]
+        ```
     """
 
     def work() -> Result:

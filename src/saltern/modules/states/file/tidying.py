@@ -62,6 +62,15 @@ def tidied(
         rmlinks: also remove links.
         followlinks: go into directories that are links.
         time_comparison: ``atime``, ``mtime`` or ``ctime``.
+
+    Example:
+        ```yaml
+        /var/log/app:
+          file.tidied:
+            - age: 30
+            - matches:
+              - '.*\\.log'
+        ```
     """
 
     def work() -> Result:
@@ -156,6 +165,12 @@ def pruned(
         recurse: also remove the empty directories below it; it goes itself if nothing else is in it.
         ignore_errors: a directory that is not empty is no failure.
         older_than: only directories not changed for this many days.
+
+    Example:
+        ```yaml
+        /srv/app/releases:
+          file.pruned: []
+        ```
     """
 
     def work() -> Result:

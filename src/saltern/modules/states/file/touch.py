@@ -25,6 +25,12 @@ def touch(
         name: the absolute path.
         atime, mtime: seconds since the epoch, or a date such as ``2024-05-01 12:00``.
         makedirs: make the directories above it if they are missing.
+
+    Example:
+        ```yaml
+        /srv/app/installed:
+          file.touch: []
+        ```
     """
 
     def work() -> Result:

@@ -40,12 +40,12 @@ def cloned(
         https_user, https_pass: for https; they are not kept.
 
     Example:
-        .. code-block:: yaml
-
-            https://example.org/dotfiles.git:
-              git.cloned:
-                - target: /home/ada/.dotfiles
-                - user: ada
+        ```yaml
+        file:///srv/git/dotfiles.git:
+          git.cloned:
+            - target: /home/ada/.dotfiles
+            - user: ada
+        ```
     """
 
     def work() -> Result:

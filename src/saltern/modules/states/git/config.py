@@ -90,13 +90,13 @@ def config_set(
         global: True sets it for the user instead of a repository.
 
     Example:
-        .. code-block:: yaml
-
-            user.email:
-              git.config_set:
-                - value: ada@example.org
-                - user: ada
-                - global: True
+        ```yaml
+        user.email:
+          git.config_set:
+            - value: ada@example.org
+            - user: ada
+            - global: true
+        ```
     """
 
     def work() -> Result:
@@ -152,11 +152,11 @@ def config_unset(
         global: True removes it from the user's settings instead of a repository.
 
     Example:
-        .. code-block:: yaml
-
-            core.autocrlf:
-              git.config_unset:
-                - repo: /srv/app
+        ```yaml
+        core.autocrlf:
+          git.config_unset:
+            - repo: /srv/checkout
+        ```
     """
 
     def work() -> Result:

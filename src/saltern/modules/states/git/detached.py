@@ -62,12 +62,12 @@ def detached(
         https_user, https_pass: for https; they are not kept.
 
     Example:
-        .. code-block:: yaml
-
-            https://example.org/app.git:
-              git.detached:
-                - target: /srv/app
-                - rev: 3f786850e387550fdab836ed7e6dc881de23001b
+        ```yaml
+        file:///srv/git/dotfiles.git:
+          git.detached:
+            - target: /srv/dotfiles
+            - rev: v1.0
+        ```
     """
 
     def work() -> Result:

@@ -74,13 +74,13 @@ def latest(
         refspec_branch, refspec_tag: a pattern of the branches and tags to get.
 
     Example:
-        .. code-block:: yaml
-
-            https://example.org/app.git:
-              git.latest:
-                - target: /srv/app
-                - rev: v1.2
-                - user: app
+        ```yaml
+        file:///srv/git/dotfiles.git:
+          git.latest:
+            - target: /srv/dotfiles
+            - rev: main
+            - user: root
+        ```
     """
     path = target or ""
 

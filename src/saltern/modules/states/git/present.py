@@ -43,11 +43,11 @@ def present(
         user: the user who runs git and owns the repository.
 
     Example:
-        .. code-block:: yaml
-
-            /srv/git/site.git:
-              git.present:
-                - user: git
+        ```yaml
+        /srv/git/site.git:
+          git.present:
+            - user: git
+        ```
     """
 
     def work() -> Result:

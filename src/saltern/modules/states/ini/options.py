@@ -58,13 +58,13 @@ def options_present(
         no_spaces: write ``option=value`` instead of ``option = value``.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/php/php.ini:
-              ini.options_present:
-                - sections:
-                    PHP:
-                      memory_limit: 256M
+        ```yaml
+        /etc/app.ini:
+          ini.options_present:
+            - sections:
+                main:
+                  port: 8080
+        ```
     """
 
     def change(ini: IniText) -> Changes:
@@ -106,13 +106,13 @@ def options_absent(
         encoding: of the file, if it is not UTF-8.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/php/php.ini:
-              ini.options_absent:
-                - sections:
-                    PHP:
-                      - disable_functions
+        ```yaml
+        /etc/app.ini:
+          ini.options_absent:
+            - sections:
+                main:
+                  - host
+        ```
     """
 
     def change(ini: IniText) -> Changes:

@@ -37,12 +37,12 @@ def sections_present(
         encoding: of the file, if it is not UTF-8.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/app.ini:
-              ini.sections_present:
-                - sections:
-                  - main
+        ```yaml
+        /etc/app.ini:
+          ini.sections_present:
+            - sections:
+              - users
+        ```
     """
 
     def change(ini: IniText) -> Changes:
@@ -72,12 +72,12 @@ def sections_absent(
         encoding: of the file, if it is not UTF-8.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/app.ini:
-              ini.sections_absent:
-                - sections:
-                  - old
+        ```yaml
+        /etc/app.ini:
+          ini.sections_absent:
+            - sections:
+              - old
+        ```
     """
 
     def change(ini: IniText) -> Changes:

@@ -30,7 +30,23 @@ def mod_watch(
     user: str | None = None,
     **_: object,
 ) -> Result:
-    """What ``mount.mounted`` does when something it watches has changed: it mounts again, in place."""
+    """What ``mount.mounted`` does when something it watches has changed: it mounts again, in place.
+
+    Example:
+        ```yaml
+        /etc/app.conf:
+          file.managed:
+            - contents: port = 8080
+
+        /srv/data:
+          mount.mounted:
+            - device: tmpfs
+            - fstype: tmpfs
+            - mkmnt: true
+            - watch:
+              - file: /etc/app.conf
+        ```
+    """
     if sfun != "mounted":
         return failed(f"mount.{sfun} cannot react to a watch; use mount.mounted")
     from saltern.modules.states.mount.wishes import facts, options_of, place_of

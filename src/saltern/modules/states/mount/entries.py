@@ -46,11 +46,11 @@ def fstab_present(
 
     Example:
         ```yaml
-        /dev/sdb1:
+        server:/export/home:
           mount.fstab_present:
-            - fs_file: /srv
-            - fs_vfstype: xfs
-            - mount_by: uuid
+            - fs_file: /home
+            - fs_vfstype: nfs
+            - fs_mntops: ro,soft
         ```
     """
     entry = entry_of(
@@ -106,9 +106,9 @@ def fstab_absent(
 
     Example:
         ```yaml
-        /dev/sdb1:
+        server:/export/home:
           mount.fstab_absent:
-            - fs_file: /srv
+            - fs_file: /home
         ```
     """
     device = _device_by(ctx, name, mount_by)

@@ -80,8 +80,8 @@ def mounted(
         ```yaml
         /srv/data:
           mount.mounted:
-            - device: UUID=0c1d2e3f-aaaa-bbbb-cccc-1234567890ab
-            - fstype: ext4
+            - device: tmpfs
+            - fstype: tmpfs
             - opts: noatime,nodev
             - mkmnt: true
         ```
@@ -179,6 +179,7 @@ def unmounted(
         ```yaml
         /srv/data:
           mount.unmounted:
+            - device: tmpfs
             - persist: true
         ```
     """

@@ -85,14 +85,14 @@ def installed(
         extra_args: further words for pip.
 
     Example:
-        .. code-block:: yaml
-
-            web packages:
-              pip.installed:
-                - pkgs:
-                  - django >= 4.2, < 5
-                  - gunicorn
-                - bin_env: /srv/app/venv
+        ```yaml
+        web packages:
+          pip.installed:
+            - pkgs:
+              - django >= 4.2, < 5
+              - gunicorn
+            - bin_env: /srv/venv
+        ```
     """
     given: dict[str, object] = {
         key: value for key, value in locals().items() if key in SWITCHES or key in VALUES or key in LISTS

@@ -36,11 +36,11 @@ def removed(
         cwd: where pip runs.
 
     Example:
-        .. code-block:: yaml
-
-            pycrypto:
-              pip.removed:
-                - bin_env: /srv/app/venv
+        ```yaml
+        gunicorn:
+          pip.removed:
+            - bin_env: /srv/venv
+        ```
     """
 
     def work() -> Result:
@@ -101,11 +101,11 @@ def uptodate(
         cwd: where pip runs.
 
     Example:
-        .. code-block:: yaml
-
-            newest:
-              pip.uptodate:
-                - bin_env: /srv/app/venv
+        ```yaml
+        newest:
+          pip.uptodate:
+            - bin_env: /srv/venv
+        ```
     """
 
     def work() -> Result:

@@ -37,6 +37,18 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "installed", **kwargs: 
     Args:
         name: the package.
         sfun: the function that watches.
+
+    Example:
+        ```yaml
+        /etc/webserver.conf:
+          file.managed:
+            - contents: port = 8080
+
+        webserver:
+          pkg.installed:
+            - watch:
+              - file: /etc/webserver.conf
+        ```
     """
     if sfun not in WATCHING:
         return failed(f"pkg.{sfun} does not work with the watch requisite; {', '.join(WATCHING)} do")

@@ -108,32 +108,38 @@ def take_aim(job: Job, before: Listing) -> Aim:
     manager, terms = job.manager, job.terms
     missing = [one for one in job.wants if not settled(manager, one, terms, before)]
     again = [one for one in job.wants if terms.reinstall and one not in missing and one.name in before]
+    stale = ""
     if terms.refresh or (terms.refresh is None and any(not one.path for one in missing)):
-        _refresh(job.ctx, terms)
-    offers = manager.offers([one.name for one in missing if not one.path], terms.how.fromrepo)
+        stale = _refresh(job.ctx, terms)
+    offers = manager.offers([one.name for one in missing if not one.path], terms.how)
     chosen = [(one, _choice(manager, one, terms, before, offers)) for one in missing]
     install = tuple(item for _, item in chosen if isinstance(item, Item))
     excused = {one.name for one in missing if one.name not in offers} if choose.pending(job.ctx) else set()
+    holds = _holds_to_set(job)
     refused = {one.name: item for one, item in chosen if item and isinstance(item, str)}
     return Aim(
         install=install,
         again=tuple(Item(one.name) for one in again),
         unknown=tuple(name for name in refused if name in excused),
-        holds=_holds_to_set(job),
+        holds=holds,
         problems=(
             *(why for name, why in refused.items() if name not in excused),
+            *([stale] if stale and refused.keys() - excused else []),
             *_held_in_the_way(manager, install, terms),
+            *([manager.why_no_hold()] if holds and manager.why_no_hold() else []),
         ),
     )
 
 
-def _refresh(ctx: Context, terms: Terms) -> None:
-    """In test mode, and where nobody asked for it, old lists are better than none."""
+def _refresh(ctx: Context, terms: Terms) -> str:
+    """Why it failed. In test mode, and where nobody asked for it, old lists are better than none."""
     try:
         choose.refresh(ctx, valid_for=terms.cache_valid_time, again=terms.refresh is True)
-    except PackageError:
+    except PackageError as problem:
         if terms.refresh and not ctx.test:
             raise
+        return f"The lists of packages could not be fetched: {problem}"
+    return ""
 
 
 def settled(manager: Manager, one: Wanted, terms: Terms, listing: Listing) -> bool:
@@ -184,7 +190,7 @@ def _newer(manager: Manager, one: Wanted, offer: Offer, current: str) -> Item | 
         return "" if current else f"No information found for '{one.name}': no repository has a version of it"
     if current and all(manager.compare(version, offer.candidate) >= 0 for version in current.split(",")):
         return ""
-    return Item(one.name, offer.candidate)
+    return Item(one.name, offer.candidate, newest=True)
 
 
 def _not_found(manager: Manager, one: Wanted, terms: Terms) -> str:

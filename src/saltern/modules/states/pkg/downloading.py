@@ -39,9 +39,10 @@ def downloaded(
 
     Example:
         ```yaml
-        fetch the kernel by day:
+        fetch the update by day:
           pkg.downloaded:
-            - name: linux-image-amd64
+            - name: webserver
+            - version: '2.0'
         ```
     """
 
@@ -50,15 +51,15 @@ def downloaded(
         if refresh is not False:
             choose.refresh(ctx, again=refresh is True)
         wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
-        how = How(fromrepo=fromrepo or "", skip_verify=skip_verify, fetch_only=True)
+        how = How(fromrepo=fromrepo or "", skip_verify=skip_verify)
         items = _items(manager, wants, how, ignore_epoch)
-        return _fetched(ctx, manager, Order("reinstall", items, how), unused(rest, ("version", "pkgs")))
+        return _fetched(ctx, manager, Order("download", items, how), unused(rest, ("version", "pkgs")))
 
     return guarded(work)
 
 
 def _items(manager: Manager, wants: list[Wanted], how: How, ignore_epoch: bool | None) -> tuple[Item, ...]:
-    offers = manager.offers([one.name for one in wants], how.fromrepo)
+    offers = manager.offers([one.name for one in wants], how)
     found = []
     for one in wants:
         versions = offers[one.name].versions if one.name in offers else ()
@@ -85,8 +86,7 @@ def _fetched(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...
     names = named(item.name for item in left)
     if ctx.test:
         return answer(ctx, changes, f"The following packages would be downloaded: {names}", data, notes)
-    # An installed package is fetched only if it is to be installed again.
-    manager.carry_out(Order("reinstall", tuple(left), order.how))
+    manager.carry_out(Order("download", tuple(left), order.how))
     if still := missing():
         raise PackageError(f"These packages were not downloaded: {named(item.name for item in still)}")
     return answer(ctx, changes, f"The following packages were downloaded: {names}", data, notes)

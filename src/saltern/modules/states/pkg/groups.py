@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages.choose import manager as manager_of
-from saltern.modules.packages.model import How, PackageError
+from saltern.modules.packages.model import Group, How, Manager, PackageError
 from saltern.modules.states.pkg.answers import guarded, unused
 from saltern.modules.states.pkg.bringing import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.wanted import wanted
@@ -31,7 +33,7 @@ def group_installed(
     skip_verify: bool = False,
     **rest: object,
 ) -> Result:
-    """Install the packages of a group (dnf, yum), a pattern (zypper), or a pacman group.
+    """Install the packages of a group or an environment (dnf, yum), a pattern (zypper), or a pacman group.
 
     Args:
         name: the group.
@@ -50,9 +52,7 @@ def group_installed(
 
     def work() -> Result:
         manager = manager_of(ctx)
-        group = manager.group(name)
-        if group is None:
-            raise PackageError(f"{manager.name} knows no group {name!r}")
+        group = whole(manager, name)
         if fixed := sorted({*(skip or ())} & {*group.mandatory}):
             raise PackageError(f"the group {name!r} cannot be without {', '.join(fixed)}; do not skip it")
         names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
@@ -62,3 +62,21 @@ def group_installed(
         return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))
 
     return guarded(work)
+
+
+def whole(manager: Manager, name: str) -> Group:
+    """A group; one that is made of other groups with all that they have. Raises if there is none."""
+    group = manager.group(name)
+    if group is None:
+        raise PackageError(f"{manager.name} knows no group {name!r}")
+    parts = [found for one in group.groups if (found := manager.group(one))]
+    return replace(
+        group,
+        mandatory=_together(group.mandatory, *(one.mandatory for one in parts)),
+        default=_together(group.default, *(one.default for one in parts)),
+        optional=_together(group.optional, *(one.optional for one in parts)),
+    )
+
+
+def _together(*lists: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for some in lists for name in some))

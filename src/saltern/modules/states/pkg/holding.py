@@ -27,8 +27,8 @@ def held(
 
     Example:
         ```yaml
-        linux-image-amd64:
-          pkg.held
+        webserver:
+          pkg.held: []
         ```
     """
 
@@ -61,8 +61,8 @@ def unheld(
 
     Example:
         ```yaml
-        linux-image-amd64:
-          pkg.unheld
+        webserver:
+          pkg.unheld: []
         ```
     """
 
@@ -92,6 +92,9 @@ def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> li
 
 
 def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], release: list[str]) -> Result:
+    if (hold or release) and (why := manager.why_no_hold()):
+        raise PackageError(why)
+
     def observe() -> dict[str, str]:
         now = manager.held()
         return {one: "hold" if one in now else "install" for one in sorted({*names, *release})}

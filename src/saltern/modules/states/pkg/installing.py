@@ -79,8 +79,8 @@ def installed(
         web server:
           pkg.installed:
             - pkgs:
-              - nginx
-              - openssl: '>=3.0'
+              - webserver: '>=1.0'
+              - webserver-docs
         ```
     """
 
@@ -154,9 +154,9 @@ def latest(
 
     Example:
         ```yaml
-        tzdata:
+        webserver:
           pkg.latest:
-            - refresh: True
+            - refresh: true
         ```
     """
     del watch_flags

@@ -39,8 +39,8 @@ def removed(
 
     Example:
         ```yaml
-        telnet:
-          pkg.removed
+        webserver:
+          pkg.removed: []
         ```
     """
 
@@ -76,7 +76,7 @@ def purged(
         ```yaml
         old web server:
           pkg.purged:
-            - pkgs: [apache2, apache2-data]
+            - pkgs: [webserver, webserver-docs]
         ```
     """
 
@@ -108,7 +108,7 @@ def _gone(
     if not there:
         comment = f"All specified packages{_versions(wants)} are already absent"
         return answer(ctx, {}, comment, facts(manager, wants, before[0]), notes)
-    order = Order(verb, tuple(Item(one.name) for one in there))
+    order = Order(verb, tuple(item for one in there for item in _items(manager, one, before, ignore_epoch)))
     names = named(one.name for one in there)
     if ctx.test:
         changes = _shape(verb, *_split(manager.foresee(order), before))
@@ -135,6 +135,17 @@ def _gone(
 def _there(manager: Manager, one: Wanted, found: tuple[Listing, Listing], ignore_epoch: bool | None) -> bool:
     versions = [version for listing in found for version in listing.get(one.name, "").split(",") if version]
     return any(fulfils(version, one.must, manager.compare, ignore_epoch) for version in versions)
+
+
+def _items(
+    manager: Manager, one: Wanted, found: tuple[Listing, Listing], ignore_epoch: bool | None
+) -> list[Item]:
+    """Of a package that is installed in several versions (a kernel) only those that are meant."""
+    versions = found[0].get(one.name, "").split(",")
+    if len(versions) == 1:
+        return [Item(one.name)]
+    meant = [version for version in versions if fulfils(version, one.must, manager.compare, ignore_epoch)]
+    return [Item(one.name)] if meant == versions else [Item(one.name, version) for version in meant]
 
 
 def _act(manager: Manager, order: Order) -> list[str]:

@@ -45,7 +45,7 @@ def uptodate(
         ```yaml
         everything up to date:
           pkg.uptodate:
-            - refresh: True
+            - refresh: true
         ```
     """
     del name

@@ -85,16 +85,16 @@ def certificate_managed(
         user, group, mode, makedirs, dir_mode, backup: as in ``file.managed``.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/pki/www.crt:
-              x509.certificate_managed:
-                - private_key: /etc/pki/www.key
-                - signing_private_key: /etc/pki/ca.key
-                - signing_cert: /etc/pki/ca.crt
-                - CN: www.example.org
-                - subjectAltName: DNS:www.example.org
-                - days_valid: 90
+        ```yaml
+        /etc/pki/www.crt:
+          x509.certificate_managed:
+            - private_key: /etc/pki/www.key
+            - signing_private_key: /etc/pki/ca.key
+            - signing_cert: /etc/pki/ca.crt
+            - CN: www.example.org
+            - subjectAltName: DNS:www.example.org
+            - days_valid: 90
+        ```
     """
 
     def work() -> Result:

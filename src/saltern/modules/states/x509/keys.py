@@ -103,12 +103,12 @@ def private_key_managed(
         user, group, mode, makedirs, dir_mode, backup: as in ``file.managed``; the mode is 0400 if not given.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/pki/www.key:
-              x509.private_key_managed:
-                - algo: ec
-                - user: www-data
+        ```yaml
+        /etc/pki/www.key:
+          x509.private_key_managed:
+            - algo: ec
+            - user: www-data
+        ```
     """
 
     def work() -> Result:

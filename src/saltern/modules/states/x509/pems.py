@@ -45,11 +45,11 @@ def pem_managed(ctx: Context, /, name: str, *, text: str, **kwargs: object) -> R
         user, group, mode, makedirs, dir_mode, backup: as in ``file.managed``.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/pki/ca.crt:
-              x509.pem_managed:
-                - text: {{ pillar["ca"] | json }}
+        ```yaml
+        /etc/pki/copy.crt:
+          x509.pem_managed:
+            - text: {{ salt['file.read']('/etc/pki/ca.crt') | json }}
+        ```
     """
 
     def work() -> Result:

@@ -62,13 +62,13 @@ def csr_managed(
         user, group, mode, makedirs, dir_mode, backup: as in ``file.managed``.
 
     Example:
-        .. code-block:: yaml
-
-            /etc/pki/www.csr:
-              x509.csr_managed:
-                - private_key: /etc/pki/www.key
-                - CN: www.example.org
-                - subjectAltName: DNS:www.example.org
+        ```yaml
+        /etc/pki/www.csr:
+          x509.csr_managed:
+            - private_key: /etc/pki/www.key
+            - CN: www.example.org
+            - subjectAltName: DNS:www.example.org
+        ```
     """
 
     def work() -> Result:

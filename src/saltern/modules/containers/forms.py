@@ -1,0 +1,92 @@
+"""One form for values that mean the same: what was wished and what the engine tells are compared in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SELINUX_OFF = ("label=disable", "label:disable")  # what the engine itself adds to a privileged container
+
+
+def bare(value: Any) -> Any:
+    """Whatever is empty is None: the engine tells 0, "", null, [] and {} for what nobody set."""
+    return value or None
+
+
+def bag(value: Any) -> Any:
+    """The order says nothing."""
+    return sorted(value, key=str) if value else None
+
+
+def capabilities(value: Any) -> Any:
+    """Engines differ in whether they write ``CAP_``."""
+    return sorted({one.upper().removeprefix("CAP_") for one in value}) if value else None
+
+
+def binds(value: Any) -> Any:
+    """``rw`` is what everybody has who says nothing."""
+    return sorted(map(_bind, value)) if value else None
+
+
+def _bind(line: str) -> str:
+    here, there, mode = (*line.split(":"), "", "")[:3]
+    kept = [word for word in mode.split(",") if word not in ("", "rw")]
+    return ":".join([here, there, ",".join(sorted(kept))][: 3 if kept else 2])
+
+
+def target(line: str) -> str:
+    """The path in the container of a bind."""
+    return (*line.split(":"), "")[1]
+
+
+def links(value: Any) -> Any:
+    """``/db:/web/alias`` is told for ``db:alias``."""
+    pairs = (one.partition(":") for one in value or ())
+    return sorted(f"{other.lstrip('/')}:{alias.rpartition('/')[2]}" for other, _, alias in pairs) or None
+
+
+def restart_policy(value: Any) -> Any:
+    name = (value or {}).get("Name") or "no"
+    return None if name == "no" else {"Name": name, "MaximumRetryCount": value.get("MaximumRetryCount") or 0}
+
+
+def ports(value: Any) -> Any:
+    """Bindings, and those of one port in any order."""
+    rows = {
+        port: sorted(
+            ({"HostIp": one.get("HostIp") or "", "HostPort": one.get("HostPort") or ""} for one in places),
+            key=str,
+        )
+        for port, places in (value or {}).items()
+        if places
+    }
+    return rows or None
+
+
+def names(value: Any) -> Any:
+    """A mapping whose values mean nothing."""
+    return sorted(value) if value else None
+
+
+def records(value: Any) -> Any:
+    """Mappings in any order, their keys without those that are empty."""
+    kept = [{key: inner for key, inner in one.items() if inner not in (None, "")} for one in value or ()]
+    return sorted(kept, key=str) or None
+
+
+def security(value: Any) -> Any:
+    return bag([one.replace(":", "=", 1) for one in value or () if one not in SELINUX_OFF])
+
+
+def network(value: Any) -> Any:
+    return "bridge" if value in (None, "", "default") else value
+
+
+def signal(value: Any) -> Any:
+    """SIGTERM is sent if nothing else is said."""
+    name = str(value or "").upper()
+    return None if name in ("", "15", "TERM", "SIGTERM") else name.removeprefix("SIG")
+
+
+def logging(value: Any) -> Any:
+    told = value or {}
+    return {"Type": told.get("Type") or "", "Config": told.get("Config") or {}}

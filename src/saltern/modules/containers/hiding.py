@@ -1,0 +1,20 @@
+"""Keeps passwords in options of drivers out of what is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+HIDDEN = "(hidden)"
+SECRET = re.compile(r"pass|secret|token|credential|key", re.IGNORECASE)
+INSIDE = re.compile(r"((?:password|pass|secret|token|credentials)=)[^,\s]*", re.IGNORECASE)
+
+
+def shown(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Options as they may be told: ``{o: username=a,password=(hidden)}``."""
+    return {name: HIDDEN if SECRET.search(name) else _shown(value) for name, value in (options or {}).items()}
+
+
+def _shown(value: Any) -> Any:
+    return INSIDE.sub(rf"\1{HIDDEN}", value) if isinstance(value, str) else value

@@ -1,0 +1,1 @@
+"""Database servers: what their state modules and their execution modules share."""

@@ -1,0 +1,1 @@
+"""Firewalls as their own tools know them: iptables, nftables and firewalld."""

@@ -1,0 +1,179 @@
+"""``docker``: the engine itself, and registries."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from saltern.modules.api import function
+from saltern.modules.containers import images, lifecycle, registries
+from saltern.modules.containers.engine import engine
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused
+
+PRUNED = ("containers", "networks", "images", "volumes", "build")
+
+
+@function
+def version(ctx: Context) -> dict[str, Any]:
+    """The versions of the engine; ``VersionInfo`` and ``ApiVersionInfo`` as numbers.
+
+    Example:
+        ```console
+        $ saltern call docker.version
+        ```
+    """
+    told: dict[str, Any] = engine(ctx).get("/version")
+    for key in ("Version", "ApiVersion"):
+        told[f"{key}Info"] = [
+            int(part) for part in re.findall(r"\d+", str(told.get(key, "")).partition("+")[0])
+        ]
+    return told
+
+
+@function
+def info(ctx: Context) -> dict[str, Any]:
+    """What the engine says of itself.
+
+    Example:
+        ```console
+        $ saltern call docker.info
+        ```
+    """
+    told: dict[str, Any] = engine(ctx).get("/info")
+    return told
+
+
+@function
+def inspect(ctx: Context, name: str) -> dict[str, Any]:
+    """All that the engine knows of a container, an image, a volume or a network, whichever has the name.
+
+    Args:
+        name: the name or ID.
+
+    Example:
+        ```console
+        $ saltern call docker.inspect web
+        ```
+    """
+    docker = engine(ctx)
+    paths = [f"/images/{images.checked(name)}/json"]
+    if "/" not in name and ":" not in name:  # only images have such names
+        lifecycle.checked(name)
+        paths = [f"/containers/{name}/json", *paths, f"/volumes/{name}", f"/networks/{name}"]
+    found = next((one for one in map(docker.find, paths) if one is not None), None)
+    if found is None:
+        raise Refused(f"there is no container, image, volume or network {name!r}")
+    return found
+
+
+@function
+def prune(
+    ctx: Context,
+    containers: bool = False,
+    networks: bool = False,
+    images: bool = False,
+    build: bool = False,
+    volumes: bool = False,
+    system: bool | None = None,
+) -> dict[str, Any]:
+    """Remove what nobody uses: what was removed, by kind.
+
+    Args:
+        containers: containers that do not run.
+        networks: networks nobody is in.
+        images: images without a name.
+        build: what builds left behind.
+        volumes: volumes no container has.
+        system: all but volumes; this is what it does if nothing is named.
+
+    Example:
+        ```console
+        $ saltern call docker.prune containers=True
+        ```
+    """
+    named = {"containers": containers, "networks": networks, "images": images, "build": build}
+    whole = system if system is not None else not (any(named.values()) or volumes)
+    wanted = {**{kind: whole or asked for kind, asked in named.items()}, "volumes": volumes}
+    docker = engine(ctx)
+    return {kind: docker.data("POST", f"/{kind}/prune", timeout=3600) for kind in PRUNED if wanted[kind]}
+
+
+@function
+def login(ctx: Context, *registries_: str) -> dict[str, Any]:
+    """Log in to the registries of the pillar, and keep it for the ``docker`` program, too.
+
+    Args:
+        registries_: only these.
+
+    Example:
+        ```console
+        $ saltern call docker.login registry.example.org
+        ```
+    """
+    known = registries.configured(ctx)
+    chosen = {one: entry for one, entry in known.items() if not registries_ or one in registries_}
+    missing = [one for one in registries_ if one not in known]
+    if missing or not chosen:
+        raise Refused(f"docker-registries in the pillar has no {', '.join(missing) or 'registry'}")
+    results: dict[str, bool] = {}
+    errors: list[str] = []
+    for one, entry in chosen.items():
+        results[one] = _logged_in(ctx, one, entry, errors)
+    return {"Results": results, "Errors": errors}
+
+
+def _logged_in(ctx: Context, address: str, entry: dict[str, str], errors: list[str]) -> bool:
+    server = registries.HUB if registries.host(address) == "docker.io" else address
+    try:
+        engine(ctx).ask("POST", "/auth", body={**entry, "serveraddress": server})
+    except Refused as problem:
+        errors.append(f"{address}: {problem}")
+        return False
+    registries.remember(ctx, address, entry)
+    return True
+
+
+@function
+def logout(ctx: Context, *registries_: str) -> dict[str, Any]:
+    """Forget logins.
+
+    Args:
+        registries_: only these; those of the pillar if none is named.
+
+    Example:
+        ```console
+        $ saltern call docker.logout registry.example.org
+        ```
+    """
+    chosen = registries_ or tuple(registries.configured(ctx))
+    for one in chosen:
+        registries.remember(ctx, one, None)
+    return {"Results": dict.fromkeys(chosen, True)}
+
+
+@function
+def search(ctx: Context, name: str, official: bool = False, trusted: bool = False) -> dict[str, Any]:
+    """Look for an image in Docker's registry.
+
+    Args:
+        name: a word to look for.
+        official: only official ones.
+        trusted: only those that are built by themselves.
+
+    Example:
+        ```console
+        $ saltern call docker.search busybox official=True
+        ```
+    """
+    found: list[dict[str, Any]] = engine(ctx).get("/images/search", {"term": name})
+    return {
+        one["name"]: {
+            "Description": one.get("description"),
+            "Official": one.get("is_official"),
+            "Stars": one.get("star_count"),
+            "Trusted": one.get("is_automated"),
+        }
+        for one in found
+        if (one.get("is_official") or not official) and (one.get("is_automated") or not trusted)
+    }

@@ -1,0 +1,53 @@
+"""``git``: ask repositories, and drive git from other states.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+LAZY: dict[str, str] = {
+    "add": "committing",
+    "archive": "committing",
+    "branch": "committing",
+    "checkout": "working",
+    "clone": "working",
+    "commit": "committing",
+    "config_get": "settings",
+    "config_get_regexp": "settings",
+    "config_set": "settings",
+    "config_unset": "settings",
+    "current_branch": "asking",
+    "describe": "working",
+    "diff": "comparing",
+    "discard_local_changes": "committing",
+    "fetch": "working",
+    "init": "working",
+    "is_worktree": "asking",
+    "list_branches": "asking",
+    "list_tags": "asking",
+    "list_worktrees": "worktrees",
+    "ls_remote": "asking",
+    "merge": "working",
+    "merge_base": "comparing",
+    "merge_tree": "comparing",
+    "pull": "working",
+    "push": "committing",
+    "rebase": "committing",
+    "remote_get": "asking",
+    "remote_refs": "comparing",
+    "remote_set": "asking",
+    "remotes": "asking",
+    "reset": "working",
+    "rev_parse": "asking",
+    "revision": "asking",
+    "rm": "committing",
+    "stash": "committing",
+    "status": "asking",
+    "submodule": "committing",
+    "symbolic_ref": "committing",
+    "tag": "committing",
+    "version": "asking",
+    "worktree_add": "worktrees",
+    "worktree_prune": "worktrees",
+    "worktree_rm": "worktrees",
+}

@@ -1,0 +1,145 @@
+"""``git``: further working trees of a repository."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import absolute
+from saltern.modules.functions.git.asking import here, is_worktree, options
+from saltern.modules.params import BadArgument
+from saltern.modules.states.git.command import lines
+
+
+@function
+def list_worktrees(
+    ctx: Context, /, cwd: str, stale: bool = False, user: str | None = None, **kwargs: object
+) -> dict[str, dict[str, object]]:
+    """The further working trees of a repository.
+
+    Args:
+        cwd: the repository.
+        stale: only those whose directory is gone.
+        user: who runs git.
+        kwargs: ``all``: those that are gone, too.
+
+    Example:
+        ```console
+        $ saltern call git.list_worktrees /srv/checkout
+        ```
+    """
+    found: dict[str, dict[str, object]] = {}
+    blocks = here(ctx, cwd, user).out("worktree", "list", "--porcelain").split("\n\n")
+    for block in blocks[1:]:  # the first is the repository itself
+        told = dict((line + " ").split(" ", 1) for line in lines(block))
+        path = told["worktree"].strip()
+        gone = not os.path.isdir(path)
+        if kwargs.get("all") or gone == stale:
+            branch = told.get("branch", "").strip().removeprefix("refs/heads/")
+            found[path] = {
+                "HEAD": told.get("HEAD", "").strip(),
+                "branch": branch or None,
+                "detached": not branch,
+                "stale": gone,
+            }
+    return found
+
+
+@function
+def worktree_add(
+    ctx: Context,
+    /,
+    cwd: str,
+    worktree_path: str,
+    ref: str | None = None,
+    reset_branch: bool = False,
+    force: bool = False,
+    detach: bool = False,
+    opts: str = "",
+    user: str | None = None,
+    **kwargs: object,
+) -> str:
+    """Make a further working tree: what git says of it.
+
+    Args:
+        cwd: the repository.
+        worktree_path: where it shall be.
+        ref: what to check out there.
+        reset_branch: take a branch of that name that there is.
+        force: even if the branch is checked out elsewhere.
+        detach: without a branch.
+        opts: further options of ``git worktree add``.
+        user: who runs git.
+        kwargs: ``branch``: its branch; the last part of the path if not given.
+
+    Example:
+        ```console
+        $ saltern call git.worktree_add /srv/checkout /srv/next
+        ```
+    """
+    branch = kwargs.get("branch")
+    if branch and detach:
+        raise BadArgument("only one of branch and detach can be given")
+    name = str(branch or os.path.basename(worktree_path.rstrip("/")))
+    how = ["--detach"] if detach else ["-B" if reset_branch else "-b", name, *(["--force"] if force else [])]
+    words = [*how, *options(opts), "--", absolute(worktree_path), *([ref] if ref else [])]
+    return here(ctx, cwd, user).out("worktree", "add", *words)
+
+
+@function
+def worktree_prune(
+    ctx: Context,
+    /,
+    cwd: str,
+    dry_run: bool = False,
+    verbose: bool = True,
+    expire: str | None = None,
+    opts: str = "",
+    user: str | None = None,
+    **_: object,
+) -> str:
+    """Forget working trees whose directory is gone: which ones.
+
+    Args:
+        cwd: the repository.
+        dry_run: only say which.
+        verbose: say which.
+        expire: only those that are gone for so long.
+        opts: further options of ``git worktree prune``.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.worktree_prune /srv/checkout
+        ```
+    """
+    flags = [flag for flag, on in (("--dry-run", dry_run), ("--verbose", verbose)) if on]
+    since = ["--expire", expire] if expire else []
+    ran = here(ctx, cwd, user).ran("worktree", "prune", *flags, *since, *options(opts))
+    return (ran.out or ran.err).strip()
+
+
+@function
+def worktree_rm(ctx: Context, /, cwd: str, user: str | None = None, **_: object) -> bool:
+    """Remove a further working tree.
+
+    Args:
+        cwd: its directory.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ git -C /srv/checkout worktree add -q /srv/next
+        $ saltern call git.worktree_rm /srv/next
+        local:
+            True
+        ```
+    """
+    path = absolute(cwd)
+    if not os.path.isdir(path):
+        raise BadArgument(f"{path} does not exist")
+    if not is_worktree(ctx, path, user):
+        raise BadArgument(f"{path} is not a git worktree")
+    ctx.host.remove(path)
+    return True

@@ -1,0 +1,190 @@
+"""``ip``: the files that set up interfaces, routes and the names of the machine."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused
+from saltern.modules.networking import checks, names
+from saltern.modules.networking.model import Wish, route, store_routes
+from saltern.modules.networking.providers import networking
+
+UNMOVED = ("slave", "teamport", "source")
+
+
+@function
+def get_interface(ctx: Context, iface: str) -> list[str]:
+    """What the files say of an interface, line by line.
+
+    Args:
+        iface: the interface.
+
+    Example:
+        ```console
+        $ saltern call ip.get_interface eth0
+        ```
+    """
+    return networking(ctx).interface_lines(checks.interface(iface))
+
+
+@function
+def build_interface(
+    ctx: Context, /, iface: str, iface_type: str, enabled: bool, test: bool = False, **settings: object
+) -> list[str]:
+    """Write the settings of an interface: the lines it then has.
+
+    Args:
+        iface: the interface.
+        iface_type: its type, as in the state ``network.managed``.
+        enabled: bring it up at boot.
+        test: only tell the lines.
+        settings: its settings, as in the state ``network.managed``.
+
+    Example:
+        ```console
+        $ saltern call ip.build_interface eth0 eth True proto=dhcp test=True
+        ```
+    """
+    names.check(settings)
+    wish = Wish(checks.interface(iface), iface_type.lower(), checks.is_on("enabled", enabled), settings)
+    net = networking(ctx)
+    lines = net.wanted_interface(wish)
+    if not test and lines != net.interface_lines(iface, wish.kind):
+        net.store_interface(wish, lines)
+    return lines
+
+
+@function
+def up(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
+    """Bring an interface up: what ``ifup`` says.
+
+    Args:
+        iface: the interface.
+        iface_type: its type; a slave comes up with its bond, and nothing is done for it.
+
+    Example:
+        ```console
+        $ saltern call ip.up lo
+        ```
+    """
+    return None if iface_type.lower() in UNMOVED else networking(ctx).up(checks.interface(iface))
+
+
+@function
+def down(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
+    """Take an interface down: what ``ifdown`` says.
+
+    Args:
+        iface: the interface.
+        iface_type: its type; a slave goes down with its bond, and nothing is done for it.
+
+    Example:
+        ```console
+        $ saltern call ip.down lo
+        ```
+    """
+    return None if iface_type.lower() in UNMOVED else networking(ctx).down(checks.interface(iface))
+
+
+@function
+def get_routes(ctx: Context, iface: str) -> list[str]:
+    """The files of the routes of an interface, line by line.
+
+    Args:
+        iface: the interface.
+
+    Example:
+        ```console
+        $ saltern call ip.get_routes eth0
+        ```
+    """
+    paths = networking(ctx).route_files(checks.interface(iface))
+    return [line for path in paths for line in (ctx.host.read(path) or "").splitlines()]
+
+
+@function
+def build_routes(
+    ctx: Context, /, iface: str, routes: object = None, test: bool = False, **_: object
+) -> list[str]:
+    """Write the routes of an interface: the lines of their files.
+
+    Args:
+        iface: the interface.
+        routes: a list of mappings, as in the state ``network.routes``.
+        test: only tell the lines.
+
+    Example:
+        ```console
+        $ saltern call ip.build_routes eth0 routes='[{ipaddr: 10.2.0.0, netmask: 24, gateway: 10.0.0.1}]'
+        ```
+    """
+    if not isinstance(routes, list):
+        raise Refused("routes needs a list of mappings with ipaddr, netmask and gateway")
+    wanted = networking(ctx).wanted_routes(checks.interface(iface), [route(one) for one in routes])
+    if not test:
+        store_routes(ctx, wanted)
+    return [line for text in wanted.values() for line in text.splitlines()]
+
+
+@function
+def get_network_settings(ctx: Context) -> list[str]:
+    """The settings of the whole machine, one per line.
+
+    Example:
+        ```console
+        $ saltern call ip.get_network_settings
+        ```
+    """
+    return networking(ctx).settings_lines()
+
+
+@function
+def build_network_settings(ctx: Context, /, test: bool = False, **settings: object) -> list[str]:
+    """Write the settings of the whole machine: what they then are, one per line.
+
+    Args:
+        test: only tell the lines.
+        settings: as in the state ``network.system``.
+
+    Example:
+        ```console
+        $ saltern call ip.build_network_settings hostname=web1.example.org test=True
+        ```
+    """
+    net = networking(ctx)
+    lines = net.wanted_settings(settings)
+    if not test and lines != net.settings_lines():
+        net.store_settings(lines)
+    return lines
+
+
+@function
+def apply_network_settings(
+    ctx: Context,
+    /,
+    require_reboot: bool = False,
+    apply_hostname: bool = False,
+    hostname: str | None = None,
+    **_: object,
+) -> bool:
+    """Let what is written take effect: the network is restarted.
+
+    Args:
+        require_reboot: do not restart it; the next boot will do.
+        apply_hostname: give the machine the name ``hostname`` now.
+        hostname: that name.
+
+    Example:
+        ```console
+        $ saltern call ip.apply_network_settings require_reboot=True
+        ```
+    """
+    if apply_hostname:
+        if not hostname:
+            raise Refused("apply_hostname needs a hostname to apply")
+        from saltern.modules.networking import naming, resolver
+
+        naming.rename(ctx, resolver.host_name(hostname).partition(".")[0], hostname)
+    if not require_reboot:
+        networking(ctx).restart()
+    return True

@@ -1,0 +1,170 @@
+"""``mysql``: what accounts may do."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.databases.mysql import client, grants
+from saltern.modules.databases.mysql.connection import connection
+from saltern.modules.databases.mysql.privileges import shown, sql, without_login
+from saltern.modules.machine import Refused
+
+
+@function
+def user_grants(
+    ctx: Context, /, user: str, host: str = "localhost", **connection_args: object
+) -> list[str] | bool:
+    """The grants of an account, as statements without its password; false if there is no such account.
+
+    Args:
+        user: the name of the user.
+        host: the host that the account is for.
+        **connection_args: how to reach the server; see the head of this page.
+
+    Example:
+        ```console
+        $ saltern call mysql.user_grants root
+        ```
+    """
+    found = grants.lines(ctx, connection(ctx, connection_args), user, host)
+    return False if found is None else [without_login(line) for line in found]
+
+
+@function
+def grant_exists(
+    ctx: Context,
+    /,
+    grant: str,
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    **connection_args: object,
+) -> bool:
+    """Whether an account has all of these privileges.
+
+    Args:
+        grant: the privileges, such as ``select, insert``.
+        database: what they are on: ``db.table``, ``db.*`` or ``*.*``.
+        user: the name of the user.
+        host: the host that the account is for.
+        grant_option: the user may hand them on.
+        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
+        **connection_args: how to reach the server; see the head of this page.
+
+    Example:
+        ```console
+        $ saltern call mysql.grant_exists 'SELECT,INSERT' 'mysql.*' root localhost
+        ```
+    """
+    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    have = grants.held(ctx, connection(ctx, connection_args), wanted)
+    enough = have.option or not wanted.option
+    return have.account is not None and enough and not grants.missing(wanted, have)
+
+
+@function
+def grant_add(
+    ctx: Context,
+    /,
+    grant: str,
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    ssl_option: object = False,
+    **connection_args: object,
+) -> bool:
+    """Give privileges to an account, which must exist.
+
+    Args:
+        grant: the privileges, such as ``select, insert``.
+        database: what they are on: ``db.table``, ``db.*`` or ``*.*``.
+        user: the name of the user.
+        host: the host that the account is for.
+        grant_option: the user may hand them on.
+        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
+        ssl_option: what the user's connection needs: a list of ``SSL: true``, ``SUBJECT: text`` …
+        **connection_args: how to reach the server; see the head of this page.
+
+    Example:
+        ```console
+        $ saltern call mysql.grant_add 'SELECT,INSERT' 'shop.*' shop localhost
+        local:
+            True
+        ```
+    """
+    server = connection(ctx, connection_args)
+    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    ssl = grants.ssl_statements(wanted, grants.ssl_wish(ssl_option))
+    have = grants.held(ctx, server, wanted)
+    if have.account is None:
+        raise Refused(f"there is no user {user}@{host}")
+    client.ask(ctx, server, *grants.grant_statements(wanted, have.needed, option=wanted.option), *ssl)
+    return True
+
+
+@function
+def grant_revoke(
+    ctx: Context,
+    /,
+    grant: str,
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    **connection_args: object,
+) -> bool:
+    """Take privileges from an account; those that it has not are no matter.
+
+    Args:
+        grant: the privileges, such as ``select, insert``.
+        database: what they are on: ``db.table``, ``db.*`` or ``*.*``.
+        user: the name of the user.
+        host: the host that the account is for.
+        grant_option: take away, too, that the user may hand them on.
+        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
+        **connection_args: how to reach the server; see the head of this page.
+
+    Example:
+        ```console
+        $ saltern call mysql.grant_revoke 'INSERT' 'shop.*' shop localhost
+        local:
+            True
+        ```
+    """
+    server = connection(ctx, connection_args)
+    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    have = grants.held(ctx, server, wanted)
+    taken = grants.shared(wanted, have)
+    client.ask(ctx, server, *grants.revoke_statements(wanted, have, taken, option=wanted.option))
+    return True
+
+
+@function
+def tokenize_grant(
+    ctx: Context,  # noqa: ARG001 - nothing is asked
+    grant: str,
+) -> dict[str, object]:
+    """The parts of a statement as ``user_grants`` gives it: user, host, grant, database.
+
+    Args:
+        grant: the statement.
+
+    Example:
+        ```console
+        $ saltern call mysql.tokenize_grant 'GRANT SELECT, INSERT ON `shop`.* TO `shop`@`localhost`'
+        ```
+    """
+    found = shown(grant)
+    if found is None:
+        raise Refused(f"this is no grant of privileges: {grant!r}")
+    return {
+        "user": found.user,
+        "host": found.host,
+        "grant": [sql({one}) for one in sorted(found.privileges)] or ["USAGE"],
+        "database": str(found.level),
+    }

@@ -1,0 +1,82 @@
+"""``mysql``: replication between servers."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.databases.mysql import client
+from saltern.modules.databases.mysql.answers import Row
+from saltern.modules.databases.mysql.connection import Connection, connection
+
+UNKNOWN_STATEMENT = 1064
+# What older and newer servers call it; the first one that a server understands counts.
+OF_MASTER = ("SHOW MASTER STATUS", "SHOW BINARY LOG STATUS")
+OF_SLAVE = ("SHOW SLAVE STATUS", "SHOW REPLICA STATUS")
+RUNNING = ("Slave_IO_Running", "Replica_IO_Running")
+BEHIND = ("Seconds_Behind_Master", "Seconds_Behind_Source")
+NO_SLAVE, NOT_RUNNING, NO_ANSWER = -1, -2, -3
+
+
+def _first(ctx: Context, server: Connection, statements: tuple[str, ...]) -> Row:
+    for statement in statements:
+        try:
+            return next(iter(client.rows(ctx, server, statement)), {})
+        except client.ServerRefused as refused:
+            if refused.code != UNKNOWN_STATEMENT or statement == statements[-1]:
+                raise
+    return {}
+
+
+@function
+def get_master_status(ctx: Context, /, **connection_args: object) -> dict[str, str | None]:
+    """Where the binary log of this server is; empty if it keeps none.
+
+    Args:
+        **connection_args: how to reach the server; see the head of this page.
+
+    Example:
+        ```console
+        $ saltern call mysql.get_master_status
+        ```
+    """
+    return _first(ctx, connection(ctx, connection_args), OF_MASTER)
+
+
+@function
+def get_slave_status(ctx: Context, /, **connection_args: object) -> dict[str, str | None]:
+    """How far this server has come in following another; empty if it follows none.
+
+    Args:
+        **connection_args: how to reach the server; see the head of this page.
+
+    Example:
+        ```console
+        $ saltern call mysql.get_slave_status
+        ```
+    """
+    return _first(ctx, connection(ctx, connection_args), OF_SLAVE)
+
+
+@function
+def slave_lag(ctx: Context, /, **connection_args: object) -> int:
+    """How many seconds this server is behind the one it follows.
+
+    -1 if it follows none, -2 if it does not get anything from it, -3 if it cannot be asked.
+
+    Args:
+        **connection_args: how to reach the server; see the head of this page.
+
+    Example:
+        ```console
+        $ saltern call mysql.slave_lag
+        ```
+    """
+    try:
+        found = _first(ctx, connection(ctx, connection_args), OF_SLAVE)
+    except client.ServerRefused:
+        return NO_ANSWER
+    if not found:
+        return NO_SLAVE
+    running = next((found[name] for name in RUNNING if name in found), None)
+    behind = next((found[name] for name in BEHIND if name in found), None)
+    return int(behind) if running == "Yes" and behind is not None else NOT_RUNNING

@@ -1,0 +1,50 @@
+"""``network``: addresses, routes, connections and names of this machine.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+LAZY: dict[str, str] = {
+    "active_tcp": "connections",
+    "arp": "routing",
+    "calc_net": "arithmetic",
+    "connect": "asking",
+    "convert_cidr": "arithmetic",
+    "default_route": "routing",
+    "dig": "asking",
+    "fqdns": "naming",
+    "get_bufsize": "buffers",
+    "get_fqdn": "naming",
+    "get_hostname": "naming",
+    "get_route": "routing",
+    "hw_addr": "addresses",
+    "hwaddr": "addresses",
+    "ifacestartswith": "addresses",
+    "in_subnet": "addresses",
+    "interface": "addresses",
+    "interface_ip": "addresses",
+    "interfaces": "addresses",
+    "ip_addrs": "addresses",
+    "ip_addrs6": "addresses",
+    "ip_in_subnet": "arithmetic",
+    "ip_neighs": "routing",
+    "ip_neighs6": "routing",
+    "ip_networks": "addresses",
+    "ip_networks6": "addresses",
+    "ipaddrs": "addresses",
+    "ipaddrs6": "addresses",
+    "iphexval": "arithmetic",
+    "is_loopback": "arithmetic",
+    "is_private": "arithmetic",
+    "mod_bufsize": "buffers",
+    "mod_hostname": "naming",
+    "netstat": "connections",
+    "ping": "asking",
+    "reverse_ip": "arithmetic",
+    "routes": "routing",
+    "subnets": "addresses",
+    "subnets6": "addresses",
+    "traceroute": "asking",
+    "wol": "asking",
+}

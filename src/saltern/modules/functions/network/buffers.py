@@ -1,0 +1,61 @@
+"""``network``: the buffers of a network card, through ``ethtool``."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import PLAIN_WORDS, has, said
+from saltern.modules.networking import checks
+
+BUFFERS = ("rx", "rx-mini", "rx-jumbo", "tx")
+
+
+@function
+def get_bufsize(ctx: Context, iface: str) -> dict[str, dict[str, str]]:
+    """How large the buffers of a card are, and can be; nothing where it has none to speak of.
+
+    Args:
+        iface: the interface.
+
+    Example:
+        ```console
+        $ saltern call network.get_bufsize eth0
+        ```
+    """
+    if not has("ethtool"):
+        return {}
+    told = ctx.host.run(["ethtool", "-g", checks.interface(iface)], env=PLAIN_WORDS).out
+    found: dict[str, dict[str, str]] = {}
+    at = ""
+    for line in told.splitlines():
+        name, _, value = line.partition(":")
+        if line.startswith("Pre-set"):
+            at = "Pre-set maximums"
+        elif line.startswith("Current"):
+            at = "Current hardware settings"
+        elif at and value.strip():
+            found.setdefault(at, {})[name.strip()] = value.strip()
+    return found
+
+
+@function
+def mod_bufsize(ctx: Context, /, iface: str, **sizes: object) -> dict[str, object]:
+    """Set how large the buffers of a card are.
+
+    Args:
+        iface: the interface.
+        sizes: ``rx``, ``tx``, ``rx-mini`` and ``rx-jumbo``.
+
+    Example:
+        ```console
+        $ saltern call network.mod_bufsize eth0 rx=512
+        ```
+    """
+    wanted = {name: checks.integer(name, sizes[name]) for name in BUFFERS if sizes.get(name) is not None}
+    if not wanted:
+        return {"result": False, "comment": f"needs one of {', '.join(BUFFERS)}"}
+    words = [word for pair in wanted.items() for word in pair]
+    ran = ctx.host.run(["ethtool", "-G", checks.interface(iface), *words], env=PLAIN_WORDS)
+    if ran.code:
+        return {"result": False, "comment": said(ran) or "ethtool is not on this machine"}
+    return {"result": True, "comment": " ".join(words)}

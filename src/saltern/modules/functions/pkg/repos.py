@@ -1,0 +1,247 @@
+"""``pkg`` functions for repositories and the keys they are signed with."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.packages import choose
+from saltern.modules.packages.masks import masked
+from saltern.modules.packages.model import PackageError
+from saltern.modules.params import BadArgument
+
+
+@function
+def list_repos(ctx: Context, /, **_: object) -> dict[str, object]:
+    """The repositories that are configured, with what their files say; passwords are shown as ``***``.
+
+    For apt a list by address; else one by its id.
+
+    Example:
+        ```console
+        $ saltern call pkg.list_repos
+        ```
+    """
+    return masked(_configured(ctx))
+
+
+def _configured(ctx: Context) -> dict[str, object]:
+    from saltern.modules.packages.repositories import apk, apt, rpm
+
+    name = choose.manager(ctx).name
+    if name in rpm.PLACES:
+        return dict(rpm.repositories(ctx, rpm.PLACES[name]))
+    if name == "apk":
+        return dict(apk.configured(ctx))
+    if name != "apt":
+        raise PackageError(f"saltern does not know the repositories of {name}")
+    return {
+        uri: [apt.described(path, entry) for path, entry in found]
+        for uri, found in apt.configured(ctx).items()
+    }
+
+
+@function
+def get_repo(ctx: Context, /, repo: str, **_: object) -> dict[str, object]:
+    """What is configured of one repository; empty if it is not. Passwords are shown as ``***``.
+
+    Args:
+        repo: for apt the entry (``deb uri distribution``), else the id, for apk the line.
+
+    Example:
+        ```console
+        $ saltern call pkg.get_repo 'deb http://deb.debian.org/debian bookworm main'
+        ```
+    """
+    from saltern.modules.packages.repositories import apt, lines
+
+    if choose.manager(ctx).name != "apt":
+        found = _configured(ctx).get(repo)
+        return masked(dict(found)) if isinstance(found, dict) else {}
+    entry = lines.parse_line(repo)
+    if entry is None:
+        raise BadArgument(f"{masked(repo)!r} is not a repository of apt; write it as 'deb uri distribution'")
+    for path, one in (pair for found in apt.configured(ctx).values() for pair in found):
+        if one.key == entry.key:
+            return masked(apt.described(path, one))
+    return {}
+
+
+@function
+def mod_repo(ctx: Context, /, repo: str, **values: object) -> dict[str, object]:
+    """Add a repository, or change it. ``pkgrepo.managed`` is the state for it.
+
+    Args:
+        repo: as for ``pkgrepo.managed``, whose other arguments may be given, too.
+
+    Example:
+        ```console
+        $ saltern call pkg.mod_repo 'deb [trusted=yes] copy:/srv/packages ./' refresh=false
+        ```
+    """
+    from saltern.modules.packages.repositories.planning import planner, wish
+
+    plan = planner(ctx, "present")(ctx, wish(repo, values))
+    if plan.changes:
+        plan.act()
+        choose.stale(ctx)
+        if values.get("refresh", True) and values.get("refresh_db", True):
+            choose.refresh(ctx, again=True, trust=bool(values.get("gpgautoimport")))
+    return {masked(repo): masked(plan.data)}
+
+
+@function
+def del_repo(ctx: Context, /, repo: str, **values: object) -> str:
+    """Remove a repository; what was done. ``pkgrepo.absent`` is the state for it.
+
+    Args:
+        repo: as for ``pkgrepo.absent``, whose other arguments may be given, too.
+
+    Example:
+        ```console
+        $ saltern call pkg.del_repo 'deb https://packages.acme.example/debian bookworm'
+        ```
+    """
+    from saltern.modules.packages.repositories.planning import planner, wish
+
+    plan = planner(ctx, "absent")(ctx, wish(repo, values))
+    if not plan.changes:
+        return f"Repo {masked(repo)} is not configured"
+    plan.act()
+    choose.stale(ctx)
+    return f"Repo {masked(repo)} has been removed"
+
+
+# -- keys --------------------------------------------------------------------------------------
+
+
+def _only_apt(ctx: Context) -> str:
+    """Where apt keeps keys it trusts for all repositories."""
+    from saltern.modules.packages.apt import Apt
+
+    manager = choose.manager(ctx)
+    if not isinstance(manager, Apt):
+        raise PackageError(
+            f"{manager.name} takes the key a repository names; set gpgkey with pkgrepo.managed"
+        )
+    return f"{manager.place('Dir::Etc')}/trusted.gpg.d"
+
+
+@function
+def get_repo_keys(ctx: Context, aptkey: bool = True, keydir: str | None = None) -> dict[str, object]:
+    """The keys apt trusts for all repositories, by their short ids.
+
+    Args:
+        aptkey: accepted for Salt's sake.
+        keydir: another directory to look into.
+
+    Example:
+        ```console
+        $ saltern call pkg.get_repo_keys
+        ```
+    """
+    import os
+
+    from saltern.modules.packages.repositories import keys
+
+    place = keydir or _only_apt(ctx)
+    names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+    paths = [os.path.join(place, name) for name in names if name.endswith((".gpg", ".asc"))]
+    return {str(key["keyid"]): key for path in paths for key in keys.described(ctx, path)}
+
+
+@function
+def add_repo_key(
+    ctx: Context,
+    path: str | None = None,
+    text: str | None = None,
+    keyserver: str | None = None,
+    keyid: str | None = None,
+    saltenv: str | None = None,
+    aptkey: bool = True,
+    keydir: str | None = None,
+    keyfile: str | None = None,
+) -> bool:
+    """Make apt trust a key for all repositories. ``signed-by`` of ``pkgrepo.managed`` is safer: for one only.
+
+    Args:
+        path: the file of the key, ``salt://``, a path or a URL.
+        text: the key itself, armoured.
+        keyserver, keyid: a server, and the id of the key to get from it.
+        saltenv, aptkey: accepted for Salt's sake.
+        keydir: another directory to put it into.
+        keyfile: the name of its file there.
+
+    Example:
+        ```console
+        $ saltern call pkg.add_repo_key salt://keys/acme.asc keyfile=acme.asc
+        ```
+    """
+    import os
+
+    from saltern.modules.packages.repositories import apt, keys
+
+    place = keydir or _only_apt(ctx)
+    if path:
+        data = keys.fetch_key(ctx, path)
+    elif text:
+        data = keys.checked(text.encode(), "text")
+    elif keyid:
+        data = keys.from_server(ctx, [keyid], keyserver or apt.SERVER)
+    else:
+        raise BadArgument("pkg.add_repo_key needs a path, a text, or a keyid")
+    name = keyfile or _key_name(path, keyid)
+    if os.path.basename(name) != name or not name.endswith((".asc", ".gpg")):
+        raise BadArgument(f"{name!r} cannot name the file of a key; its name must end in .asc or .gpg")
+    ctx.host.makedirs(place)
+    ctx.host.write(os.path.join(place, name), keys.for_file(data, name), mode=apt.KEY_MODE)
+    return True
+
+
+def _key_name(path: str | None, keyid: str | None) -> str:
+    if not path:
+        return f"{keyid}.asc" if keyid else "saltern.asc"
+    name = path.rpartition("/")[2].partition("?")[0]
+    return name if name.endswith((".asc", ".gpg")) else f"{name}.asc"
+
+
+@function
+def del_repo_key(
+    ctx: Context,
+    name: str | None = None,
+    keyid: str | None = None,
+    aptkey: bool = True,
+    keydir: str | None = None,
+) -> bool:
+    """Make apt forget a key it trusts for all repositories; False if it did not know it.
+
+    Args:
+        name: the file the key is in.
+        keyid: the id of the key, if the file is not known.
+        aptkey: accepted for Salt's sake.
+        keydir: another directory to look into.
+
+    Example:
+        ```console
+        $ saltern call pkg.del_repo_key keyid=0123456789ABCDEF
+        local:
+            False
+        ```
+    """
+    import os
+
+    from saltern.modules.packages.repositories import keys
+
+    place = keydir or _only_apt(ctx)
+    if not name and not keyid:
+        raise BadArgument("pkg.del_repo_key needs the name of the file, or the keyid")
+    there = sorted(os.listdir(place)) if os.path.isdir(place) else []
+    wanted = str(keyid or "").upper().removeprefix("0X")
+    gone = False
+    for file in there:
+        path = os.path.join(place, file)
+        ids = keys.key_ids(ctx, path) if keyid else []
+        if file == name or any(one.endswith(wanted) for one in ids):
+            gone = ctx.host.remove(path) or gone
+    return gone

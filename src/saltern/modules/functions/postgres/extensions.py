@@ -1,0 +1,148 @@
+"""Extensions of a database: install, upgrade and remove them."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import inside
+from saltern.modules.databases.postgres.client import Login, login, named
+from saltern.modules.databases.postgres.inside import Extension
+from saltern.modules.machine import Refused
+
+NOT_INSTALLED, INSTALLED = "EXTENSION NOT INSTALLED", "EXTENSION INSTALLED"
+TO_UPGRADE, TO_MOVE = "EXTENSION TO UPGRADE", "EXTENSION TO MOVE"
+
+
+@function
+def create_metadata(
+    ctx: Context,
+    name: str,
+    ext_version: str | None = None,
+    schema: str | None = None,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> list[str]:
+    """What is to be done for an extension: ``EXTENSION NOT INSTALLED``, ``EXTENSION TO UPGRADE`` …
+
+    Args:
+        name: the extension.
+        ext_version: the version that it is to have.
+        schema: the schema that it is to be in.
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.create_metadata plpgsql
+        local:
+            - EXTENSION INSTALLED
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    return _todo(inside.extension(ctx, who, str(name)), ext_version, schema)
+
+
+def _todo(have: Extension | None, version: str | None, schema: str | None) -> list[str]:
+    if have is None:
+        return [NOT_INSTALLED]
+    flags = ((TO_UPGRADE, version, have.version), (TO_MOVE, schema, have.schema))
+    return [INSTALLED, *(flag for flag, wish, now in flags if wish and str(wish) != now)]
+
+
+@function
+def create_extension(
+    ctx: Context,
+    name: str,
+    if_not_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
+    schema: str | None = None,
+    ext_version: str | None = None,
+    from_version: str | None = None,  # noqa: ARG001 - Salt's; servers of today have no such thing
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Install an extension, or bring it to a version or into a schema; false if it is so already.
+
+    Args:
+        name: the extension.
+        if_not_exists: of no effect: whether it exists is always looked at first.
+        schema: the schema that it is to be in.
+        ext_version: the version that it is to have.
+        from_version: of no effect on servers of today.
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.create_extension hstore
+        local:
+            True
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    wish = {"schema": schema and str(schema), "version": ext_version and str(ext_version)}
+    todo = _todo(inside.extension(ctx, who, named(name, "name")), ext_version, schema)
+    if todo == [NOT_INSTALLED]:
+        inside.create_extension(ctx, who, str(name), **wish)
+    elif len(todo) > 1:
+        _alter(ctx, who, str(name), todo, wish)
+    return todo != [INSTALLED]
+
+
+def _alter(ctx: Context, who: Login, name: str, todo: list[str], wish: dict[str, str | None]) -> None:
+    inside.alter_extension(
+        ctx,
+        who,
+        name,
+        schema=wish["schema"] if TO_MOVE in todo else None,
+        version=wish["version"] if TO_UPGRADE in todo else None,
+    )
+
+
+@function
+def drop_extension(
+    ctx: Context,
+    name: str,
+    if_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
+    restrict: bool | None = None,
+    cascade: bool | None = None,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Remove an extension from a database; true if it was not there.
+
+    Args:
+        name: the extension.
+        if_exists: of no effect: whether it exists is always looked at first.
+        restrict: fail if something else depends on it; so it is without ``cascade``, too.
+        cascade: remove what depends on it as well.
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.drop_extension hstore
+        local:
+            True
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    if restrict and cascade:
+        raise Refused("restrict and cascade exclude each other")
+    if inside.extension(ctx, who, str(name)) is not None:
+        inside.drop_extension(ctx, who, str(name), cascade=bool(cascade))
+    return True

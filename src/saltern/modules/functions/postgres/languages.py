@@ -1,0 +1,140 @@
+"""Languages that functions of a database can be written in: list, add and remove them."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import inside
+from saltern.modules.databases.postgres.client import login, named
+
+
+@function
+def language_list(
+    ctx: Context,
+    maintenance_db: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> dict[str, str]:
+    """Every language that functions of a database can be written in.
+
+    Args:
+        maintenance_db: the database.
+        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.language_list postgres
+        local:
+            ----------
+            c:
+                c
+            internal:
+                internal
+            plpgsql:
+                plpgsql
+            sql:
+                sql
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    return {one.name: one.name for one in inside.languages(ctx, who)}
+
+
+@function
+def language_exists(
+    ctx: Context,
+    name: str,
+    maintenance_db: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Whether functions of a database can be written in a language.
+
+    Args:
+        name: the language.
+        maintenance_db: the database.
+        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.language_exists plpgsql postgres
+        local:
+            True
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    return inside.language(ctx, who, str(name)) is not None
+
+
+@function
+def language_create(
+    ctx: Context,
+    name: str,
+    maintenance_db: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Let functions of a database be written in a language; false if they can be already.
+
+    Args:
+        name: the language.
+        maintenance_db: the database.
+        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.language_create plpgsql postgres
+        local:
+            True
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    if inside.language(ctx, who, named(name, "name")) is not None:
+        return False
+    inside.create_language(ctx, who, str(name))
+    return True
+
+
+@function
+def language_remove(
+    ctx: Context,
+    name: str,
+    maintenance_db: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Remove a language, in which no function may be written any more; false if there is none.
+
+    Args:
+        name: the language.
+        maintenance_db: the database.
+        user, host, port, password: how to connect; if not given, as the options ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.language_remove plpgsql postgres
+        local:
+            True
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    if inside.language(ctx, who, str(name)) is None:
+        return False
+    inside.drop_language(ctx, who, str(name))
+    return True

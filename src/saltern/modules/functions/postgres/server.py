@@ -1,0 +1,75 @@
+"""The server itself, and queries of one's own."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres.client import login, rows
+from saltern.modules.databases.postgres.client import query as ask
+
+
+@function
+def version(
+    ctx: Context,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> str:
+    """The version of the server.
+
+    Args:
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.version
+        local:
+            15.…
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    return str(rows(ctx, who, "SELECT current_setting('server_version') AS version")[0]["version"])
+
+
+@function
+def psql_query(
+    ctx: Context,
+    query: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+    write: bool = False,
+) -> list[dict[str, str]]:
+    """Run one SQL statement; what it finds is a list of rows, each by the names of the columns.
+
+    psql's own commands (``\\!`` and the like) and variables mean nothing in it.
+
+    Args:
+        query: the statement. It must not change anything, unless ``write`` is set.
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        write: allow changes.
+
+    Example:
+        ```console
+        $ saltern call postgres.psql_query "SELECT 6 * 7 AS answer, current_user AS role"
+        local:
+            |_
+              ----------
+              answer:
+                  42
+              role:
+                  postgres
+        ```
+    """
+    who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    return ask(ctx, who, query, write=write)

@@ -1,0 +1,180 @@
+"""Users: make, change and remove them."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import roles
+from saltern.modules.databases.postgres.client import login as connection
+from saltern.modules.databases.postgres.role_wish import wish_of
+
+
+@function
+def user_create(
+    ctx: Context,
+    username: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    createdb: bool | None = None,
+    createroles: bool | None = None,
+    inherit: bool | None = None,
+    login: bool | None = None,
+    connlimit: int | None = None,
+    encrypted: object = None,
+    superuser: bool | None = None,
+    replication: bool | None = None,
+    rolepassword: str | None = None,
+    valid_until: str | None = None,
+    groups: str | list[str] | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Make a user, who may log in unless ``login`` says no; false if it is there already.
+
+    Args:
+        username: its name.
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        createdb: may it create databases?
+        createroles: may it create other users and groups?
+        inherit: does it have the privileges of its groups without asking for them?
+        login: may it log in?
+        connlimit: how many connections it may have at a time; -1 for any number.
+        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
+        superuser: is it exempt from all checks?
+        replication: may it start a replication?
+        rolepassword: its password, or what the server keeps of it.
+        valid_until: when the password ends: ``2030-12-31``, or ``infinity``.
+        groups: groups that it is in: a list, or one text with commas.
+
+    Example:
+        ```console
+        $ saltern call postgres.user_create shop createdb=true
+        local:
+            True
+        ```
+    """
+    who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    wish = wish_of(
+        username,
+        createdb=createdb,
+        createroles=createroles,
+        inherit=inherit,
+        login=login is not False,
+        connlimit=connlimit,
+        encrypted=encrypted,
+        superuser=superuser,
+        replication=replication,
+        rolepassword=rolepassword,
+        valid_until=valid_until,
+        groups=groups,
+    )
+    if roles.get(ctx, who, wish.name) is not None:
+        return False
+    roles.create(ctx, who, wish)
+    return True
+
+
+@function
+def user_update(
+    ctx: Context,
+    username: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    createdb: bool | None = None,
+    createroles: bool | None = None,
+    encrypted: object = None,
+    superuser: bool | None = None,
+    inherit: bool | None = None,
+    login: bool | None = None,
+    connlimit: int | None = None,
+    replication: bool | None = None,
+    rolepassword: str | None = None,
+    valid_until: str | None = None,
+    groups: str | list[str] | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Change a user; what is not given is left alone. False if there is none.
+
+    Args:
+        username: its name.
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+        createdb: may it create databases?
+        createroles: may it create other users and groups?
+        encrypted: how the password is kept: ``scram-sha-256``, ``md5``, or as the server does it.
+        superuser: is it exempt from all checks?
+        inherit: does it have the privileges of its groups without asking for them?
+        login: may it log in?
+        connlimit: how many connections it may have at a time; -1 for any number.
+        replication: may it start a replication?
+        rolepassword: its password, or what the server keeps of it.
+        valid_until: when the password ends: ``2030-12-31``, or ``infinity``.
+        groups: groups that it is in: a list, or one text with commas.
+
+    Example:
+        ```console
+        $ saltern call postgres.user_update shop createdb=false
+        local:
+            True
+        ```
+    """
+    who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    wish = wish_of(
+        username,
+        createdb=createdb,
+        createroles=createroles,
+        encrypted=encrypted,
+        superuser=superuser,
+        inherit=inherit,
+        login=login,
+        connlimit=connlimit,
+        replication=replication,
+        rolepassword=rolepassword,
+        valid_until=valid_until,
+        groups=groups,
+    )
+    if roles.get(ctx, who, wish.name) is None:
+        return False
+    roles.alter(ctx, who, wish)
+    return True
+
+
+@function
+def user_remove(
+    ctx: Context,
+    username: str,
+    user: str | None = None,
+    host: str | None = None,
+    port: str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> bool:
+    """Remove a user, which must not own anything any more; false if there is none.
+
+    Args:
+        username: its name.
+        user, host, port, maintenance_db, password: how to connect; if not given, as the options
+            ``postgres.*`` say.
+        runas: the user of this machine that psql runs as; ``postgres`` for a local server.
+
+    Example:
+        ```console
+        $ saltern call postgres.user_remove shop
+        local:
+            True
+        ```
+    """
+    who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
+    if roles.get(ctx, who, str(username)) is None:
+        return False
+    roles.drop(ctx, who, str(username))
+    return True

@@ -1,0 +1,30 @@
+"""``state``: the files of states, compiled and applied from within.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+LAZY: dict[str, str] = {
+    "apply": "applying",
+    "clear_cache": "switching",
+    "disable": "switching",
+    "enable": "switching",
+    "highstate": "applying",
+    "id_exists": "showing",
+    "list_disabled": "switching",
+    "running": "switching",
+    "show_highstate": "showing",
+    "show_low_sls": "showing",
+    "show_lowstate": "showing",
+    "show_sls": "showing",
+    "show_state_usage": "showing",
+    "show_states": "showing",
+    "show_top": "showing",
+    "single": "applying",
+    "sls": "applying",
+    "sls_exists": "showing",
+    "sls_id": "applying",
+    "template": "applying",
+    "test": "applying",
+}

@@ -1,0 +1,35 @@
+"""How a function asks for the tree: through the run, in a run of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from saltern.language.diagnostics import CompileError
+from saltern.modules.context import Context, States
+from saltern.modules.params import BadArgument
+
+T = TypeVar("T")
+
+
+def states(ctx: Context) -> States:
+    if ctx.run.states is None:
+        raise BadArgument("functions of 'state' work in a run of saltern's command line only")
+    return ctx.run.states
+
+
+def names(mods: object) -> list[str]:
+    """A list, or text with commas."""
+    found = mods if isinstance(mods, list | tuple) else str(mods).split(",") if mods else []
+    wanted = [str(one).strip() for one in found if str(one).strip()]
+    if not wanted:
+        raise BadArgument("mods needs the name of at least one SLS")
+    return wanted
+
+
+def or_problems(ask: Callable[[], T]) -> T | list[str]:
+    """The answer, or every problem of the files as a text, as in Salt."""
+    try:
+        return ask()
+    except CompileError as problem:
+        return [str(one) for one in problem.diagnostics]

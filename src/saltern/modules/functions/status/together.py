@@ -1,0 +1,95 @@
+"""``status``: several things at once, and the room on disks."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.status import counters, machine, processes
+
+
+@function
+def diskusage(ctx: Context, *args: str) -> dict[str, object]:  # noqa: ARG001 - every function has it
+    """The size of file systems and what is free, in bytes.
+
+    Args:
+        args: paths, and patterns for kinds of file systems such as ``ext?``; all if not given.
+
+    Example:
+        ```console
+        $ saltern call status.diskusage /
+        ```
+    """
+    places = [arg for arg in args if arg.startswith("/")]
+    kinds = [arg for arg in args if not arg.startswith("/")]
+    found: dict[str, object] = {}
+    for place in dict.fromkeys([*places, *_mounted(kinds if args else ["*"])]):
+        try:
+            told = os.statvfs(place)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            found[place] = {"available": None, "total": None}
+            continue
+        found[place] = {"available": told.f_bavail * told.f_frsize, "total": told.f_blocks * told.f_frsize}
+    return found
+
+
+def _mounted(kinds: list[str]) -> list[str]:
+    """Where file systems of these kinds are mounted."""
+    from fnmatch import fnmatchcase
+
+    if not kinds:
+        return []
+    with open("/proc/mounts", encoding="utf-8", errors="surrogateescape") as file:
+        rows = [line.split() for line in file]
+    return [
+        row[1].encode().decode("unicode_escape")  # spaces are written as \040
+        for row in rows
+        if any(fnmatchcase(row[2], kind) for kind in kinds)
+    ]
+
+
+@function
+def all_status(ctx: Context) -> dict[str, object]:
+    """Everything that ``status`` knows.
+
+    Example:
+        ```console
+        $ saltern call status.all_status
+        ```
+    """
+    return {
+        "cpuinfo": counters.cpuinfo(ctx),
+        "cpustats": counters.cpustats(ctx),
+        "diskstats": counters.diskstats(ctx),
+        "diskusage": diskusage(ctx),
+        "loadavg": machine.loadavg(ctx),
+        "meminfo": machine.meminfo(ctx),
+        "netdev": counters.netdev(ctx),
+        "netstats": counters.netstats(ctx),
+        "uptime": machine.uptime(ctx),
+        "vmstats": counters.vmstats(ctx),
+        "w": processes.w(ctx),
+    }
+
+
+@function
+def custom(ctx: Context) -> dict[str, object]:
+    """What the configuration asks for: ``status.cpustats.custom: [ctxt, btime]`` gives these two.
+
+    Example:
+        ```console
+        $ saltern call status.custom
+        ```
+    """
+    found: dict[str, object] = {}
+    for key, names in ctx.opts.items():
+        fun = key.removesuffix(".custom")
+        if not key.startswith("status.") or fun == key or fun == "status" or fun not in ctx.functions:
+            continue
+        told = ctx.functions[fun]()
+        for name in names if isinstance(names, list) else [names]:
+            found[str(name)] = told.get(name, "UNKNOWN") if isinstance(told, dict) else "UNKNOWN"
+    return found

@@ -1,0 +1,1 @@
+"""Interfaces, routes and names of a machine in the files of its system: ifupdown or ifcfg."""

@@ -1,0 +1,42 @@
+"""Events that functions send while a run goes on.
+
+Who listens is whoever is told what happens in the run: the reporters of a command today, an agent that
+passes events on to a fleet some day. Nobody else has to know about this box.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from saltern.language.events import Event, Fired
+
+
+class Outbox:
+    """One per run.
+
+    A parallel state runs in a copy of this process, where telling would reach copies of the listeners
+    only: there events are kept, and the state's answer brings them home.
+    """
+
+    __slots__ = ("_home", "_tell", "kept")
+
+    def __init__(self) -> None:
+        self._home = 0
+        self._tell: Callable[[Event], None] | None = None
+        self.kept: tuple[tuple[str, dict[str, object]], ...] = ()
+
+    def listen(self, tell: Callable[[Event], None] | None) -> None:
+        """From now on ``tell`` hears what is sent in this process."""
+        self._tell = tell
+        self._home = os.getpid()
+
+    def send(self, tag: str, data: dict[str, object]) -> bool:
+        """Whether anybody is told."""
+        if self._tell is None:
+            return False
+        if os.getpid() == self._home:
+            self._tell(Fired(tag, data))
+        else:
+            self.kept = (*self.kept, (tag, data))
+        return True

@@ -1,0 +1,57 @@
+"""``docker_container``: containers of a Docker engine. Needs a running engine, and no other program.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from saltern.language.result import Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+
+LAZY: dict[str, str] = {
+    "absent": "leaving",
+    "run": "once",
+    "running": "running",
+    "stopped": "leaving",
+}
+
+
+@state
+def mod_watch(ctx: Context, /, name: str, *, sfun: str = "running", **given: object) -> Result:
+    """What a container does when something it watches has changed.
+
+    ``running`` makes it anew, or sends it the signal that ``watch_action`` names; ``stopped`` and
+    ``run`` do what they always do.
+
+    Example:
+        ```yaml
+        /srv/web.env:
+          file.managed:
+            - contents: MODE=production
+
+        web:
+          docker_container.running:
+            - image: busybox:1.36
+            - command: sleep 3600
+            - env_file: /srv/web.env
+            - watch:
+              - file: /srv/web.env
+        ```
+    """
+    from saltern.modules.params import bind
+    from saltern.modules.registry import schema
+
+    if sfun == "running":
+        from saltern.modules.states.docker_container.running import react
+
+        return react(ctx, name, given)
+    if sfun == "stopped":
+        from saltern.modules.states.docker_container.leaving import stopped
+
+        return stopped.body(ctx, name, **bind(schema(stopped), given))  # type: ignore[arg-type]
+    if sfun == "run":
+        from saltern.modules.states.docker_container.once import run
+
+        return run.body(ctx, name, **bind(schema(run), given))  # type: ignore[arg-type]
+    return failed(f"docker_container.{sfun} cannot react to a watch; use running, stopped or run")

@@ -1,0 +1,112 @@
+"""``docker_container.run``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.containers.once import Once, Reading, finished
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused
+
+UNSUPPORTED = ("watch_action", "start", "shutdown_timeout", "follow")
+
+
+@state
+def run(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    image: str | None = None,
+    bg: bool = False,
+    failhard: bool = True,
+    replace: bool = False,
+    force: bool = False,
+    networks: object = None,
+    skip_translate: object = None,
+    ignore_collisions: bool = False,
+    validate_ip_addrs: bool = True,
+    client_timeout: float = 60,
+    stdout: bool = True,
+    stderr: bool = True,
+    timestamps: bool = False,
+    tail: str = "all",
+    **container: object,
+) -> Result:
+    """Run a container once, as ``docker run`` does, and tell what it printed.
+
+    It is not looked at before, so it always counts as a change; give it ``creates``, ``onlyif`` or
+    ``unless``.
+
+    Args:
+        name: the name of the container.
+        image: the image, ``name:tag``.
+        bg: do not wait for it to end.
+        failhard: an exit code other than 0 is a failure.
+        replace: remove a container of that name first; without it, one is a failure.
+        force: remove it even if it runs.
+        networks: as in ``docker_container.running``.
+        skip_translate: as in ``docker_container.running``.
+        ignore_collisions: as in ``docker_container.running``.
+        validate_ip_addrs: as in ``docker_container.running``.
+        client_timeout: seconds to wait for an answer of the engine; not for the container.
+        stdout: tell what it wrote to stdout.
+        stderr: tell what it wrote to stderr.
+        timestamps: put the time before each line.
+        tail: how many of the last lines; ``all`` for all.
+        container: everything that describes a container, as in ``docker_container.running``:
+            ``command``, ``environment``, ``binds``, ``rm``, …
+
+    Example:
+        ```yaml
+        build-report:
+          docker_container.run:
+            - image: busybox:1.36
+            - command: cp /etc/passwd /out/passwd
+            - binds: /srv:/out
+            - creates: /srv/passwd
+            - rm: true
+        ```
+    """
+    wrong = [one for one in UNSUPPORTED if one in container]
+    if wrong or not image:
+        raise Refused(
+            f"docker_container.run takes no {wrong[0]}" if wrong else "the argument 'image' is missing"
+        )
+    once = Once(
+        ctx,
+        name,
+        image,
+        {**container, "networks": networks},
+        skip_translate=skip_translate,
+        ignore_collisions=ignore_collisions,
+        validate_ip_addrs=validate_ip_addrs,
+        client_timeout=client_timeout,
+    )
+    once.refuse_existing(replace=replace, force=force)
+    where = " in the background" if bg else ""
+    if ctx.test:
+        return Result(
+            outcome=Outcome.WOULD_CHANGE,
+            comment=f"Container would be run{where}",
+            changes={"run": name},
+            data={"name": name, "image": image},
+            warnings=once.warnings,
+        )
+    reading = Reading(stdout=stdout, stderr=stderr, timestamps=timestamps, tail=tail)
+    done = once.started(bg=bg) if bg else finished(once, reading)
+    return _answer(done, once, failhard=failhard, where=where)
+
+
+def _answer(done: dict[str, Any], once: Once, *, failhard: bool, where: str) -> Result:
+    code = done.get("ExitCode")
+    comment = f"Container was run{where}" + ("" if code is None else f" and ended with exit code {code}")
+    return Result(
+        outcome=Outcome.FAILED if failhard and code else Outcome.OK,
+        comment=comment,
+        changes=done,
+        data={"name": once.name, "image": once.image, "exit_code": code},
+        warnings=once.warnings,
+    )

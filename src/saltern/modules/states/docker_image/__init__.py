@@ -1,0 +1,42 @@
+"""``docker_image``: images of a Docker engine. Needs a running engine, and no other program.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from saltern.language.result import Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+
+LAZY: dict[str, str] = {"absent": "absent", "present": "present"}
+
+
+@state
+def mod_watch(ctx: Context, /, name: str, *, sfun: str = "present", **given: object) -> Result:
+    """What ``docker_image.present`` does when something it watches has changed: it gets the image again.
+
+    Example:
+        ```yaml
+        /srv/web/Dockerfile:
+          file.managed:
+            - makedirs: true
+            - contents: |
+                FROM busybox:1.36
+                CMD ["sleep", "3600"]
+
+        example/web:
+          docker_image.present:
+            - build: /srv/web
+            - tag: '1.0'
+            - watch:
+              - file: /srv/web/Dockerfile
+        ```
+    """
+    if sfun != "present":
+        return failed(f"docker_image.{sfun} cannot react to a watch; use docker_image.present")
+    from saltern.modules.params import bind
+    from saltern.modules.registry import schema
+    from saltern.modules.states.docker_image.present import present
+
+    return present.body(ctx, name, **bind(schema(present), {**given, "force": True}))  # type: ignore[arg-type]

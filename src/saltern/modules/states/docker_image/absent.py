@@ -1,0 +1,74 @@
+"""``docker_image.absent``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.containers import images
+from saltern.modules.containers.engine import Engine, Seen, engine
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.states.docker_image.present import facts
+
+
+@state
+def absent(ctx: Context, /, name: str, *, images: list[str] | None = None, force: bool = False) -> Result:
+    """Make sure that an image is not there.
+
+    Args:
+        name: the name of the image, ``name:tag``; without a tag it is ``latest``.
+        images: several of them, instead of the name.
+        force: remove it even if a container was made of it.
+
+    Example:
+        ```yaml
+        example/old:1.0:
+          docker_image.absent
+        ```
+    """
+    return _gone(ctx, images or [name], force=force)
+
+
+def _gone(ctx: Context, targets: list[str], *, force: bool) -> Result:
+    docker = engine(ctx)
+
+    def found() -> dict[str, Seen]:
+        seen = ((target, images.find(docker, target)) for target in targets)
+        return {_tag(target, one): one for target, one in seen if one is not None}
+
+    def act(_: Changes) -> None:
+        for tag in found():
+            images.remove(docker, tag, force=force)
+
+    if not force:
+        for tag, seen in found().items():
+            _refuse_used(docker, tag, seen)
+    shown = ", ".join(targets)
+    return bring(
+        ctx,
+        lambda: {"removed": sorted(tags)} if (tags := found()) else {},
+        act,
+        facts=lambda: {target: facts(target, images.find(docker, target)) for target in targets},
+        words=Words(f"Not present: {shown}", f"Would be removed: {shown}", f"Removed: {shown}"),
+    )
+
+
+def _tag(target: str, seen: Seen) -> str:
+    """The name under which it is known; an ID if it has none."""
+    tags: list[str] = seen.get("RepoTags") or []
+    full = images.full_name(target, None if images.split(target)[1] else "latest")
+    return full if full in tags else tags[0] if tags else str(seen["Id"])
+
+
+def _refuse_used(docker: Engine, tag: str, seen: Seen) -> None:
+    """An image with another name only loses this one; the last name can go only if nobody uses it."""
+    if len(seen.get("RepoTags") or ()) > 1:
+        return
+    found: list[dict[str, Any]] = docker.get("/containers/json", {"all": True})
+    users = [one["Names"][0].lstrip("/") for one in found if one.get("ImageID") == seen["Id"]]
+    if users:
+        raise Refused(
+            f"Image {tag} is used by {', '.join(users)}; set force to True to remove it nevertheless"
+        )

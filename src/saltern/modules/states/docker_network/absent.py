@@ -1,0 +1,49 @@
+"""``docker_network.absent``."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.containers.engine import engine
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.states.docker_network.members import facts, find, take_down
+
+
+@state
+def absent(ctx: Context, /, name: str) -> Result:
+    """Make sure that there is no such network; running containers are disconnected from it.
+
+    Args:
+        name: the name of the network.
+
+    Example:
+        ```yaml
+        old-backend:
+          docker_network.absent
+        ```
+    """
+    docker = engine(ctx)
+
+    def differs() -> Changes:
+        seen = find(docker, name)
+        if seen is None:
+            return {}
+        there = sorted(one["Name"] for one in (seen.get("Containers") or {}).values())
+        return {"removed": name} | ({"disconnected": there} if there else {})
+
+    def act(_: Changes) -> None:
+        if seen := find(docker, name):
+            take_down(docker, seen)
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: facts(name, find(docker, name)),
+        words=Words(
+            f"Network {name!r} is not present",
+            f"Network {name!r} would be removed",
+            f"Network {name!r} was removed",
+        ),
+    )

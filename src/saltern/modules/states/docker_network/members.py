@@ -1,0 +1,102 @@
+"""Who is in a network, and how a network is taken from them and given back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from saltern.modules.containers import lifecycle, networks
+from saltern.modules.containers.endpoints import Endpoint
+from saltern.modules.containers.engine import Engine, Seen
+from saltern.modules.containers.hiding import shown
+from saltern.modules.machine import Changes
+
+
+def find(engine: Engine, name: str) -> Seen | None:
+    """The network of this very name; the engine alone would also take the beginning of an ID."""
+    seen = engine.find(f"/networks/{lifecycle.checked(name)}")
+    return seen if seen and seen.get("Name") == name else None
+
+
+def members(engine: Engine, containers: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """IDs and names of those that can be connected; and a word on those that cannot."""
+    found: dict[str, str] = {}
+    missing, resting = [], []
+    for name in containers:
+        seen = lifecycle.find(engine, name, by_id=True)
+        if seen is None:
+            missing.append(name)
+        elif lifecycle.state_of(seen) != lifecycle.RUNNING:
+            resting.append(name)
+        else:
+            found[seen["Id"]] = name
+    told = [f"no such container: {', '.join(missing)}"] if missing else []
+    told += [f"not running, and so not connected: {', '.join(resting)}"] if resting else []
+    return found, tuple(told)
+
+
+def remembered(engine: Engine, seen: Seen) -> dict[str, Endpoint]:
+    """How each container was connected, as far as somebody chose it."""
+    return {key: _endpoint(engine, key, seen["Name"]) for key in seen.get("Containers") or {}}
+
+
+def _endpoint(engine: Engine, container: str, network: str) -> Endpoint:
+    told = engine.find(f"/containers/{container}/json") or {}
+    here: dict[str, Any] = ((told.get("NetworkSettings") or {}).get("Networks") or {}).get(network) or {}
+    chosen = here.get("IPAMConfig") or {}
+    own = container[: lifecycle.SHORT_ID]
+    return Endpoint(
+        ipv4_address=chosen.get("IPv4Address") or "",
+        ipv6_address=chosen.get("IPv6Address") or "",
+        aliases=tuple(one for one in here.get("Aliases") or () if one != own),
+        links=tuple(here.get("Links") or ()),
+    )
+
+
+def take_down(engine: Engine, seen: Seen) -> None:
+    for container in seen.get("Containers") or {}:
+        lifecycle.disconnect(engine, container, seen["Id"], force=True)
+    engine.ask("DELETE", f"/networks/{seen['Id']}")
+
+
+def back(engine: Engine, name: str, former: Mapping[str, Endpoint]) -> None:
+    """Connect them as before; an address that the new network does not have is chosen by the engine."""
+    if not former:
+        return
+    pools = (find(engine, name) or {}).get("IPAM", {}).get("Config") or []
+    subnets = [networks.subnet(one["Subnet"]) for one in pools if one.get("Subnet")]
+    for container, endpoint in former.items():
+        kept = {
+            key: value if value and networks.inside(value, subnets) else ""
+            for key, value in (
+                ("ipv4_address", endpoint.ipv4_address),
+                ("ipv6_address", endpoint.ipv6_address),
+            )
+        }
+        lifecycle.connect(engine, container, name, replace(endpoint, **kept))
+
+
+def connect_all(engine: Engine, name: str, wanted: Mapping[str, str]) -> None:
+    inside = (find(engine, name) or {}).get("Containers") or {}
+    for container in wanted:
+        if container not in inside:
+            lifecycle.connect(engine, container, name, Endpoint())
+
+
+def facts(name: str, seen: Seen | None) -> Changes:
+    if seen is None:
+        return {"name": name, "exists": False}
+    pools = (seen.get("IPAM") or {}).get("Config") or []
+    return {
+        "name": name,
+        "exists": True,
+        "id": seen["Id"],
+        "driver": seen.get("Driver"),
+        "internal": bool(seen.get("Internal")),
+        "options": shown(seen.get("Options")),
+        "labels": seen.get("Labels") or {},
+        "subnets": [one.get("Subnet") for one in pools],
+        "containers": sorted(one.get("Name", "") for one in (seen.get("Containers") or {}).values()),
+    }

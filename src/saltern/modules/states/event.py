@@ -1,0 +1,135 @@
+"""``event``: tell those who listen to this run something of one's own.
+
+Today they are the reporters of the command: ``saltern apply --out jsonl`` prints each event as a line.
+"""
+
+from __future__ import annotations
+
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.events import told
+from saltern.modules.machine import Refused
+from saltern.modules.params import BadArgument, bind, schema_of
+
+
+@state
+def send(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    data: dict[str, object] | None = None,
+    preload: dict[str, object] | None = None,
+    with_env: object = False,
+    with_grains: object = False,
+    with_pillar: object = False,
+    show_changed: bool = True,
+    **kwargs: object,
+) -> Result:
+    """Send an event; each time it is reached.
+
+    Args:
+        name: the tag of the event, with slashes from the general to the special.
+        data: what it says.
+        preload: further keys beside the data.
+        with_env: true, or a list of names: add the environment of this process as ``environ``.
+        with_grains: true, or a list of names: add the grains as ``grains``.
+        with_pillar: true, or a list of names: add the pillar as ``pillar``.
+        show_changed: count it as a change; without, states that watch this one do not react.
+        **kwargs: further keys of the data.
+
+    Example:
+        ```yaml
+        shop/deploy/half-way:
+          event.send:
+            - data:
+                status: the database is ready
+            - with_grains: [id, os]
+        ```
+    """
+    tag = _checked(name)
+    said = {**(data or {}), **kwargs}
+    facts: dict[str, object] = {"tag": tag, "data": said}
+    changes = dict(facts) if show_changed else {}
+    if ctx.test:
+        return Result(
+            outcome=Outcome.WOULD_CHANGE, comment="Event would have been fired", changes=changes, data=facts
+        )
+    full = told(
+        ctx, said, preload=preload, with_env=with_env, with_grains=with_grains, with_pillar=with_pillar
+    )
+    ctx.run.outbox.send(tag, full)
+    return Result(outcome=Outcome.OK, comment="Event fired", changes=changes, data=facts)
+
+
+def _checked(tag: str) -> str:
+    if not tag.strip() or "\n" in tag:
+        raise Refused(f"{tag!r} cannot be the tag of an event; it is a text such as shop/deploy/done")
+    return tag
+
+
+@state
+def wait(
+    ctx: Context,  # noqa: ARG001 - it acts when something changes
+    name: str,
+    *,
+    data: dict[str, object] | None = None,
+    preload: dict[str, object] | None = None,  # noqa: ARG001
+    with_env: object = False,  # noqa: ARG001
+    with_grains: object = False,  # noqa: ARG001
+    with_pillar: object = False,  # noqa: ARG001
+    show_changed: bool = True,  # noqa: ARG001
+) -> Result:
+    """Send an event when something that is watched has changed. Takes what ``send`` takes.
+
+    Args:
+        name: the tag of the event.
+        data, preload, with_env, with_grains, with_pillar, show_changed: as in ``send``.
+
+    Example:
+        ```yaml
+        /etc/motd:
+          file.managed:
+            - contents: Welcome.
+
+        shop/motd/changed:
+          event.wait:
+            - data:
+                file: /etc/motd
+            - watch:
+              - file: /etc/motd
+        ```
+    """
+    facts: dict[str, object] = {"tag": _checked(name), "data": data or {}}
+    return Result(outcome=Outcome.OK, comment="Nothing watched has changed", data=facts)
+
+
+@state
+def mod_watch(ctx: Context, /, name: str, *, sfun: str = "wait", **kwargs: object) -> Result:
+    """What ``event.wait`` and ``event.send`` do when something they watch has changed: they send.
+
+    Args:
+        name: the tag of the event.
+        sfun: the function that the state names.
+        **kwargs: as in ``send``.
+
+    Example:
+        ```yaml
+        /etc/issue.net:
+          file.managed:
+            - contents: Nobody is at home.
+
+        shop/issue/changed:
+          event.wait:
+            - watch:
+              - file: /etc/issue.net
+        ```
+    """
+    if sfun not in ("wait", "send"):
+        return failed(f"event.{sfun} cannot react to a watch; use event.wait")
+    try:
+        given = bind(schema_of(send.body, skip=2), kwargs)
+    except BadArgument as problem:
+        return failed(str(problem))
+    return send.body(ctx, name, **given)  # type: ignore[arg-type]

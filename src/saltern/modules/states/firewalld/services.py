@@ -1,0 +1,77 @@
+"""``firewalld.service``: what a service is."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.firewalls import firewalld
+from saltern.modules.firewalls.zone_values import missing
+from saltern.modules.machine import Changes, Words, bring
+
+OPTIONS = {"ports": "port", "protocols": "protocol"}
+
+
+@state
+def service(
+    ctx: Context, name: str, *, ports: list[str] | None = None, protocols: list[str] | None = None
+) -> Result:
+    """Make sure that there is a service of exactly these ports and protocols, permanently; then load it.
+
+    Args:
+        name: the service; it is made if it is missing.
+        ports: its ports, such as ``8080/tcp``.
+        protocols: its protocols, such as ``gre``.
+
+    Example:
+        ```yaml
+        saltmaster:
+          firewalld.service:
+            - ports: [4505/tcp, 4506/tcp]
+        ```
+    """
+    firewalld.checked(name, "a service")
+    given = {"ports": ports or [], "protocols": protocols or []}
+    wanted = {key: [firewalld.value(one, key) for one in some] for key, some in given.items()}
+    daemon = firewalld.reach(ctx)
+
+    seen: list[dict[str, list[str]] | None] = []  # as it was looked at last
+
+    def differs() -> Changes:
+        seen.append(firewalld.service(ctx, daemon, name))
+        now = seen[-1] or {}
+        changes: Changes = {} if seen[-1] is not None else {"service": {"old": None, "new": name}}
+        for key, values in wanted.items():
+            have = now.get(key, [])
+            if missing(key, values, have) or missing(key, have, values):
+                changes[key] = {"old": have, "new": values}
+        return changes
+
+    def act(changes: Changes) -> None:
+        if "service" in changes:
+            daemon.permanent(ctx, f"--new-service={name}")
+        for key, option in OPTIONS.items():
+            have = (seen[-1] or {}).get(key, [])
+            surplus = missing(key, have, wanted[key])
+            left = [one for one in have if one not in surplus]
+            for verb, which in (("remove", surplus), ("add", missing(key, wanted[key], left))):
+                if which:
+                    options = [f"--{verb}-{option}={one}" for one in which]
+                    daemon.permanent(ctx, f"--service={name}", *options)
+        daemon.reload(ctx)
+
+    def facts() -> Changes:
+        known: Changes = {"service": name, "exists": seen[-1] is not None, "running": daemon.running}
+        return known | (seen[-1] or {})
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=facts,
+        words=Words(
+            f"'{name}' is already in the desired state.",
+            f"Configuration for '{name}' will change.",
+            f"'{name}' was configured.",
+        ),
+    )

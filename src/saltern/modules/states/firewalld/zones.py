@@ -1,0 +1,203 @@
+"""``firewalld.present`` and ``firewalld.bind``: what belongs to a zone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.firewalls import firewalld
+from saltern.modules.firewalls.firewalld import KINDS, Daemon, Zone, value
+from saltern.modules.firewalls.zone_values import forward, forward_option, missing
+from saltern.modules.machine import Changes, Words, bring
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What a zone must have; of the kinds in ``pruned``, nothing else."""
+
+    name: str
+    lists: dict[str, list[str]]
+    pruned: frozenset[str] = frozenset()
+    masquerade: bool | None = None
+    default: bool = False
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    block_icmp: list[str] | None = None,
+    prune_block_icmp: bool = False,
+    default: bool | None = None,
+    masquerade: bool | None = None,
+    ports: list[str] | None = None,
+    prune_ports: bool = False,
+    port_fwd: list[str] | None = None,
+    prune_port_fwd: bool = False,
+    services: list[str] | None = None,
+    prune_services: bool = False,
+    interfaces: list[str] | None = None,
+    prune_interfaces: bool = False,
+    sources: list[str] | None = None,
+    prune_sources: bool = False,
+    rich_rules: list[str] | None = None,
+    prune_rich_rules: bool = False,
+) -> Result:
+    """Make sure that there is a zone, and what belongs to it, permanently; then load it.
+
+    Where the daemon does not run, only its configuration is changed.
+
+    Args:
+        name: the zone; it is made if it is missing.
+        block_icmp: types of ICMP to block.
+        prune_block_icmp: block no others.
+        default: true makes it the default zone.
+        masquerade: whether to masquerade; left as it is if not given.
+        ports: ports to open, such as ``80/tcp`` or ``6000-6010/udp``.
+        prune_ports: open no others.
+        port_fwd: ports to forward: ``22:2222:tcp``, or ``80:443:tcp:192.168.0.1`` to another address.
+        prune_port_fwd: forward no others.
+        services: services to allow.
+        prune_services: allow no others.
+        interfaces: interfaces of the zone.
+        prune_interfaces: no others.
+        sources: addresses, networks or ``ipset:…`` of the zone.
+        prune_sources: no others.
+        rich_rules: rules in firewalld's own language.
+        prune_rich_rules: no others.
+
+    Example:
+        ```yaml
+        shop:
+          firewalld.present:
+            - services: [http, https]
+            - ports: [8080/tcp]
+            - sources: [10.0.0.0/8]
+            - masquerade: false
+        ```
+    """
+    given = {
+        "block_icmp": (block_icmp, prune_block_icmp),
+        "ports": (ports, prune_ports),
+        "port_fwd": (port_fwd, prune_port_fwd),
+        "services": (services, prune_services),
+        "interfaces": (interfaces, prune_interfaces),
+        "sources": (sources, prune_sources),
+        "rich_rules": (rich_rules, prune_rich_rules),
+    }
+    return _settled(ctx, _wish(name, given, masquerade=masquerade, default=bool(default)))
+
+
+@state
+def bind(
+    ctx: Context, name: str, *, interfaces: list[str] | None = None, sources: list[str] | None = None
+) -> Result:
+    """Make sure that exactly these interfaces and sources belong to a zone.
+
+    Args:
+        name: the zone; it is made if it is missing.
+        interfaces: its interfaces; left as they are if not given.
+        sources: its addresses, networks or ``ipset:…``; left as they are if not given.
+
+    Example:
+        ```yaml
+        office:
+          firewalld.bind:
+            - sources: [192.168.7.0/24]
+        ```
+    """
+    given = {"interfaces": (interfaces, interfaces is not None), "sources": (sources, sources is not None)}
+    return _settled(ctx, _wish(name, given))
+
+
+def _wish(
+    name: str,
+    given: Mapping[str, tuple[list[str] | None, bool]],
+    *,
+    masquerade: bool | None = None,
+    default: bool = False,
+) -> Wish:
+    lists = {arg: [value(one, arg) for one in wanted or []] for arg, (wanted, _) in given.items()}
+    lists["port_fwd"] = [forward_option(one) for one in lists.get("port_fwd", [])]
+    pruned = frozenset(arg for arg, (_, prune) in given.items() if prune)
+    firewalld.checked(name, "a zone")
+    return Wish(name=name, lists=lists, pruned=pruned, masquerade=masquerade, default=default)
+
+
+def _settled(ctx: Context, wish: Wish) -> Result:
+    daemon = firewalld.reach(ctx)
+    seen: list[Zone] = []  # as it was looked at last: every look takes a moment
+
+    def differs() -> Changes:
+        seen.append(firewalld.zone(ctx, daemon, wish.name))
+        return _differs(ctx, daemon, wish, seen[-1])
+
+    return bring(
+        ctx,
+        differs,
+        lambda changes: _act(ctx, daemon, wish, (seen[-1], changes)),
+        facts=lambda: _facts(daemon, wish.name, seen[-1]),
+        words=Words(
+            f"'{wish.name}' is already in the desired state.",
+            f"Configuration for '{wish.name}' will change.",
+            f"'{wish.name}' was configured.",
+        ),
+    )
+
+
+def _differs(ctx: Context, daemon: Daemon, wish: Wish, zone: Zone) -> Changes:
+    """In Salt's shape: old and new of everything that is not as wanted."""
+    changes: Changes = {}
+    if not zone.exists:
+        zones = daemon.permanent(ctx, "--get-zones").split()
+        changes[wish.name] = {"old": zones, "new": wish.name}
+    for arg in KINDS:
+        add, remove = _steps(wish, zone, arg)
+        if add or remove:
+            now = zone.lists[arg]
+            new = [*(one for one in now if one not in remove), *add]
+            changes[KINDS[arg].change] = {"old": _shown(arg, now), "new": _shown(arg, new)}
+    if wish.masquerade not in (None, zone.masquerade):
+        verb = "set" if wish.masquerade else "disabled"
+        changes["masquerade"] = {"old": zone.masquerade, "new": f"Masquerading successfully {verb}."}
+    if wish.default and (default := daemon.either(ctx, "--get-default-zone")) != wish.name:
+        changes["default"] = {"old": default, "new": wish.name}
+    return changes
+
+
+def _steps(wish: Wish, zone: Zone, arg: str) -> tuple[list[str], list[str]]:
+    """What to add, and before that, what to remove."""
+    wanted, current = wish.lists.get(arg, []), zone.lists[arg]
+    remove = missing(arg, current, wanted) if arg in wish.pruned else []
+    return missing(arg, wanted, [one for one in current if one not in remove]), remove
+
+
+def _shown(arg: str, values: list[str]) -> list[object]:
+    return [forward(one) if arg == "port_fwd" else one for one in values]
+
+
+def _act(ctx: Context, daemon: Daemon, wish: Wish, seen: tuple[Zone, Changes]) -> None:
+    zone, changes = seen
+    if not zone.exists:
+        daemon.permanent(ctx, f"--new-zone={wish.name}")
+    for arg, kind in KINDS.items():
+        add, remove = _steps(wish, zone, arg)
+        for verb, which in (("remove", remove), ("add", add)):
+            if which:  # options of one kind may be repeated, different ones do not mix
+                options = [f"--{verb}-{kind.option}={one}" for one in which]
+                daemon.permanent(ctx, f"--zone={wish.name}", *options)
+    if "masquerade" in changes:
+        verb = "add" if wish.masquerade else "remove"
+        daemon.permanent(ctx, f"--zone={wish.name}", f"--{verb}-masquerade")
+    daemon.reload(ctx)
+    if "default" in changes:  # last: only a zone that is loaded can be it
+        daemon.either(ctx, f"--set-default-zone={wish.name}")
+
+
+def _facts(daemon: Daemon, name: str, zone: Zone) -> Changes:
+    known: Changes = {"zone": name, "exists": zone.exists, "running": daemon.running}
+    return known | {"masquerade": zone.masquerade} | {arg: _shown(arg, zone.lists[arg]) for arg in KINDS}

@@ -1,0 +1,91 @@
+"""What the rules of an ``iptables`` state come to: places, words, and the file that keeps them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from saltern.modules.context import Context
+from saltern.modules.firewalls import iptables
+from saltern.modules.firewalls.iptables import Place
+from saltern.modules.firewalls.iptables_rule import text, words
+from saltern.modules.machine import Changes, Refused
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """One rule. ``file`` is where it is kept, empty if nowhere."""
+
+    name: str
+    where: Place
+    rule: tuple[str, ...]
+    file: str = ""
+    position: int = 0
+
+    @property
+    def shown(self) -> str:
+        return text(self.rule)
+
+
+def wishes_of(ctx: Context, name: str, given: Mapping[str, object], *, position: int = 0) -> list[Wish]:
+    """The rule of a state, or all of its ``rules``."""
+    rules = given.get("rules")
+    if rules is None:
+        return [_wish(ctx, name, given, position)]
+    if not isinstance(rules, list) or not all(isinstance(one, Mapping) for one in rules):
+        raise Refused("rules needs a list of mappings, each with the arguments of one rule")
+    return [_wish(ctx, str(one.get("name", name)), one, position) for one in rules]
+
+
+def _wish(ctx: Context, name: str, given: Mapping[str, object], position: int) -> Wish:
+    family = str(given.get("family", "ipv4"))
+    where = iptables.place(str(given.get("table", "filter")), str(given.get("chain") or ""), family)
+    return Wish(
+        name=name,
+        where=where,
+        rule=tuple(words(given)),
+        file=file_of(ctx, given.get("save"), family),
+        position=_number(given.get("position", position)),
+    )
+
+
+def _number(value: object) -> int:
+    try:
+        return int(str(value))
+    except ValueError:
+        raise Refused(f"position needs a number, got {value!r}") from None
+
+
+def file_of(ctx: Context, save: object, family: str) -> str:
+    """``save``: true for the machine's own file, or a path."""
+    if save in (None, False, ""):
+        return ""
+    if save is True:
+        return iptables.file_of(ctx, family)
+    if not os.path.isabs(str(save)):
+        raise Refused(f"save needs true or the absolute path of a file, got {save!r}")
+    return str(save)
+
+
+def stale(ctx: Context, wishes: list[Wish]) -> list[str]:
+    """The files that do not have the chains as they are in force."""
+    found = [one.file for one in wishes if one.file and not iptables.is_kept(ctx, one.where, one.file)]
+    return list(dict.fromkeys(found))
+
+
+def keep(ctx: Context, wishes: list[Wish]) -> None:
+    for file, family in dict.fromkeys((one.file, one.where.family) for one in wishes if one.file):
+        iptables.save(ctx, family, file)
+
+
+def facts(ctx: Context, wishes: list[Wish]) -> Changes:
+    known = [_known(ctx, one) for one in wishes]
+    return known[0] if len(known) == 1 else {"rules": known}
+
+
+def _known(ctx: Context, wish: Wish) -> Changes:
+    where = wish.where
+    found: Changes = {"name": wish.name, "table": where.table, "chain": where.chain, "family": where.family}
+    found |= {"rule": wish.shown, "exists": bool(wish.rule) and iptables.holds(ctx, where, wish.rule)}
+    return found | ({"file": wish.file} if wish.file else {})

@@ -1,0 +1,24 @@
+"""What is said of a change: by what it was."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from saltern.language.result import Outcome, Result
+
+SENTENCES = {
+    "created": ("{} would be created", "Created {}"),
+    "removed": ("{} would be removed", "Removed {}"),
+    "resized": ("{} would be resized", "Resized {}"),
+    "": ("{} would be extended", "Extended {}"),  # by the devices that the changes name
+}
+
+
+def worded(result: Result, what: str) -> Result:
+    """``what`` is ``Volume Group data``. A failure has its own words, and so has nothing to do."""
+    if not result.changes or result.outcome is Outcome.FAILED:
+        return result
+    key = next((key for key in SENTENCES if key in result.changes), "")
+    would, done = SENTENCES[key]
+    sentence = would if result.outcome is Outcome.WOULD_CHANGE else done
+    return replace(result, comment=sentence.format(what))

@@ -1,0 +1,150 @@
+"""``mysql_database``: databases of a MariaDB or MySQL server.
+
+The server is reached with its client program, ``mariadb`` or ``mysql``. Without any ``connection_``
+argument the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the pillar
+count, and without those root logs in at the local socket.
+"""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.mysql import quoting, schemas
+from saltern.modules.databases.mysql.connection import reach
+from saltern.modules.databases.mysql.schemas import Schema
+from saltern.modules.databases.mysql.sight import Sight
+from saltern.modules.machine import Changes, Words, bring
+
+# What is there, and what the server calls the character set and the collation that are wished for.
+Seen = tuple[Schema | None, tuple[str | None, str | None]]
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    character_set: str | None = None,
+    collate: str | None = None,
+    connection_user: str | None = None,
+    connection_pass: str | None = None,
+    connection_host: str | None = None,
+    connection_port: int | None = None,
+    connection_db: str | None = None,
+    connection_unix_socket: str | None = None,
+    connection_charset: str | None = None,
+    connection_default_file: str | None = None,
+    connection_default_group: str | None = None,
+) -> Result:
+    """Make sure that a database exists, with this character set and collation.
+
+    Args:
+        name: the name of the database.
+        character_set: its default character set; that of the server, or of the collation, if not given.
+        collate: its default collation.
+        connection_user: who logs in.
+        connection_pass: the password for that.
+        connection_host: where the server is; this machine if not given.
+        connection_port: the port of the server.
+        connection_db: the database to log in to.
+        connection_unix_socket: the socket of a server on this machine.
+        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
+        connection_default_file: an option file of the client to read the login from.
+        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
+
+    Example:
+        ```yaml
+        shop:
+          mysql_database.present:
+            - character_set: utf8mb4
+            - collate: utf8mb4_unicode_ci
+        ```
+    """
+    server = reach(
+        ctx,
+        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
+        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
+    )
+    quoting.name(name, "the name of a database")
+    wished = (character_set, collate)
+    sight: Sight[Seen] = Sight(ctx, lambda: schemas.compare(ctx, server, name, *wished), (None, wished))
+    exists = sight.last[0] is not None
+
+    def act(_: Changes) -> None:
+        (schemas.alter if exists else schemas.create)(ctx, server, name, *wished)
+
+    what = f"Database {name}"
+    done = "updated" if exists else "created"
+    return bring(
+        ctx,
+        lambda: _differs(name, *sight.again()),
+        act,
+        facts=lambda: _facts(name, sight.last[0]),
+        words=Words(f"{what} is already present", f"{what} would be {done}", f"{what} has been {done}"),
+        warnings=sight.warnings,
+    )
+
+
+def _differs(name: str, have: Schema | None, wanted: tuple[str | None, str | None]) -> Changes:
+    if have is None:
+        return {name: "Present"}
+    pairs = {"character_set": (have.character_set, wanted[0]), "collate": (have.collate, wanted[1])}
+    return {
+        what: {"before": before, "now": now}
+        for what, (before, now) in pairs.items()
+        if now not in (None, before)
+    }
+
+
+def _facts(name: str, have: Schema | None) -> Changes:
+    if have is None:
+        return {"name": name, "exists": False}
+    return {"name": have.name, "exists": True, "character_set": have.character_set, "collate": have.collate}
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    connection_user: str | None = None,
+    connection_pass: str | None = None,
+    connection_host: str | None = None,
+    connection_port: int | None = None,
+    connection_db: str | None = None,
+    connection_unix_socket: str | None = None,
+    connection_charset: str | None = None,
+    connection_default_file: str | None = None,
+    connection_default_group: str | None = None,
+) -> Result:
+    """Drop a database with all that is in it. Those of the server itself are refused.
+
+    Args:
+        name: the name of the database.
+        connection_user, connection_pass, connection_host, connection_port, connection_db: as in ``present``.
+        connection_unix_socket, connection_charset, connection_default_file: as in ``present``.
+        connection_default_group: as in ``present``.
+
+    Example:
+        ```yaml
+        old_shop:
+          mysql_database.absent: []
+        ```
+    """
+    server = reach(
+        ctx,
+        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
+        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
+    )
+    schemas.check_own(name)
+    sight: Sight[Schema | None] = Sight(ctx, lambda: schemas.get(ctx, server, name), None)
+    what = f"Database {name}"
+    return bring(
+        ctx,
+        lambda: {name: "Absent"} if sight.again() else {},
+        lambda _: schemas.drop(ctx, server, name),
+        facts=lambda: _facts(name, sight.last),
+        words=Words(f"{what} is not present", f"{what} would be removed", f"{what} has been removed"),
+        warnings=sight.warnings,
+    )

@@ -1,0 +1,223 @@
+"""``mysql_grants``: what the accounts of a MariaDB or MySQL server may do.
+
+The server is reached with its client program, ``mariadb`` or ``mysql``. Without any ``connection_``
+argument the options ``mysql.user``, ``mysql.pass``, ``mysql.host`` … of the configuration or the pillar
+count, and without those root logs in at the local socket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.mysql import client, grants
+from saltern.modules.databases.mysql.connection import reach
+from saltern.modules.databases.mysql.grants import Held, Wish
+from saltern.modules.databases.mysql.privileges import ALL, sql
+from saltern.modules.databases.mysql.sight import Sight
+from saltern.modules.machine import Changes, Refused, Words, bring
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    grant: str | list[str],
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    revoke_first: bool = False,
+    ssl_option: object = False,
+    connection_user: str | None = None,
+    connection_pass: str | None = None,
+    connection_host: str | None = None,
+    connection_port: int | None = None,
+    connection_db: str | None = None,
+    connection_unix_socket: str | None = None,
+    connection_charset: str | None = None,
+    connection_default_file: str | None = None,
+    connection_default_group: str | None = None,
+) -> Result:
+    """Make sure that an account has these privileges.
+
+    Args:
+        name: a title.
+        grant: the privileges, such as ``select, insert (name)`` or ``all privileges``.
+        database: what they are on: ``db.table``, ``db.*``, ``*.*`` or ``procedure db.name``.
+        user: the name of the user, who must exist.
+        host: the host that the account is for.
+        grant_option: the user may hand them on.
+        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
+        revoke_first: take away what else the user has on just that ``database``.
+        ssl_option: what the user's connection needs: a list of ``SSL: true``, ``X509: true``,
+            ``CIPHER: text``, ``ISSUER: text``, ``SUBJECT: text``.
+        connection_user: who logs in.
+        connection_pass: the password for that.
+        connection_host: where the server is; this machine if not given.
+        connection_port: the port of the server.
+        connection_db: the database to log in to.
+        connection_unix_socket: the socket of a server on this machine.
+        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
+        connection_default_file: an option file of the client to read the login from.
+        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
+
+    Example:
+        ```yaml
+        reporting:
+          mysql_user.present:
+            - allow_passwordless: true
+
+        reporting_reads:
+          mysql_grants.present:
+            - grant: select, show view
+            - database: shop.*
+            - user: reporting
+            - host: localhost
+            - require:
+              - mysql_user: reporting
+        ```
+    """
+    server = reach(
+        ctx,
+        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
+        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
+    )
+    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    ssl = grants.ssl_wish(ssl_option)
+    sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
+
+    def differs() -> Changes:
+        have = sight.again()
+        lacks = grants.missing(wanted, have) or (wanted.option and not have.option)
+        extra = revoke_first and (grants.surplus(have) or (have.option and not wanted.option))
+        return {name: "Present"} if lacks or extra or not grants.ssl_holds(have.account, ssl) else {}
+
+    def act(_: Changes) -> None:
+        have = sight.last
+        if have.account is None:
+            raise Refused(
+                f"there is no user {user}@{host} to grant anything to; make it with mysql_user.present"
+            )
+        revoking = _revoking(wanted, have) if revoke_first else []
+        needs_ssl = [] if grants.ssl_holds(have.account, ssl) else grants.ssl_statements(wanted, ssl)
+        client.ask(ctx, server, *revoking, *_granting(wanted, have, revoke_first=revoke_first), *needs_ssl)
+
+    what = f"{_shown(grant)} on {database} to {user}@{host}"
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(wanted, sight.last),
+        words=Words(
+            f"Grant {what} is already present", f"Grant {what} would be added", f"Grant {what} has been added"
+        ),
+        warnings=sight.warnings,
+    )
+
+
+def _granting(wanted: Wish, have: Held, *, revoke_first: bool) -> list[str]:
+    """What is missing; all of it, where ALL was too much and has just been revoked."""
+    some = grants.missing(wanted, have)
+    if revoke_first and ALL in grants.surplus(have):
+        some = have.needed
+    return grants.grant_statements(wanted, some, option=wanted.option and not have.option)
+
+
+def _revoking(wanted: Wish, have: Held) -> list[str]:
+    return grants.revoke_statements(wanted, have, grants.surplus(have), option=not wanted.option)
+
+
+def _shown(grant: str | Sequence[str]) -> str:
+    return grant if isinstance(grant, str) else ", ".join(grant)
+
+
+def _facts(wanted: Wish, have: Held) -> Changes:
+    return {
+        "user": wanted.user,
+        "host": wanted.host,
+        "user_exists": have.account is not None,
+        "database": str(wanted.level),
+        "privileges": sql(have.privileges),
+        "grant_option": have.option,
+    }
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    grant: str | list[str],
+    database: str,
+    user: str,
+    host: str = "localhost",
+    grant_option: bool = False,
+    escape: bool = True,
+    connection_user: str | None = None,
+    connection_pass: str | None = None,
+    connection_host: str | None = None,
+    connection_port: int | None = None,
+    connection_db: str | None = None,
+    connection_unix_socket: str | None = None,
+    connection_charset: str | None = None,
+    connection_default_file: str | None = None,
+    connection_default_group: str | None = None,
+) -> Result:
+    """Make sure that an account has none of these privileges.
+
+    Args:
+        name: a title.
+        grant: the privileges; ``all privileges`` takes away whatever there is on the ``database``.
+        database: what they are on: ``db.table``, ``db.*``, ``*.*`` or ``procedure db.name``.
+        user: the name of the user.
+        host: the host that the account is for.
+        grant_option: take away, too, that the user may hand them on.
+        escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
+        connection_user, connection_pass, connection_host, connection_port, connection_db: as in ``present``.
+        connection_unix_socket, connection_charset, connection_default_file: as in ``present``.
+        connection_default_group: as in ``present``.
+
+    Example:
+        ```yaml
+        reporting_writes_no_more:
+          mysql_grants.absent:
+            - grant: insert, update
+            - database: shop.*
+            - user: reporting
+            - host: localhost
+        ```
+    """
+    server = reach(
+        ctx,
+        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
+        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
+    )
+    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
+
+    def differs() -> Changes:
+        have = sight.again()
+        option = wanted.option and have.option
+        return {name: "Absent"} if grants.shared(wanted, have) or option else {}
+
+    def act(_: Changes) -> None:
+        have = sight.last
+        taken = grants.shared(wanted, have)
+        client.ask(ctx, server, *grants.revoke_statements(wanted, have, taken, option=wanted.option))
+
+    what = f"{_shown(grant)} on {database} for {user}@{host}"
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(wanted, sight.last),
+        words=Words(
+            f"Grant {what} is not present", f"Grant {what} would be revoked", f"Grant {what} has been revoked"
+        ),
+        warnings=sight.warnings,
+    )

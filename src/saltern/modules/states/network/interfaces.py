@@ -1,0 +1,189 @@
+"""``network.managed``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.networking import checks, links, names
+from saltern.modules.networking.model import Networking, Wish, difference, shown
+from saltern.modules.networking.providers import networking
+
+UNMOVED = ("slave", "teamport", "source")  # brought up with what they belong to
+
+
+@state
+def managed(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    enabled: bool = True,
+    type: str = "eth",
+    proto: str | None = None,
+    ipaddr: str | None = None,
+    ipaddrs: list[str] | None = None,
+    netmask: str | None = None,
+    gateway: str | None = None,
+    dns: list[str] | None = None,
+    search: list[str] | None = None,
+    mtu: int | None = None,
+    hwaddr: str | None = None,
+    enable_ipv6: bool | None = None,
+    ipv6proto: str | None = None,
+    ipv6addr: str | None = None,
+    ipv6addrs: list[str] | None = None,
+    ipv6netmask: str | None = None,
+    ipv6gateway: str | None = None,
+    ports: object = None,
+    slaves: object = None,
+    master: str | None = None,
+    mode: str | None = None,
+    hotplug: bool | None = None,
+    filename: str | None = None,
+    noifupdown: bool = False,
+    **settings: object,
+) -> Result:
+    """Set up an interface in the files of the system, and bring it up or down.
+
+    Debian's ifupdown and the ifcfg files of Red Hat are known. Other interfaces and remarks in the same file
+    stay as they are. Programs for bridges and bonds (bridge-utils, ifenslave) are not installed on the way.
+
+    Args:
+        name: the interface.
+        enabled: bring it up now and at boot; false takes it down.
+        type: ``eth``, ``bond``, ``bridge``, ``vlan``, ``slave`` (of a bond) or ``alias``; on Debian also
+            ``source``, on Red Hat ``ib``, ``ipip``, ``team`` and ``teamport``.
+        proto: how it gets its address: ``static`` (Red Hat's ``none``), ``dhcp``, ``manual``, ``loopback`` …
+        ipaddr: its address.
+        ipaddrs: further addresses, each with its prefix length.
+        netmask: the netmask, or the prefix length.
+        gateway: where everything else is sent.
+        dns: name servers.
+        search: domains to search for names.
+        mtu: the largest packet.
+        hwaddr: the hardware address; on Red Hat also ``auto`` and ``none``.
+        enable_ipv6: use IPv6, too; false leaves it out.
+        ipv6proto: how it gets its IPv6 address: ``static``, ``auto``, ``dhcp``, ``manual`` …
+        ipv6addr: its IPv6 address.
+        ipv6addrs: further IPv6 addresses.
+        ipv6netmask: the prefix length.
+        ipv6gateway: where everything else of IPv6 is sent.
+        ports: the interfaces of a bridge.
+        slaves: the interfaces of a bond.
+        master: the bond of a slave.
+        mode: the mode of a bond, by name or number.
+        hotplug: Debian: bring it up when it appears.
+        filename: Debian: the file to write, in /etc/network/interfaces.d.
+        noifupdown: only write the files.
+        settings: further settings by Salt's names: the options of bonds (``miimon``, ``lacp_rate`` …) and
+            bridges (``stp``, ``fd`` …), of the card (``autoneg``, ``duplex``, ``speed``, ``rx`` …), commands
+            (``up_cmds``, ``pre_up_cmds`` …), ``ipv4…`` and ``ipv6…`` for one family, and those of ifcfg files
+            (``userctl``, ``peerdns``, ``defroute``, ``nm_controlled``, ``zone`` …).
+
+    Example:
+        ```yaml
+        saltern0:
+          network.managed:
+            - enabled: true
+            - proto: static
+            - ipaddr: 192.168.77.10
+            - netmask: 255.255.255.0
+            - dns: [192.168.77.1]
+            - noifupdown: true
+        ```
+    """
+    named: Mapping[str, object] = {
+        "proto": proto,
+        "ipaddr": ipaddr,
+        "ipaddrs": ipaddrs,
+        "netmask": netmask,
+        "gateway": gateway,
+        "dns": dns,
+        "search": search,
+        "mtu": mtu,
+        "hwaddr": hwaddr,
+        "enable_ipv6": enable_ipv6,
+        "ipv6proto": ipv6proto,
+        "ipv6addr": ipv6addr,
+        "ipv6addrs": ipv6addrs,
+        "ipv6netmask": ipv6netmask,
+        "ipv6gateway": ipv6gateway,
+        "ports": ports,
+        "slaves": slaves,
+        "master": master,
+        "mode": mode,
+        "hotplug": hotplug,
+        "filename": filename,
+    }
+    warnings: tuple[str, ...] = ()
+    if "addr" in settings:
+        warnings = ("addr is no name of a setting; its value is taken for hwaddr, which it should be called",)
+        named = {**named, "hwaddr": hwaddr or settings.pop("addr")}
+    names.check(settings)
+    given = {key: value for key, value in {**settings, **named}.items() if value is not None}
+    wish = Wish(checks.interface(name), type.lower(), enabled, given)
+    return _bring(
+        ctx, networking(ctx), wish, moved=not noifupdown and wish.kind not in UNMOVED, warnings=warnings
+    )
+
+
+def _bring(ctx: Context, net: Networking, wish: Wish, *, moved: bool, warnings: tuple[str, ...]) -> Result:
+    name = wish.name
+
+    def differs() -> Changes:
+        old, new = net.interface_lines(name, wish.kind), net.wanted_interface(wish)
+        changes: Changes = {}
+        if old != new:
+            changes["interface"] = difference(old, new) if old else "Added network interface."
+        if moved and (status := _status(name, links.is_up(ctx, name), wish.enabled, bool(changes))):
+            changes["status"] = status
+        return changes
+
+    def act(changes: Changes) -> None:
+        if "status" in changes and links.is_up(ctx, name) and "-range" not in name:
+            net.down(name)  # with the settings it was brought up with
+        if "interface" in changes:
+            net.store_interface(wish, net.wanted_interface(wish))
+        if "status" in changes and wish.enabled:
+            net.restart() if "-range" in name else net.up(name)
+        ctx.run.context.pop("network.addresses", None)
+        ctx.run.refresh(frozenset({"grains"}))
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(ctx, net, wish),
+        words=Words(
+            f"Interface {name} is up to date",
+            f"Interface {name} would be changed",
+            f"Interface {name} was changed",
+        ),
+        warnings=warnings,
+    )
+
+
+def _status(name: str, up: bool, enabled: bool, changed: bool) -> str:
+    """What happens to the interface itself; nothing if nothing does."""
+    if "-range" in name:  # of addresses, on Red Hat: no interface of its own
+        return "network restarted for change of ranged interfaces" if changed and enabled else ""
+    if not enabled:
+        return f"Interface {name} down" if up else ""
+    if not up:
+        return f"Interface {name} is up"
+    return f"Interface {name} restart to validate" if changed else ""
+
+
+def _facts(ctx: Context, net: Networking, wish: Wish) -> Changes:
+    found = links.links(ctx).get(wish.name)
+    return {
+        "name": wish.name,
+        "configuration": shown(net.interface_lines(wish.name, wish.kind)),
+        "exists": found is not None,
+        "up": found is not None and found.up,
+        "mtu": found.mtu if found else None,
+    }

@@ -1,0 +1,198 @@
+"""``postgres_database``: databases of a PostgreSQL server."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import stores
+from saltern.modules.databases.postgres.client import Login, login, named
+from saltern.modules.databases.postgres.owners import hand_over, of_others
+from saltern.modules.databases.postgres.sight import Sight, removed, words
+from saltern.modules.databases.postgres.stores import Database
+from saltern.modules.machine import Changes, Refused, bring
+
+FIXED = ("encoding", "lc_collate", "lc_ctype")  # what no statement changes later
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    tablespace: str | None = None,
+    encoding: str | None = None,
+    lc_collate: str | None = None,
+    lc_ctype: str | None = None,
+    owner: str | None = None,
+    owner_recurse: bool = False,
+    template: str | None = None,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Make sure that a database exists, with this owner and place; what is not given is left alone.
+
+    Args:
+        name: the name of the database.
+        tablespace: the tablespace that it lies in.
+        encoding: the encoding of its text, such as ``UTF8``; cannot be changed later.
+        lc_collate: the locale that sorts; cannot be changed later.
+        lc_ctype: the locale that tells letters from digits; cannot be changed later.
+        owner: the user it belongs to.
+        owner_recurse: give everything in it (schemas, tables, functions, types …) to ``owner``, too.
+        template: the database that a new one is a copy of.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        app:
+          postgres_user.present: []
+          postgres_database.present:
+            - owner: app
+            - encoding: UTF8
+            - template: template0
+            - require:
+              - postgres_user: app
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    given = {
+        "owner": owner,
+        "template": template,
+        "encoding": encoding,
+        "lc_collate": lc_collate,
+        "lc_ctype": lc_ctype,
+        "tablespace": tablespace,
+    }
+    parts = {key: value for key, value in given.items() if value}
+    sight = Sight(ctx, lambda: stores.database(ctx, who, named(name, "name")), None)
+    if sight.last is not None:
+        _unchangeable(ctx, who, sight.last, parts)
+
+    def differs() -> Changes:
+        have = sight.again()
+        if have is None:
+            return {name: "Present"}
+        moved = any(
+            getattr(have, key) != parts.get(key, getattr(have, key)) for key in ("owner", "tablespace")
+        )
+        if moved or (owner and owner_recurse and of_others(ctx, who, name, owner)):
+            return {name: "Parameters changed"}
+        return {}
+
+    def act(_: Changes) -> None:
+        have = sight.last
+        if have is None:
+            stores.create_database(ctx, who, name, parts)
+            if owner and owner_recurse:
+                hand_over(ctx, who, name, owner)
+            return
+        stores.alter_database(
+            ctx,
+            who,
+            name,
+            owner=owner,
+            tablespace=tablespace if tablespace != have.tablespace else None,
+            owner_recurse=owner_recurse,
+        )
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(name, sight.last),
+        words=words(f"Database {name}", sight.last is not None),
+        warnings=sight.warnings,
+    )
+
+
+def _unchangeable(ctx: Context, who: Login, have: Database, parts: dict[str, str]) -> None:
+    """Raises ``Refused`` where a database that exists would have to be made anew."""
+    for key in FIXED:
+        now = getattr(have, key)
+        if key in parts and not _same(ctx, who, key, parts[key], now):
+            raise Refused(
+                f"database {have.name!r} has the {key} {now}, not {parts[key]}, which cannot be changed; "
+                "dump it, remove it and load the dump into a new one"
+            )
+
+
+def _same(ctx: Context, who: Login, key: str, wanted: str, now: str) -> bool:
+    """``utf-8`` is ``UTF8``, and the server knows more such names."""
+    if _plain(wanted) == _plain(now):
+        return True
+    return key == "encoding" and stores.encoding_name(ctx, who, wanted) == now
+
+
+def _plain(text: str) -> str:
+    return text.lower().replace("-", "").replace("_", "")
+
+
+def _facts(name: str, have: Database | None) -> Changes:
+    return have.facts() if have else {"name": name, "exists": False}
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Remove a database with all that is in it; nobody may be connected to it.
+
+    Args:
+        name: the name of the database.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        old:
+          postgres_database.absent: []
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    sight = Sight(ctx, lambda: stores.database(ctx, who, name), None)
+    return removed(
+        ctx,
+        name,
+        sight,
+        lambda: stores.drop_database(ctx, who, name),
+        what=f"Database {name}",
+        facts=lambda have: _facts(name, have),
+    )

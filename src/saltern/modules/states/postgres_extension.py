@@ -1,0 +1,159 @@
+"""``postgres_extension``: extensions of a database, such as ``hstore`` or ``postgis``."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import inside
+from saltern.modules.databases.postgres.client import login, named
+from saltern.modules.databases.postgres.inside import Extension
+from saltern.modules.databases.postgres.sight import Sight, removed
+from saltern.modules.machine import Changes, Refused, Words, bring
+
+OBSOLETE = "from_version has no effect: PostgreSQL 13 and newer have no such thing"
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    if_not_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
+    schema: str | None = None,
+    ext_version: str | None = None,
+    from_version: str | None = None,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Make sure that a database has an extension, in this version and this schema.
+
+    Args:
+        name: the extension. Its package must be installed.
+        if_not_exists: of no effect: whether it exists is always looked at first.
+        schema: the schema that its objects are in; it must exist.
+        ext_version: the version; if not given, a new one gets the newest, and an old one keeps its own.
+        from_version: of no effect on servers of today.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        hstore:
+          postgres_extension.present:
+            - maintenance_db: postgres
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    sight = Sight(ctx, lambda: inside.extension(ctx, who, named(name, "name")), None)
+    first = sight.last
+
+    def other(have: Extension) -> dict[str, str]:
+        wanted = {"schema": (schema, have.schema), "version": (ext_version, have.version)}
+        return {key: wish for key, (wish, now) in wanted.items() if wish and wish != now}
+
+    def differs() -> Changes:
+        have = sight.again()
+        if have is None:
+            return {name: "Installed"}
+        return {name: "Upgraded"} if other(have) else {}
+
+    def act(_: Changes) -> None:
+        if sight.last is None:
+            inside.create_extension(ctx, who, name, schema=schema, version=ext_version)
+        else:
+            todo = other(sight.last)
+            inside.alter_extension(ctx, who, name, schema=todo.get("schema"), version=todo.get("version"))
+
+    done = "upgraded" if first else "installed"
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(name, who.db, sight.last),
+        words=Words(
+            f"Extension {name} is already present",
+            f"Extension {name} would be {done}",
+            f"Extension {name} was {done}",
+        ),
+        warnings=sight.warnings + ((OBSOLETE,) if from_version else ()),
+    )
+
+
+def _facts(name: str, db: str, have: Extension | None) -> Changes:
+    known: Changes = {"version": have.version, "schema": have.schema, "owner": have.owner} if have else {}
+    return {"name": name, "maintenance_db": db, "exists": have is not None, **known}
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    if_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
+    restrict: bool | None = None,
+    cascade: bool | None = None,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Remove an extension from a database.
+
+    Args:
+        name: the extension.
+        if_exists: of no effect: whether it exists is always looked at first.
+        restrict: fail if something else depends on it; so it is without ``cascade``, too.
+        cascade: remove what depends on it as well.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        hstore:
+          postgres_extension.absent:
+            - maintenance_db: postgres
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    if restrict and cascade:
+        raise Refused("restrict and cascade exclude each other")
+    sight = Sight(ctx, lambda: inside.extension(ctx, who, name), None, gone=True)
+    return removed(
+        ctx,
+        name,
+        sight,
+        lambda: inside.drop_extension(ctx, who, name, cascade=bool(cascade)),
+        what=f"Extension {name}",
+        facts=lambda have: _facts(name, who.db, have),
+    )

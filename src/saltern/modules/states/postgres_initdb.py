@@ -1,0 +1,81 @@
+"""``postgres_initdb``: the data directory of a PostgreSQL server."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import clusters
+from saltern.modules.databases.postgres.client import SYSTEM_USER
+from saltern.modules.databases.postgres.clusters import Directory, initialized
+from saltern.modules.machine import Changes, Refused, Words, bring
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    user: str | None = None,
+    password: str | None = None,
+    auth: str = "password",
+    encoding: str = "UTF8",
+    locale: str | None = None,
+    runas: str | None = None,
+    waldir: str | None = None,
+    checksums: bool = False,
+) -> Result:
+    """Make sure that a data directory has been initialized; one that has been is left alone.
+
+    Args:
+        name: the directory. ``runas`` must own it, or be allowed to make it.
+        user: the name of the server's first superuser; ``runas`` if not given.
+        password: that superuser's password; never shown.
+        auth: how local connections prove who they are: ``password``, ``scram-sha-256``, ``peer``, ``trust`` …
+        encoding: the encoding of new databases.
+        locale: the locale of new databases.
+        runas: the user of this machine that the server is to run as.
+        waldir: the directory for the server's log of changes, if not inside the data directory.
+        checksums: keep checksums of all pages.
+
+    Example:
+        ```yaml
+        /var/lib/postgresql/second:
+          postgres_initdb.present:
+            - auth: scram-sha-256
+            - user: admin
+            - password: 'correct horse battery staple'
+            - checksums: true
+            - runas: postgres
+        ```
+    """
+    if not os.path.isabs(name):
+        raise Refused(f"name must be a whole path, such as /var/lib/postgresql/data, not {name!r}")
+    wish = Directory(
+        path=name,
+        auth=auth,
+        user=user or "",
+        password=password or "",
+        encoding=encoding,
+        locale=locale or "",
+        waldir=waldir or "",
+        checksums=checksums,
+        runas=runas or ctx.runas or SYSTEM_USER,
+    )
+    what = f"Data directory {name}"
+    return bring(
+        ctx,
+        lambda: {} if initialized(name) else {name: "Present"},
+        lambda _: clusters.initialize(ctx, wish),
+        facts=lambda: _facts(ctx, name),
+        words=Words(
+            f"{what} is already initialized", f"{what} would be initialized", f"{what} was initialized"
+        ),
+    )
+
+
+def _facts(ctx: Context, name: str) -> Changes:
+    version = ctx.host.read(os.path.join(name, "PG_VERSION")) if initialized(name) else None
+    return {"name": name, "exists": version is not None, "version": (version or "").strip() or None}

@@ -1,0 +1,121 @@
+"""``postgres_language``: languages that functions of a database can be written in."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import inside
+from saltern.modules.databases.postgres.client import login, named
+from saltern.modules.databases.postgres.inside import Language
+from saltern.modules.databases.postgres.sight import Sight, removed
+from saltern.modules.machine import Changes, Words, bring
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    maintenance_db: str,
+    user: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Make sure that functions of a database can be written in a language.
+
+    Args:
+        name: the language, such as ``plpgsql`` or ``plperl``. Its package must be installed.
+        maintenance_db: the database.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        plpgsql:
+          postgres_language.present:
+            - maintenance_db: postgres
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    sight = Sight(ctx, lambda: inside.language(ctx, who, named(name, "name")), None)
+    return bring(
+        ctx,
+        lambda: {} if sight.again() else {name: "Present"},
+        lambda _: inside.create_language(ctx, who, name),
+        facts=lambda: _facts(name, maintenance_db, sight.last),
+        words=Words(
+            f"Language {name} is already installed",
+            f"Language {name} would be installed",
+            f"Language {name} was installed",
+        ),
+        warnings=sight.warnings,
+    )
+
+
+def _facts(name: str, db: str, have: Language | None) -> Changes:
+    known: Changes = {"owner": have.owner, "trusted": have.trusted} if have else {}
+    return {"name": name, "maintenance_db": db, "exists": have is not None, **known}
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    maintenance_db: str,
+    user: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Remove a language from a database; no function may be written in it any more.
+
+    Args:
+        name: the language.
+        maintenance_db: the database.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        plpgsql:
+          postgres_language.absent:
+            - maintenance_db: postgres
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    sight = Sight(ctx, lambda: inside.language(ctx, who, name), None, gone=True)
+    return removed(
+        ctx,
+        name,
+        sight,
+        lambda: inside.drop_language(ctx, who, name),
+        what=f"Language {name}",
+        facts=lambda have: _facts(name, maintenance_db, have),
+    )

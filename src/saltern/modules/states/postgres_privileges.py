@@ -1,0 +1,164 @@
+"""``postgres_privileges``: what a user or group may do with tables, schemas, databases …"""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import privileges as rights
+from saltern.modules.databases.postgres.client import login
+from saltern.modules.databases.postgres.holdings import Holding, look
+from saltern.modules.databases.postgres.privileges import Wanted, wanted
+from saltern.modules.databases.postgres.sight import Sight
+from saltern.modules.machine import Changes, Words, bring
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    object_name: str,
+    object_type: str,
+    privileges: str | list[str] | None = None,
+    grant_option: bool = False,
+    prepend: str = "public",
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Make sure that a user or group has privileges on an object; others that it has are left alone.
+
+    Args:
+        name: the user or group; ``public`` for everybody.
+        object_name: the object. ``ALL`` for all tables, sequences or functions of a schema; a function may
+            be given with its arguments, as in ``area(int, int)``.
+        object_type: ``table`` (also for views), ``sequence``, ``function``, ``schema``, ``database``,
+            ``tablespace``, ``language``, or ``group`` for being a member.
+        privileges: the privileges, such as ``SELECT``, or ``ALL``; not for a group.
+        grant_option: may it pass them on to others?
+        prepend: the schema that the object is in.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        reporter:
+          postgres_user.present: []
+          postgres_privileges.present:
+            - object_name: postgres
+            - object_type: database
+            - privileges: [CONNECT, TEMPORARY]
+            - require:
+              - postgres_user: reporter
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    wish = wanted(name, object_name, object_type, privileges, grant_option=grant_option, prepend=prepend)
+    sight = Sight(ctx, lambda: look(ctx, who, wish), Holding(complete=False))
+    return bring(
+        ctx,
+        lambda: {} if sight.again().complete else {name: "Present"},
+        lambda _: rights.grant(ctx, who, wish),
+        facts=lambda: _facts(wish, sight.last),
+        words=Words(
+            f"{name} has {wish.says()} already",
+            f"{wish.says()} would be granted to {name}",
+            f"{wish.says()} was granted to {name}",
+        ),
+        warnings=sight.warnings,
+    )
+
+
+def _facts(wish: Wanted, have: Holding) -> Changes:
+    known: Changes = {"object_name": wish.object, "object_type": wish.type, "privileges": have.privileges}
+    return (
+        {"name": wish.role, **known, "member": have.member}
+        if wish.type == "group"
+        else {
+            "name": wish.role,
+            **known,
+        }
+    )
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    object_name: str,
+    object_type: str,
+    privileges: str | list[str] | None = None,
+    prepend: str = "public",
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Make sure that a user or group was granted none of these privileges on an object.
+
+    Args:
+        name: the user or group; ``public`` for everybody.
+        object_name: the object. ``ALL`` for all tables, sequences or functions of a schema; a function may
+            be given with its arguments, as in ``area(int, int)``.
+        object_type: ``table`` (also for views), ``sequence``, ``function``, ``schema``, ``database``,
+            ``tablespace``, ``language``, or ``group`` for being a member.
+        privileges: the privileges, such as ``SELECT``, or ``ALL``; not for a group.
+        prepend: the schema that the object is in.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        public:
+          postgres_privileges.absent:
+            - object_name: postgres
+            - object_type: database
+            - privileges: [TEMPORARY]
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    wish = wanted(name, object_name, object_type, privileges, prepend=prepend)
+    sight = Sight(ctx, lambda: look(ctx, who, wish), Holding())
+    return bring(
+        ctx,
+        lambda: {name: "Absent"} if sight.again().some else {},
+        lambda _: rights.revoke(ctx, who, wish),
+        facts=lambda: _facts(wish, sight.last),
+        words=Words(
+            f"{name} has no {wish.says()}",
+            f"{wish.says()} would be revoked from {name}",
+            f"{wish.says()} was revoked from {name}",
+        ),
+        warnings=sight.warnings,
+    )

@@ -1,0 +1,116 @@
+"""``postgres_schema``: schemas, which group the tables of a database."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import inside
+from saltern.modules.databases.postgres.client import login, named
+from saltern.modules.databases.postgres.inside import Schema
+from saltern.modules.databases.postgres.sight import Sight, removed, words
+from saltern.modules.machine import Changes, bring
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    dbname: str,
+    owner: str | None = None,
+    user: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Make sure that a schema exists in a database, and belongs to this owner.
+
+    Args:
+        name: the name of the schema.
+        dbname: the database that it is in.
+        owner: the user it belongs to; if not given, whoever makes it.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        billing:
+          postgres_schema.present:
+            - dbname: postgres
+        ```
+    """
+    who = login(ctx, user=db_user, host=db_host, port=db_port, db=dbname, password=db_password, runas=user)
+    sight = Sight(ctx, lambda: inside.schema(ctx, who, named(name, "name")), None)
+
+    def differs() -> Changes:
+        have = sight.again()
+        if have is None:
+            return {name: "Present"}
+        return {name: {"owner": owner}} if owner and owner != have.owner else {}
+
+    def act(_: Changes) -> None:
+        if sight.last is None:
+            inside.create_schema(ctx, who, name, owner)
+        else:
+            inside.alter_schema(ctx, who, name, owner or "")
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(name, dbname, sight.last),
+        words=words(f"Schema {name} of database {dbname}", sight.last is not None),
+        warnings=sight.warnings,
+    )
+
+
+def _facts(name: str, dbname: str, have: Schema | None) -> Changes:
+    known: Changes = {"owner": have.owner} if have else {}
+    return {"name": name, "dbname": dbname, "exists": have is not None, **known}
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    dbname: str,
+    user: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Remove a schema from a database; nothing may be in it any more.
+
+    Args:
+        name: the name of the schema.
+        dbname: the database that it is in.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        leftover:
+          postgres_schema.absent:
+            - dbname: postgres
+        ```
+    """
+    who = login(ctx, user=db_user, host=db_host, port=db_port, db=dbname, password=db_password, runas=user)
+    sight = Sight(ctx, lambda: inside.schema(ctx, who, name), None, gone=True)
+    return removed(
+        ctx,
+        name,
+        sight,
+        lambda: inside.drop_schema(ctx, who, name),
+        what=f"Schema {name} of database {dbname}",
+        facts=lambda have: _facts(name, dbname, have),
+    )

@@ -1,0 +1,168 @@
+"""``postgres_tablespace``: directories outside the data directory that hold tables."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.databases.postgres import stores
+from saltern.modules.databases.postgres.client import login, named
+from saltern.modules.databases.postgres.sight import Sight, removed, words
+from saltern.modules.databases.postgres.stores import Tablespace
+from saltern.modules.machine import Changes, Refused, bring
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    directory: str,
+    options: dict[str, object] | None = None,
+    owner: str | None = None,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Make sure that a tablespace exists, with this owner and these options.
+
+    Args:
+        name: the name of the tablespace.
+        directory: where it lies: an empty directory that belongs to the user the server runs as.
+        options: ``seq_page_cost``, ``random_page_cost`` and their kin; others are left alone.
+        owner: the user it belongs to.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        /var/lib/postgresql/fast:
+          file.directory:
+            - user: postgres
+            - group: postgres
+            - mode: '0700'
+
+        fast:
+          postgres_tablespace.present:
+            - directory: /var/lib/postgresql/fast
+            - options:
+                random_page_cost: 1.1
+            - require:
+              - file: /var/lib/postgresql/fast
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    if not os.path.isabs(directory):
+        raise Refused(f"directory must be a whole path, such as /srv/postgres, not {directory!r}")
+    settings = {named(key, "an option"): str(value) for key, value in (options or {}).items()}
+    sight = Sight(ctx, lambda: stores.tablespace(ctx, who, named(name, "name")), None)
+    if sight.last is not None and sight.last.location != os.path.normpath(directory):
+        raise Refused(
+            f"tablespace {name!r} lies in {sight.last.location}, not in {directory}; it cannot be moved, "
+            "only removed and made anew"
+        )
+
+    def differs() -> Changes:
+        have = sight.again()
+        if have is None:
+            return {name: "Present"}
+        update: Changes = {"owner": owner} if owner and owner != have.owner else {}
+        if other := {key: value for key, value in settings.items() if not _set(have, key, value)}:
+            update["options"] = other
+        return {name: update} if update else {}
+
+    def act(_: Changes) -> None:
+        have = sight.last
+        if have is None:
+            place = os.path.normpath(directory)
+            stores.create_tablespace(ctx, who, name, place, owner=owner, options=settings)
+        else:
+            new_owner = owner if owner != have.owner else None
+            stores.alter_tablespace(ctx, who, name, owner=new_owner, options=settings)
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: _facts(name, sight.last),
+        words=words(f"Tablespace {name}", sight.last is not None),
+        warnings=sight.warnings,
+    )
+
+
+def _set(have: Tablespace, key: str, value: str) -> bool:
+    now = have.settings.get(key)
+    try:
+        return now is not None and float(now) == float(value)
+    except ValueError:
+        return now == value
+
+
+def _facts(name: str, have: Tablespace | None) -> Changes:
+    return have.facts() if have else {"name": name, "exists": False}
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_user: str | None = None,
+    db_password: str | None = None,
+    db_host: str | None = None,
+    db_port: str | None = None,
+) -> Result:
+    """Remove a tablespace; nothing may lie in it any more.
+
+    Args:
+        name: the name of the tablespace.
+        user: the user of this machine that psql runs as; ``postgres`` for a local server.
+        maintenance_db: the database to connect to.
+        db_user: the role to connect as; the name of ``user`` if not given.
+        db_password: that role's password; never shown.
+        db_host: the server's host, or the directory of its socket.
+        db_port: the server's port.
+
+    Example:
+        ```yaml
+        slow:
+          postgres_tablespace.absent: []
+        ```
+    """
+    who = login(
+        ctx,
+        user=db_user,
+        host=db_host,
+        port=db_port,
+        db=maintenance_db,
+        password=db_password,
+        runas=user,
+    )
+    sight = Sight(ctx, lambda: stores.tablespace(ctx, who, name), None)
+    return removed(
+        ctx,
+        name,
+        sight,
+        lambda: stores.drop_tablespace(ctx, who, name),
+        what=f"Tablespace {name}",
+        facts=lambda have: _facts(name, have),
+    )

@@ -1,0 +1,260 @@
+"""``schedule``: functions to be run at times, kept in a file of the configuration.
+
+The file is ``_schedule.conf`` in the directory of included files: ``/etc/saltern/saltern.d``, or
+``/etc/salt/minion.d`` where saltern reads Salt's configuration. Nothing runs the jobs yet: the agent will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.schedules import store
+from saltern.modules.schedules.jobs import job, plain
+
+UNKNOWN_BUT_FINE = ("state.", "saltutil.")  # what an agent brings
+
+
+@state
+def present(
+    ctx: Context,
+    name: str,
+    *,
+    function: str | list[str] | None = None,
+    seconds: object = None,
+    minutes: object = None,
+    hours: object = None,
+    days: object = None,
+    when: object = None,
+    cron: str | None = None,
+    once: str | None = None,
+    once_fmt: str | None = None,
+    range: object = None,
+    skip_during_range: object = None,
+    run_after_skip_range: bool | None = None,
+    splay: object = None,
+    until: str | list[str] | None = None,
+    after: str | list[str] | None = None,
+    run_on_start: bool | None = None,
+    maxrunning: int | None = None,
+    job_args: object = None,
+    job_kwargs: dict[str, object] | None = None,
+    enabled: bool | None = None,
+    jid_include: bool | None = None,
+    returner: str | list[str] | None = None,
+    return_config: str | None = None,
+    return_kwargs: dict[str, object] | None = None,
+    return_job: object = None,
+    metadata: dict[str, object] | None = None,
+    persist: bool = True,
+    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
+) -> Result:
+    """Make sure that a job is in the schedule, just like this.
+
+    Args:
+        name: the name of the job.
+        function: the function to run, such as ``state.apply``.
+        seconds, minutes, hours, days: run it each time that so much has passed; they add up.
+        when: a time, or a list of times: ``Monday 5:00pm``, ``2027-01-31 17:00``, or a name from ``whens``.
+        cron: the times as crontab has them, such as ``*/5 * * * *``.
+        once: run it once, at this time; in the format ``2027-01-31T17:00:00`` if ``once_fmt`` says no other.
+        once_fmt: the format of ``once``, as Python's ``strptime`` has it.
+        range: run it only from ``start`` to ``end``; with ``invert``, only outside of that.
+        skip_during_range: do not run it from ``start`` to ``end``.
+        run_after_skip_range: run it after that, if it was skipped.
+        splay: wait up to so many seconds more, or from ``start`` to ``end``.
+        until: do not run it after this time.
+        after: do not run it before this time.
+        run_on_start: run it as soon as the agent starts, too.
+        maxrunning: how many of it may run at once.
+        job_args: a list of arguments for the function.
+        job_kwargs: a mapping of further arguments for it.
+        enabled: false: keep it, and do not run it.
+        jid_include: note each run of it.
+        returner: where what it says goes.
+        return_config: which settings of the returner count.
+        return_kwargs: further settings for it.
+        return_job: false: what it says goes nowhere.
+        metadata: anything that what it says is to be marked with.
+        persist: keep the job when the agent ends. There is no other way yet, so false is refused.
+        offline: not used; it is always the file that changes.
+
+    Example:
+        ```yaml
+        nightly:
+          schedule.present:
+            - function: state.apply
+            - job_args: [backup]
+            - cron: 30 2 * * *
+            - splay: 600
+        ```
+    """
+    given: dict[str, object] = {
+        "function": function,
+        "seconds": seconds,
+        "minutes": minutes,
+        "hours": hours,
+        "days": days,
+        "when": when,
+        "cron": cron,
+        "once": once,
+        "once_fmt": once_fmt,
+        "range": range,
+        "skip_during_range": skip_during_range,
+        "run_after_skip_range": run_after_skip_range,
+        "splay": splay,
+        "until": until,
+        "after": after,
+        "run_on_start": run_on_start,
+        "maxrunning": maxrunning,
+        "job_args": job_args,
+        "job_kwargs": job_kwargs,
+        "enabled": enabled,
+        "jid_include": jid_include,
+        "returner": returner,
+        "return_config": return_config,
+        "return_kwargs": return_kwargs,
+        "return_job": return_job,
+        "metadata": metadata,
+    }
+    if not persist:
+        raise Refused("persist: false needs a running agent, which there is not yet")
+    wanted = job(name, {key: value for key, value in given.items() if value is not None}, store.whens(ctx))
+    store.check_own(ctx, name)
+
+    def differs() -> Changes:
+        have = store.jobs(store.read(ctx)).get(name)
+        if have is None:
+            return {name: "added"}
+        return {} if plain(have) == wanted else {name: {"old": plain(have), "new": wanted}}
+
+    return bring(
+        ctx,
+        differs,
+        lambda _: store.put(ctx, name, wanted),
+        facts=lambda: _facts(ctx, name),
+        words=Words(
+            f"Job {name} in correct state",
+            f"Job {name} would be set in schedule",
+            f"Job {name} was set in schedule",
+        ),
+        warnings=_doubts(ctx, wanted),
+    )
+
+
+def _doubts(ctx: Context, wanted: Mapping[str, object]) -> tuple[str, ...]:
+    functions = wanted["function"]
+    each = functions if isinstance(functions, list) else [functions]
+    unknown = [one for one in each if one not in ctx.functions and not str(one).startswith(UNKNOWN_BUT_FINE)]
+    return tuple(f"no function is called {one!r} here" for one in unknown)
+
+
+def _facts(ctx: Context, name: str) -> Changes:
+    have = store.jobs(store.read(ctx)).get(name)
+    return {"name": name, "exists": have is not None, "job": plain(have or {}), "file": store.path_of(ctx)}
+
+
+@state
+def absent(
+    ctx: Context,
+    name: str,
+    *,
+    persist: bool = True,  # noqa: ARG001 - there is the file only
+    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
+) -> Result:
+    """Make sure that a job is not in the schedule.
+
+    Args:
+        name: the name of the job.
+        persist: not used; the job is removed from the file.
+        offline: not used; it is always the file that changes.
+
+    Example:
+        ```yaml
+        weekly:
+          schedule.absent: []
+        ```
+    """
+    store.check_own(ctx, name)
+    return bring(
+        ctx,
+        lambda: {name: "removed"} if name in store.jobs(store.read(ctx)) else {},
+        lambda _: store.put(ctx, name, None),
+        facts=lambda: _facts(ctx, name),
+        words=Words(
+            f"Job {name} not present in schedule",
+            f"Job {name} would be removed from schedule",
+            f"Job {name} was removed from schedule",
+        ),
+    )
+
+
+def _switched(ctx: Context, name: str, *, on: bool) -> Result:
+    """``enabled`` of a job that must be there."""
+    word = "enabled" if on else "disabled"
+    store.check_own(ctx, name)
+
+    def have() -> dict[str, object]:
+        found = store.jobs(store.read(ctx)).get(name)
+        if found is None and not ctx.test:
+            raise Refused(f"Job {name} not present in schedule")
+        return found or {"enabled": not on}
+
+    return bring(
+        ctx,
+        lambda: {} if bool(have().get("enabled", True)) is on else {name: word},
+        lambda _: store.put(ctx, name, {**have(), "enabled": on}),
+        facts=lambda: _facts(ctx, name),
+        words=Words(f"Job {name} is {word}", f"Job {name} would be {word}", f"Job {name} was {word}"),
+    )
+
+
+@state
+def enabled(
+    ctx: Context,
+    name: str,
+    *,
+    persist: bool = True,  # noqa: ARG001 - there is the file only
+    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
+) -> Result:
+    """Make sure that a job of the schedule is run.
+
+    Args:
+        name: the name of the job, which must be in the schedule.
+        persist: not used; it is kept in the file.
+        offline: not used; it is always the file that changes.
+
+    Example:
+        ```yaml
+        reports:
+          schedule.enabled: []
+        ```
+    """
+    return _switched(ctx, name, on=True)
+
+
+@state
+def disabled(
+    ctx: Context,
+    name: str,
+    *,
+    persist: bool = True,  # noqa: ARG001 - there is the file only
+    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
+) -> Result:
+    """Make sure that a job of the schedule is kept, and not run.
+
+    Args:
+        name: the name of the job, which must be in the schedule.
+        persist: not used; it is kept in the file.
+        offline: not used; it is always the file that changes.
+
+    Example:
+        ```yaml
+        weekly:
+          schedule.disabled: []
+        ```
+    """
+    return _switched(ctx, name, on=False)

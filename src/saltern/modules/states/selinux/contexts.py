@@ -1,0 +1,151 @@
+"""``selinux.fcontext_policy_present`` and its kin: how files are labelled."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.selinux import contexts, mode
+from saltern.modules.selinux.contexts import FILE_TYPES, Wish
+
+
+@state
+def fcontext_policy_present(
+    ctx: Context,
+    name: str,
+    *,
+    sel_type: str,
+    filetype: str = "a",
+    sel_user: str | None = None,
+    sel_level: str | None = None,
+) -> Result:
+    """Make sure that files of a path are to be labelled so. Labels nothing.
+
+    Args:
+        name: the path; it may have patterns.
+        sel_type: the type.
+        filetype: only files of a kind: ``f`` regular, ``d`` directories, ``c`` and ``b`` devices, ``s`` sockets,
+            ``l`` links, ``p`` pipes; ``a`` for all.
+        sel_user: the user.
+        sel_level: the level.
+
+    Example:
+        ```yaml
+        /srv/shop(/.*)?:
+          selinux.fcontext_policy_present:
+            - sel_type: httpd_sys_content_t
+        ```
+    """
+    wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
+
+    def differs() -> Changes:
+        now = contexts.find(ctx, wish)
+        if now is None:
+            return {"old": {}, "new": {name: {"filetype": FILE_TYPES[filetype], **wish.wanted}}}
+        wrong = [part for part, value in wish.wanted.items() if now.get(part) != value]
+        if not wrong:
+            return {}
+        return {
+            "old": {name: {part: now.get(part) for part in wrong}},
+            "new": {name: {part: wish.wanted[part] for part in wrong}},
+        }
+
+    return bring(
+        ctx,
+        differs,
+        lambda changes: contexts.run(ctx, "modify" if changes["old"] else "add", wish),
+        facts=lambda: _facts(ctx, wish),
+        words=_words(name, "there already", "set"),
+    )
+
+
+def _facts(ctx: Context, wish: Wish) -> Changes:
+    now = contexts.find(ctx, wish)
+    return {"filespec": wish.name, "exists": now is not None, **(now or {})}
+
+
+def _words(name: str, already: str, verb: str) -> Words:
+    what = f"SELinux policy for {name}"
+    return Words(f"{what} is {already}", f"{what} would be {verb}", f"{what} was {verb}")
+
+
+@state
+def fcontext_policy_absent(
+    ctx: Context,
+    name: str,
+    *,
+    filetype: str = "a",
+    sel_type: str | None = None,
+    sel_user: str | None = None,
+    sel_level: str | None = None,
+) -> Result:
+    """Make sure that the machine has no word of its own on how files of a path are labelled.
+
+    Args:
+        name: the path; it may have patterns.
+        filetype: as in ``fcontext_policy_present``.
+        sel_type: only if it is this type.
+        sel_user: only if it is this user.
+        sel_level: only if it is this level.
+
+    Example:
+        ```yaml
+        /srv/old(/.*)?:
+          selinux.fcontext_policy_absent: []
+        ```
+    """
+    wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
+
+    def differs() -> Changes:
+        now = contexts.find(ctx, wish, local=True)
+        matches = now is not None and wish.wanted.items() <= now.items()
+        return {"old": {name: now}, "new": {}} if matches else {}
+
+    own = contexts.find(ctx, wish, local=True) is not None
+    foreign = not own and contexts.find(ctx, wish) is not None
+    return bring(
+        ctx,
+        differs,
+        lambda _: contexts.run(ctx, "delete", wish),
+        facts=lambda: _facts(ctx, wish),
+        words=_words(name, "absent", "deleted"),
+        warnings=(f"{name} is part of the policy itself, which stays",) if foreign else (),
+    )
+
+
+@state
+def fcontext_policy_applied(ctx: Context, name: str, *, recursive: bool = False) -> Result:
+    """Make sure that files are labelled as they are to be.
+
+    Args:
+        name: the path; of one with patterns, where they begin.
+        recursive: what is below it as well.
+
+    Example:
+        ```yaml
+        /srv:
+          selinux.fcontext_policy_applied:
+            - recursive: true
+        ```
+    """
+    path = contexts.path_of(ctx, name)
+
+    def differs() -> Changes:
+        if not ctx.host.exists(path):
+            return {}
+        return {**contexts.wrong_labels(ctx, path, recursive=recursive)}
+
+    there = ctx.host.exists(path)
+    off = mode.running(ctx) == mode.DISABLED
+    return bring(
+        ctx,
+        differs,
+        lambda _: contexts.restore(ctx, path, recursive=recursive),
+        facts=lambda: {"path": path, "exists": ctx.host.exists(path), "running": mode.running(ctx)},
+        words=_words(name, "applied", "applied"),
+        warnings=(
+            *((f"there is no {path} to be labelled",) if not there else ()),
+            *(("SELinux is disabled, so nothing is labelled",) if off else ()),
+        ),
+    )

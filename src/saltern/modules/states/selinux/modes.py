@@ -1,0 +1,53 @@
+"""``selinux.mode``: whether SELinux enforces its policy."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.selinux import mode as modes
+
+
+@state
+def mode(ctx: Context, name: str) -> Result:
+    """Set the mode of SELinux, now and at boot.
+
+    SELinux can be switched off, or on again, only by a reboot. Then the configuration is changed, what can be
+    had is set until then, and a warning tells of it.
+
+    Args:
+        name: ``enforcing``, ``permissive`` or ``disabled``.
+
+    Example:
+        ```yaml
+        enforcing:
+          selinux.mode: []
+        ```
+    """
+    wanted = modes.meant(name)
+
+    def differs() -> Changes:
+        now, kept = modes.running(ctx), modes.at_boot(ctx)
+        wrong = now if now != modes.reachable(ctx, wanted) else kept
+        return {} if wrong == kept == wanted else {"old": wrong, "new": wanted}
+
+    def act(_: Changes) -> None:
+        modes.keep(ctx, wanted)
+        modes.switch(ctx, wanted)
+
+    later = modes.reachable(ctx, wanted) != wanted
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: {"running": modes.running(ctx), "at boot": modes.at_boot(ctx)},
+        words=Words(
+            f"SELinux is already in {wanted} mode",
+            f"SELinux would be set to {wanted} mode",
+            f"SELinux was set to {wanted} mode",
+        ),
+        warnings=(f"SELinux is {modes.running(ctx).lower()}; it is {wanted.lower()} after a reboot",)
+        if later
+        else (),
+    )

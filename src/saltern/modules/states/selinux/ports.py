@@ -1,0 +1,102 @@
+"""``selinux.port_policy_present`` and ``selinux.port_policy_absent``: the types of ports."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.selinux import ports
+from saltern.modules.selinux.ports import Port
+
+
+@state
+def port_policy_present(
+    ctx: Context,
+    name: str,
+    *,
+    sel_type: str,
+    protocol: str | None = None,
+    port: str | None = None,
+    sel_range: str | None = None,
+) -> Result:
+    """Make sure that a port has a type.
+
+    Args:
+        name: the port, such as ``tcp/8080`` or ``udp/6000-6010``.
+        sel_type: the type.
+        protocol: ``tcp`` or ``udp``, if the name does not say it.
+        port: the port or range, if the name does not say it.
+        sel_range: the range of levels.
+
+    Example:
+        ```yaml
+        tcp/8088:
+          selinux.port_policy_present:
+            - sel_type: http_port_t
+        ```
+    """
+    which = ports.port(name, protocol, port)
+
+    def differs() -> Changes:
+        now = ports.type_of(ctx, which)
+        old = ports.shown(which, now) if now else None
+        return {} if now == sel_type else {"old": old, "new": ports.shown(which, sel_type)}
+
+    return bring(
+        ctx,
+        differs,
+        lambda changes: ports.run(ctx, "modify" if changes["old"] else "add", which, sel_type, sel_range),
+        facts=lambda: _facts(ctx, which),
+        words=_words(which, f"of type {sel_type}", f"given the type {sel_type}"),
+    )
+
+
+def _facts(ctx: Context, which: Port) -> Changes:
+    now = ports.type_of(ctx, which)
+    return {"protocol": which.protocol, "port": which.port, "exists": now is not None, "sel_type": now}
+
+
+def _words(which: Port, already: str, verb: str) -> Words:
+    what = f"SELinux port {which.protocol}/{which.port}"
+    return Words(f"{what} is {already}", f"{what} would be {verb}", f"{what} was {verb}")
+
+
+@state
+def port_policy_absent(
+    ctx: Context,
+    name: str,
+    *,
+    sel_type: str | None = None,
+    protocol: str | None = None,
+    port: str | None = None,
+) -> Result:
+    """Make sure that the machine has no word of its own on the type of a port.
+
+    Args:
+        name: the port, such as ``tcp/8080`` or ``udp/6000-6010``.
+        sel_type: only if it is this type.
+        protocol: ``tcp`` or ``udp``, if the name does not say it.
+        port: the port or range, if the name does not say it.
+
+    Example:
+        ```yaml
+        tcp/8099:
+          selinux.port_policy_absent: []
+        ```
+    """
+    which = ports.port(name, protocol, port)
+
+    def own() -> list[str]:
+        found = ports.read(ctx, local=True).get(which, [])
+        return [one for one in found if sel_type in (None, one)]
+
+    foreign = not own() and ports.type_of(ctx, which)
+    return bring(
+        ctx,
+        lambda: {"old": ports.shown(which, found[0]), "new": None} if (found := own()) else {},
+        lambda _: ports.run(ctx, "delete", which),
+        facts=lambda: _facts(ctx, which),
+        words=_words(which, "without a type of its own", "forgotten"),
+        warnings=(f"the policy itself gives {name} the type {foreign}, which stays",) if foreign else (),
+    )

@@ -1,0 +1,103 @@
+"""``system``: the name and the description of this machine."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.networking import naming, resolver
+from saltern.modules.tables import machine_info
+
+
+def _facts(ctx: Context) -> Changes:
+    return {
+        "name": os.uname().nodename,
+        "at boot": naming.kept(ctx),
+        "description": machine_info.description(ctx),
+    }
+
+
+def _named(ctx: Context, name: str, changes: Changes) -> Result:
+    resolver.host_name(name)
+
+    def differs() -> Changes:
+        return {} if (os.uname().nodename, naming.kept(ctx)) == (name, name) else dict(changes)
+
+    return bring(
+        ctx,
+        differs,
+        lambda _: naming.rename(ctx, name),
+        facts=lambda: _facts(ctx),
+        words=Words(
+            f"The machine is called {name}",
+            f"The machine would be called {name}",
+            f"The machine was renamed to {name}",
+        ),
+    )
+
+
+@state
+def computer_name(ctx: Context, name: str) -> Result:
+    """Name this machine, now and at boot.
+
+    Args:
+        name: the name. Where /etc/hosts has the old one, it has the new one then.
+
+    Example:
+        ```yaml
+        web1:
+          system.computer_name: []
+        ```
+    """
+    return _named(ctx, name, {"old": os.uname().nodename, "new": name})
+
+
+@state
+def hostname(ctx: Context, name: str) -> Result:
+    """Name this machine, now and at boot; the same as ``system.computer_name``.
+
+    Args:
+        name: the name.
+
+    Example:
+        ```yaml
+        web1:
+          system.hostname: []
+        ```
+    """
+    return _named(ctx, name, {"hostname": name})
+
+
+@state
+def computer_desc(ctx: Context, name: str) -> Result:
+    """Describe this machine, for people; the text is kept in /etc/machine-info.
+
+    Args:
+        name: the description.
+
+    Example:
+        ```yaml
+        Web server in the cellar:
+          system.computer_desc: []
+        ```
+    """
+    name = str(name)
+
+    def differs() -> Changes:
+        now = machine_info.description(ctx) or ""
+        return {} if now == name else {"old": now, "new": name}
+
+    return bring(
+        ctx,
+        differs,
+        lambda _: machine_info.describe(ctx, name),
+        facts=lambda: _facts(ctx),
+        words=Words(
+            f"The machine is described as {name!r}",
+            f"The machine would be described as {name!r}",
+            f"The machine was described as {name!r}",
+        ),
+    )

@@ -1,0 +1,110 @@
+"""Which examples do not go the usual way, and why.
+
+The usual way of a state: test mode says ``None`` and what would change, the run changes exactly that, and a
+second run changes nothing.
+"""
+
+from __future__ import annotations
+
+# It acts each time it is reached, so its second run has changes, too; test mode cannot know what comes of it.
+ACTS = "it acts each time it is reached"
+ALWAYS: dict[str, str] = {
+    "cmd.call": ACTS,
+    "event.send": ACTS,
+    "file.touch": "it sets the times anew",
+    "test.configurable_test_state": ACTS,
+    "test.mod_watch": ACTS,
+    "test.succeed_with_changes": ACTS,
+}
+
+# What a command prints is known when it has run, so test mode cannot foretell the changes.
+UNFORESEEN: dict[str, str] = dict.fromkeys(
+    (
+        "module.run",
+        "module.wait",
+        "module.mod_watch",
+        "cmd.call",
+        "cmd.mod_watch",
+        "cmd.run",
+        "cmd.script",
+        "cmd.wait",
+        "cmd.wait_call",
+        "cmd.wait_script",
+    ),
+    "what it prints is known when it has run",
+)
+
+# It only looks, or only says something.
+LOOKS: dict[str, str] = {
+    "file.accumulated": "it only remembers; the state that writes the file has the changes",
+    "file.exists": "it only looks",
+    "file.missing": "it only looks",
+    "grains.exists": "it only looks",
+    "http.query": "it only asks",
+    "http.wait_for_successful_query": "it only asks",
+    "test.check_pillar": "it only looks",
+    "test.nop": "it does nothing",
+    "test.show_notification": "it only says something",
+    "test.succeed_without_changes": "it does nothing",
+}
+
+# Its purpose is to fail.
+FAILS = frozenset({"test.fail_with_changes", "test.fail_without_changes"})
+
+# Nothing is known of nothing.
+NO_DATA = frozenset({"cmd", "test", "module"})
+
+LOOP = "loop devices belong to the whole machine; tests/modules/lvm has some"
+
+# What cannot be done in a sandbox is run in test mode only: the outcome it then has, a part of what it says,
+# and the reason.
+ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
+    "docker_container": (
+        False,
+        "no Docker engine",
+        "needs an engine; tests/modules/docker starts a real one",
+    ),
+    "docker_image": (False, "no Docker engine", "needs an engine"),
+    "docker_network": (False, "no Docker engine", "needs an engine"),
+    "docker_volume": (False, "no Docker engine", "needs an engine"),
+    "lvm.lv_absent": (True, "", LOOP),
+    "lvm.lv_present": (None, "", LOOP),
+    "lvm.pv_absent": (True, "", LOOP),
+    "lvm.pv_present": (None, "", LOOP),
+    "lvm.vg_absent": (True, "", LOOP),
+    "lvm.vg_present": (None, "", LOOP),
+    "kmod.absent": (True, "", "a kernel module would be gone from the whole machine"),
+    "kmod.present": (None, "", "a kernel module would be loaded into the whole machine"),
+    "mount.swap": (None, "would be activated", "swap belongs to the whole machine"),
+    "pkg.group_installed": (False, "", "apt has no groups"),
+    "service.masked": (False, "cannot be masked", "needs a machine that systemd booted"),
+    "service.unmasked": (False, "cannot be masked", "needs a machine that systemd booted"),
+}
+
+# Functions that are not called, for the same reasons.
+NOT_CALLED: dict[str, str] = {
+    "kmod.load": "a kernel module would be loaded into the whole machine",
+    "kmod.remove": "a kernel module would be gone from the whole machine",
+    "network.dig": "needs a name server",
+    "mount.swapon": "swap belongs to the whole machine",
+    "disk.tune": "a block device belongs to the whole machine",
+    "network.dig": "there is no name server to ask",
+    "system.set_system_date": "the clock belongs to the whole machine",
+    "system.set_system_date_time": "the clock belongs to the whole machine",
+    "system.set_system_time": "the clock belongs to the whole machine",
+}
+
+# Functions that are called and refuse: a part of what they say, and the reason.
+REFUSED: dict[str, tuple[str, str]] = {
+    "disk.tune": ("/dev/sda1", "the sandbox has no disks"),
+    "firewalld.make_permanent": ("not running", "firewalld needs a bus; tests/modules/firewalld starts one"),
+    "firewalld.reload_rules": ("not running", "firewalld needs a bus"),
+    "pkg.group_diff": ("apt has no groups", "needs another package manager"),
+    "pkg.group_info": ("apt has no groups", "needs another package manager"),
+    "pkg.group_install": ("apt has no groups", "needs another package manager"),
+    "pkg.group_list": ("apt has no groups", "needs another package manager"),
+    "docker": ("", "needs an engine; tests/modules/docker starts a real one"),
+    "service.mask": ("init scripts cannot be masked", "needs a machine that systemd booted"),
+    "service.systemctl_reload": ("not run by systemd", "needs a machine that systemd booted"),
+    "service.unmask": ("init scripts cannot be masked", "needs a machine that systemd booted"),
+}

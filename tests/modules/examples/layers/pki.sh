@@ -1,0 +1,8 @@
+# A certification authority of our own, a key, and a certificate for it.
+
+mkdir -p /etc/pki
+cd /etc/pki
+openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.crt -days 3650 -subj '/CN=Example CA' \
+    -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign,cRLSign
+openssl req -newkey rsa:2048 -nodes -keyout www.key -out old.csr -subj /CN=www.example.org
+openssl x509 -req -in old.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 -out www.pem
