@@ -1,10 +1,12 @@
 """Write ``examples/*/expected.txt`` again: the same commands, with what they print now.
 
-With ``--check`` nothing is written; the exit code says whether something would be.
+With ``--check`` nothing is written; the exit code says whether something would be. Names of examples
+leave the others out. An example whose ``needs.txt`` names a program that this machine lacks is left as it is.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -15,10 +17,20 @@ from tools.transcript import commands, transcript
 ROOT = Path(__file__).parent.parent
 
 EXPECTED = "expected.txt"
+NEEDS = "needs.txt"
+SYSTEM = "/usr/sbin:/sbin"  # not in the path of every user
 
 
 def examples() -> list[Path]:
     return sorted(file.parent for file in (ROOT / "examples").glob(f"*/{EXPECTED}"))
+
+
+def lacking(example: Path) -> list[str]:
+    """The programs that the example needs and this machine does not have."""
+    needs = example / NEEDS
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), SYSTEM))
+    programs = needs.read_text(encoding="utf-8").split() if needs.is_file() else []
+    return [program for program in programs if shutil.which(program, path=path) is None]
 
 
 def printed(example: Path) -> str:
@@ -31,7 +43,10 @@ def printed(example: Path) -> str:
 
 def main(argv: list[str]) -> int:
     stale = 0
+    names = [word for word in argv if not word.startswith("-")]
     for example in examples():
+        if lacking(example) or (names and example.name not in names):
+            continue
         expected = example / EXPECTED
         text = printed(example)
         if text != expected.read_text(encoding="utf-8"):

@@ -24,6 +24,10 @@ NORMAL: tuple[tuple[str, str], ...] = (
     (r"Total run time: +[\d.]+ m?s", "Total run time: TIME"),
     (r"(?m)(pid:)(\s+)\d+$", r"\1\2PID"),
     (r"\b[0-9a-f]{64}\b", "SHA256"),
+    (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID"),
+    (r"\bSHA256:[\w+/]{43}", "SHA256:HASH"),
+    (r"\bAAAA[\w+/]{40,}=*", "KEY"),
+    (r"(?m)^(inode|device|extents): .+$", r"\1: PLACE"),
     (r"(start_time[\"']?: ?)[\"']?[\d:.]+[\"']?", r"\1TIME"),
     (r"((?:duration|time|took)[\"']?: ?)[\d.e-]+", r"\1TIME"),
     (r" time=\"[\d.e-]+\"", ' time="TIME"'),
@@ -43,6 +47,7 @@ def environment(directory: Path) -> Mapping[str, str]:
         "COLUMNS": "80",
         "NO_COLOR": "1",
         "PWD": str(directory),
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), kept.get("PATH", os.defpath))),
     }
 
 

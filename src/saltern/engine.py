@@ -84,7 +84,7 @@ def apply(
         tell=session.telling(tell),
         frames=_frames(session, rules, delays),
     )
-    report.warnings = [*session.warnings, *found.warnings]
+    report.warnings = [*session.warnings, *found.warnings, *delays.warnings]
     report.unused = delays.unused()
     return report
 
@@ -159,10 +159,12 @@ def show_rendered(
     *,
     block: str | None = None,
     prev_ret: object = None,
+    context: Mapping[str, object] | None = None,
 ) -> dict[str, str]:
     """The text of each file after its template ran, before YAML reads it.
 
-    With ``block``, that of a delayed block, as it would be rendered after the return ``prev_ret``.
+    With ``block``, that of a delayed block, as it would be rendered after the return ``prev_ret`` and
+    with the ``context`` of an entry.
     """
     session.prepare()
     refs, loader = targets(session, request, found)
@@ -171,7 +173,7 @@ def show_rendered(
     if block is not None:
         from saltern.frames import show_blocks
 
-        return show_blocks(session, named, block, prev_ret, found)
+        return show_blocks(session, named, block, found, prev_ret=prev_ret, context=context or {})
     for ref in named:
         source = session.tree.read(ref)
         if source is None:

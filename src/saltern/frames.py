@@ -31,7 +31,10 @@ REFRESHING: dict[str, frozenset[str]] = {
     "grains": frozenset({"grains"}),
     "saltutil": frozenset({"grains", "pillar", "modules"}),
 }
-_UNDEFINED = re.compile(r"'(\w+)' is undefined|name '(\w+)' is not defined|^\"?(\w+)\"? not defined")
+# As Jinja, Mako and Python, Genshi, Cheetah say it.
+_UNDEFINED = re.compile(
+    r"'(\w+)' is undefined|'(\w+)' is not defined|^\"?(\w+)\"? not defined|cannot find '(\w+)'"
+)
 
 
 class Frames:
@@ -65,6 +68,7 @@ class Frames:
             )
         except CompileError as problem:
             raise Unrendered(self._told(problem.diagnostics, call)) from None
+        self._delays.warnings.update(dict.fromkeys(found.warnings))
         self._outer.append(session.run.chunks)
         self._open.append(document)
         session.run.chunks = plan.chunks
@@ -185,7 +189,13 @@ def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:
 
 
 def show_blocks(
-    session: Session, refs: Sequence[SlsRef], name: str, prev_ret: object, found: Diagnostics
+    session: Session,
+    refs: Sequence[SlsRef],
+    name: str,
+    found: Diagnostics,
+    *,
+    prev_ret: object,
+    context: Mapping[str, object],
 ) -> dict[str, str]:
     """The text of a block of these files; with ``prev_ret``, what it renders to after such a return."""
     texts: dict[str, str] = {}
@@ -200,7 +210,7 @@ def show_blocks(
             known.add(block.name)
             if block.name == name:
                 path = ">".join((ref.name, *block.outer, name))
-                texts[path] = _shown(session, block, scope, prev_ret)
+                texts[path] = _shown(session, block, scope, prev_ret, context)
     if not texts:
         fix = did_you_mean(name, known) or (f"there are {', '.join(sorted(known))}" if known else "")
         found.error("delayed-unknown", f"no file that was named has a block {name!r}", fix=fix)
@@ -214,8 +224,11 @@ def _with_inner(blocks: Iterable[Block]) -> Iterator[Block]:
             yield from _with_inner(cut(block.text, block.file, outer=(*block.outer, block.name))[1])
 
 
-def _shown(session: Session, block: Block, scope: BlockScope, prev_ret: object) -> str:
+def _shown(
+    session: Session, block: Block, scope: BlockScope, prev_ret: object, context: Mapping[str, object]
+) -> str:
     if prev_ret is None:
         return block.text.lstrip("\n") or f"# a Python function, at {block.mark}\n"
     outer = _public(scope.variables) if block.words.scoped else {}
-    return session.renderers.block(block, scope, {**outer, "prev_ret": prev_ret}).text.lstrip("\n")
+    values = {**outer, **context, "prev_ret": prev_ret}
+    return session.renderers.block(block, scope, values).text.lstrip("\n")

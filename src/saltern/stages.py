@@ -84,6 +84,12 @@ class Delays(Struct):
     defined: dict[tuple[str, ...], Block] = field(default_factory=dict)
     called: set[tuple[str, ...]] = field(default_factory=set)
     wanted: bool = False  # whether any state delays anything
+    warnings: dict[Diagnostic, None] = field(default_factory=dict)  # of frames; each is told once
+
+    def define(self, high: High) -> None:
+        for file in high.files.values():
+            for block in scope_of(file.origin).blocks.values():
+                self.defined[block.definition] = block
 
     def unused(self) -> list[Block]:
         return [block for definition, block in self.defined.items() if definition not in self.called]
@@ -114,11 +120,15 @@ def planned(
     name is that this scope lacks.
     """
     high = compile_high(refs, loader, rules, found)
-    low = compile_low(high, rules, session.caller.reacts, found)
+    is_delayed = _is_delayed(high)
+    if is_delayed:
+        delays.define(high)
+    elsewhere = elsewhere or (delays.inside if delays.defined else None)
+    low = compile_low(high, rules, session.caller.reacts, found, elsewhere)
     if mended is not None:
         mended(low.chunks)
-    if _is_delayed(high):
-        _delayed(high, low.chunks, loader, delays, found)
+    if is_delayed:
+        _delayed(low.chunks, loader, delays, found)
     if checks:
         check(low.chunks, session.registry, found, strict=session.settings.strict)
     found.check()
@@ -127,7 +137,7 @@ def planned(
         low.rendered,
         found,
         aggregates(session, low.chunks),
-        elsewhere=elsewhere or (delays.inside if delays.defined else None),
+        elsewhere=elsewhere,
     )
 
 
@@ -136,13 +146,10 @@ def _is_delayed(high: High) -> bool:
     return any(scope_of(file.origin) is not NO_BLOCKS for file in high.files.values())
 
 
-def _delayed(high: High, chunks: list[Chunk], loader: TreeLoader, delays: Delays, found: Diagnostics) -> None:
+def _delayed(chunks: list[Chunk], loader: TreeLoader, delays: Delays, found: Diagnostics) -> None:
     from saltern.compiler.delayed import attach, called
     from saltern.compiler.registers import relate
 
-    for file in high.files.values():
-        for block in scope_of(file.origin).blocks.values():
-            delays.defined[block.definition] = block
     attach(chunks, loader, delays.limit, found)
     relate(chunks, found)
     delays.called.update(block.definition for block in called(chunks))

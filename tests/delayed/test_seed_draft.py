@@ -37,10 +37,8 @@ def test_delayed_blocks_run_immediately_after() -> None:
 
 def test_the_jinja_tag_cuts_its_text() -> None:
     """“the `delayed_block` Jinja tag is effectively cuts all of the text in the block”."""
-    report = run(
-        SIMPLE.replace("- dependant_block_A", "- other")
-        + "{% delayed_block other %}\n{% end_delayed_block %}"
-    )
+    other = "\n    {% delayed_block other %}\n    {% end_delayed_block %}\n"
+    report = run(SIMPLE.replace("- dependant_block_A", "- other") + other)
     assert ids(report) == ["my_state1", "my_state3"]
 
 

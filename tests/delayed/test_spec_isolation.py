@@ -43,7 +43,7 @@ def test_ids_may_repeat_across_scopes() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["require", "watch", "onchanges", "onfail", "prereq", "listen", "require_in", "watch_in", "use"]
+    "kind", ["require", "watch", "onchanges", "onfail", "prereq", "listen", "require_in", "watch_in"]
 )
 def test_no_requisite_goes_into_a_block(kind: str) -> None:
     """“No requisite crosses a scope in either direction; the error says where the id does exist”."""
@@ -227,7 +227,7 @@ def test_a_frame_without_states_is_a_success(inside: str) -> None:
     ["{{ missing }}", "x: [", "x:\n  nothing.there: []", "x:\n  test.nop:\n    - require:\n      - y: z"],
 )
 def test_what_is_wrong_in_a_frame_is_one_failed_result_at_the_block(inside: str) -> None:
-    """“one failed result anchored at the block (file:line, excerpt, caller); the run goes on; it rolls up”."""
+    """“one failed result anchored at the block …; the run goes on; it rolls up”."""
     outcome = attempted(CALLER + waiting("require") + "last:\n  test.nop: []\n" + block(inside))
     report = outcome.report
     assert report is not None
@@ -246,3 +246,13 @@ def test_a_half_applied_job_never_fails_to_compile() -> None:
     """“Never "Data failed to compile" for a half-applied job.”"""
     outcome = attempted(CALLER + block("{% broken"))
     assert (outcome.texts, len(outcome.answers)) == ([], 2)
+
+
+def test_a_warning_of_a_frame_is_told_once() -> None:
+    """What a frame warns of is not lost, and not repeated for each of its renders."""
+    inside = "later:\n  thing.made:\n    - use:\n      - thing: nobody"
+    outcome = attempted(
+        CALLER + CALLER.replace("a:", "b:", 1) + block(inside, words="delayed_repeat_limit=2")
+    )
+    (told,) = outcome.warnings
+    assert told.startswith("main.sls:13:9: 'use' of 'later' names thing 'nobody'")

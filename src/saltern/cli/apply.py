@@ -170,7 +170,7 @@ def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]
         from saltern.report.colours import wanted
         from saltern.report.live import Live
 
-        live = Live(sys.stderr, colour=wanted(sys.stderr, args.color))
+        live = Live(sys.stderr, colour=wanted(sys.stderr, args.color), sub_states=args.sub_states)
         return [live], [live]
     return [], []
 

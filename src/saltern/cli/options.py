@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
     from saltern.session import Session
 
-OUTPUT_NAMES = ("highstate", "json", "jsonl", "yaml", "junit", "quiet", "nested", "pprint")
+OUTPUT_NAMES = ("highstate", "json", "tree", "jsonl", "yaml", "junit", "quiet", "nested", "pprint")
 STATE_OUTPUTS = ("full", "terse", "mixed", "changes", "filter")
 
 
@@ -142,7 +142,7 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
     from saltern.inside import equipped
 
-    return equipped(settings, _mapping("--pillar", args.pillar))
+    return equipped(settings, mapping_value("--pillar", args.pillar))
 
 
 def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
@@ -186,7 +186,7 @@ def _existing(path: str | None) -> str | None:
     return os.path.abspath(path) if path else None
 
 
-def _mapping(option: str, text: str | None) -> dict[str, object]:
+def mapping_value(option: str, text: str | None) -> dict[str, object]:
     if not text:
         return {}
     value = yaml_value(option, text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, output_options, output_rows, session, yaml_value
+from saltern.cli.options import TREE_ROWS, mapping_value, output_options, output_rows, session, yaml_value
 from saltern.language.diagnostics import Diagnostics, SalternError
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ LINE = CommandLine(
             dest="prev_ret",
             metavar="DATA",
             help="the return to render the block after, as YAML; without it, the block's text is shown",
+        ),
+        Row(
+            flag="--context",
+            dest="context",
+            metavar="DATA",
+            help="what the entry that calls the block gives it as 'context', as YAML",
         ),
         *TREE_ROWS,
         *output_rows("nested"),
@@ -137,6 +143,7 @@ def _value(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object
     )
     if what == "rendered" and args.block is not None:
         given = None if args.prev_ret is None else yaml_value("--prev-ret", args.prev_ret)
-        return spine.show_rendered(engine, request, found, block=args.block, prev_ret=given)
+        more = mapping_value("--context", args.context)
+        return spine.show_rendered(engine, request, found, block=args.block, prev_ret=given, context=more)
     view: View = getattr(spine, VIEWS[what][0])
     return view(engine, request, found)

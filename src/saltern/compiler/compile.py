@@ -46,15 +46,21 @@ def compile_high(refs: Sequence[SlsRef], loader: Loader, rules: Rules, found: Di
     return replace(high, exclusions=[*high.exclusions, *rules.exclude])
 
 
-def compile_low(high: High, rules: Rules, reacts: Reacts, found: Diagnostics) -> Low:
-    """High → Low.
+def compile_low(
+    high: High,
+    rules: Rules,
+    reacts: Reacts,
+    found: Diagnostics,
+    elsewhere: Callable[[str], str] | None = None,
+) -> Low:
+    """High → Low. ``elsewhere`` says where a name is that no file of the run declares.
 
     extend before lower: an extension may bring a require_in. reverse before use: only arguments are
     left to copy. exclude last, as in Salt: what still points at an excluded ID is a problem of the plan.
     """
     rendered = tuple(ref.name for ref in high.files)
     chunks = shape(high, rules, found)
-    chunks = reverse(chunks, rendered, found)
+    chunks = reverse(chunks, rendered, found, elsewhere)
     found.check()
     chunks = use(chunks, rendered, found)
     if high.exclusions:

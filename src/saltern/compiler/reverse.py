@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
@@ -15,7 +15,13 @@ from saltern.plan.index import Index, described, is_pattern
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
 
 
-def reverse(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> list[Chunk]:
+def reverse(
+    chunks: list[Chunk],
+    rendered: Collection[str],
+    found: Diagnostics,
+    elsewhere: Callable[[str], str] | None = None,
+) -> list[Chunk]:
+    """``elsewhere`` says where a name is that no chunk has."""
     owners = [chunk for chunk in chunks if not chunk.words.isdisjoint(TURNED)]
     if not owners:
         return chunks
@@ -28,7 +34,8 @@ def reverse(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) 
             for at, wanted in enumerate(items):
                 targets = index.find(wanted)
                 if not targets:
-                    _missing(owner, wanted, index, found)
+                    there = elsewhere(wanted.value) if elsewhere else ""
+                    _missing(owner, wanted, there or index.suggestion(wanted), found)
                 for place in targets:
                     more = added.setdefault(place, [])
                     if turned not in more:
@@ -50,14 +57,9 @@ def _with(chunk: Chunk, more: list[Requisite]) -> Chunk:
     return replace(chunk, args=args, words=words, requisites=requisites)
 
 
-def _missing(owner: Chunk, wanted: Requisite, index: Index, found: Diagnostics) -> None:
+def _missing(owner: Chunk, wanted: Requisite, fix: str, found: Diagnostics) -> None:
     what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
     if is_pattern(wanted.value):
         found.warn("requisite-matches-nothing", what, where=owner.mark(wanted.kind, wanted.at))
     else:
-        found.error(
-            "requisite-unknown",
-            what,
-            where=owner.mark(wanted.kind, wanted.at),
-            fix=index.suggestion(wanted),
-        )
+        found.error("requisite-unknown", what, where=owner.mark(wanted.kind, wanted.at), fix=fix)

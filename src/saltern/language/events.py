@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct, field
 
 from saltern.language.chunk import Chunk
@@ -30,6 +32,19 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     def path(self) -> str:
         """Where it stands in the run: ``my_state1>A#1>my_state2``; its ID outside of any frame."""
         return f"{self.frame}>{self.chunk.id}" if self.frame else self.chunk.id
+
+
+def in_order(answers: Iterable[Answer]) -> list[Answer]:
+    """By their numbers, the steps of a state always right under it: beside one that ran in parallel, other
+    states have taken numbers before its steps were told."""
+    roots: dict[int, int] = {}
+    ordered = sorted(answers, key=lambda answer: answer.number)
+    for answer in ordered:
+        if answer.sub:
+            roots[answer.number] = roots.get(answer.under, answer.under)
+    if roots:
+        ordered.sort(key=lambda answer: (roots.get(answer.number, answer.number), answer.number))
+    return ordered
 
 
 class RunStarted(Struct, frozen=True, kw_only=True):

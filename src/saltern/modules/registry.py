@@ -30,6 +30,7 @@ STATES: tuple[str, ...] = (
     "docker_volume",
     "environ",
     "event",
+    "exec",
     "file",
     "firewalld",
     "gem",

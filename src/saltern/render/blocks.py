@@ -25,6 +25,7 @@ _TAG = re.compile(
 START, END, WHOLE = "delayed_block", "end_delayed_block", "delayed_sls"
 TAGS = (START, END, WHOLE)
 NONE_WORDS = ("None", "none", "null", "~")
+_WHOLE = re.compile(r"[0-9]{1,18}")
 LIMIT_FIX = "write a whole number from 1 on, or None for no limit"
 
 
@@ -116,13 +117,17 @@ def _unknown(tag: _Tag, file: str) -> Diagnostic:
 
 def _unopened(tag: _Tag, file: str) -> Diagnostic:
     what = f"this {END} ends no block"
-    return _problem("delayed-no-start", what, Mark(file, tag.line), f"begin it with '#!{START} NAME'")
+    return _problem(
+        "delayed-no-start", what, Mark(file, tag.line), f"begin it with a line '#!{START} NAME', in column 1"
+    )
 
 
 def _unclosed(tag: _Tag, file: str) -> Diagnostic:
     name = "".join(tag.words.split()[:1])
     what = f"the block {name!r} is not ended"
-    return _problem("delayed-no-end", what, Mark(file, tag.line), f"end it with a line '#!{END} {name}'")
+    return _problem(
+        "delayed-no-end", what, Mark(file, tag.line), f"end it with a line '#!{END} {name}', in column 1"
+    )
 
 
 def _twice(blocks: Iterable[Block]) -> list[Diagnostic]:
@@ -178,7 +183,9 @@ def _scoped(words: Words, value: str | None, where: Mark) -> Words:
 
 
 def _limited(words: Words, value: str | None, where: Mark) -> Words:
-    return Words(scoped=words.scoped, limit=read_limit(value or "", where), refresh=words.refresh)
+    text = value or ""
+    limit = int(text) if _WHOLE.fullmatch(text) else text
+    return Words(scoped=words.scoped, limit=read_limit(limit, where), refresh=words.refresh)
 
 
 def _refreshed(words: Words, value: str | None, where: Mark) -> Words:
@@ -198,11 +205,9 @@ _READERS: dict[str, Callable[[Words, str | None, Mark], Words]] = {
 
 
 def read_limit(value: object, where: Mark | None) -> Limit:
-    """A limit as written: in a tag as text, elsewhere as data."""
+    """A limit as data."""
     if value is None or value in NONE_WORDS:
         return UNLIMITED
-    if isinstance(value, str) and value.isdecimal() and int(value) > 0:
-        return int(value)
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     what = f"delayed_repeat_limit is {value!r}" if value != "" else "delayed_repeat_limit has no value"
@@ -215,11 +220,15 @@ def decorated(words: Mapping[str, object], where: Mark) -> Words:
     if unknown is not None:
         fix = did_you_mean(unknown, _READERS) or f"the words are {', '.join(_READERS)}"
         raise CompileError(_problem("delayed-word", f"delayed_block takes no {unknown!r}", where, fix))
+    scoped = words.get("scoped", False)
+    if not isinstance(scoped, bool):
+        what = f"'scoped' is {scoped!r}"
+        raise CompileError(_problem("delayed-word", what, where, "write scoped=True, or leave it out"))
     limit = read_limit(words["delayed_repeat_limit"], where) if "delayed_repeat_limit" in words else None
     refresh = words.get("refresh", ())
     names = refresh if isinstance(refresh, list | tuple | set | frozenset) else [refresh]
     again = _refreshed(Words(), ",".join(map(str, names)), where).refresh if names else frozenset()
-    return Words(scoped=bool(words.get("scoped")), limit=limit, refresh=again)
+    return Words(scoped=scoped, limit=limit, refresh=again)
 
 
 # -- a whole SLS -------------------------------------------------------------------------------------

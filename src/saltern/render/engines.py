@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from saltern.language.delayed import MARKER
@@ -13,6 +14,13 @@ from saltern.render.pipeline import missing
 if TYPE_CHECKING:
     from saltern.render.pipeline import Job
 
+KEEP = "_saltern_keep"  # a function that a template with delayed blocks calls with its variables at its end
+MAKO_OWN = frozenset(
+    {"UNDEFINED", "STOP_RENDERING", "runtime", "filters", "cache", "context", "pageargs", "locals", "loop"}
+)
+GENSHI_OWN = frozenset({"defined", "value_of"})
+CHEETAH_OWN = frozenset({"self", "trans", "write", "SL"})
+
 
 def mako(text: str, job: Job) -> str:
     try:
@@ -20,11 +28,19 @@ def mako(text: str, job: Job) -> str:
         from mako.template import Template
     except ImportError as problem:
         raise missing("mako", problem, job) from None
+    names: dict[str, object] = {}
+    wanted = _wants_names(text, job)
     try:
-        template = Template(text, strict_undefined=True, uri=job.name or "text", filename=None)
-        if job.harvest is not None and MARKER in text:
-            job.harvest.variables = _mako_names(template.module)
-        return str(template.render(**job.values))
+        whole = f"{text}\n<% {KEEP}(locals()) %>" if wanted else text
+        template = Template(whole, strict_undefined=True, uri=job.name or "text", filename=None)
+        made = str(template.render(**job.values, **({KEEP: names.update} if wanted else {})))
+        if wanted:
+            module = vars(template.module)
+            # What <%def> makes writes into the page it was made for.
+            functions = {name[7:] for name in module if name.startswith("render_")}
+            given = {name: value for name, value in module.items() if not name.startswith("render_")}
+            _keep({**given, **names}, job, {*MAKO_OWN, *functions})
+        return made
     except (exceptions.SyntaxException, exceptions.CompileException) as problem:
         where = Mark(job.file, problem.lineno, problem.pos)
         said = str(problem).partition(" at line:")[0].partition(" in file")[0]
@@ -32,36 +48,30 @@ def mako(text: str, job: Job) -> str:
     except (Exception, SystemExit) as problem:
         rows = exceptions.RichTraceback(error=problem, traceback=problem.__traceback__).records
         line = next((row[5] for row in reversed(rows) if row[4] is not None and row[5]), 0)
-        raise _failed(problem, job, int(line)) from None
-
-
-def _mako_names(module: ModuleType) -> dict[str, object]:
-    """What ``<%! … %>`` defines, and nothing that Mako puts beside it."""
-    own = {"UNDEFINED", "STOP_RENDERING", "runtime", "filters", "cache"}
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if not name.startswith(("_", "render_")) and name not in own
-    }
+        raise _failed(problem, job, int(line), text) from None
 
 
 def genshi(text: str, job: Job) -> str:
     try:
-        from genshi.template import MarkupTemplate, NewTextTemplate, TemplateError
+        from genshi.template import Context, MarkupTemplate, NewTextTemplate, TemplateError
         from genshi.template.eval import UndefinedError
     except ImportError as problem:
         raise missing("genshi", problem, job) from None
     plain = "text" in job.argline.replace("-", " ").split() or not text.lstrip().startswith("<")
     try:
         template = (NewTextTemplate if plain else MarkupTemplate)(text, filepath=job.file, filename=job.file)
-        return str(template.generate(**job.values).render(method="text" if plain else "xml", encoding=None))
+        context = Context(**job.values)
+        made = str(template.generate(context).render(method="text" if plain else "xml", encoding=None))
+        if _wants_names(text, job):
+            _keep(context.frames[-1], job, GENSHI_OWN)
+        return made
     except UndefinedError as problem:
         raise _bad("template-undefined", str(problem), Mark(job.file, _line(problem, job.file))) from None
     except TemplateError as problem:
         said_ = str(problem).partition(" (")[0]
         raise _bad("template-syntax", said_, Mark(job.file, _genshi_line(text, problem.lineno))) from None
     except (Exception, SystemExit) as problem:
-        raise _failed(problem, job, _line(problem, job.file)) from None
+        raise _failed(problem, job, _line(problem, job.file), text) from None
 
 
 def _genshi_line(text: str, line: int) -> int:
@@ -76,15 +86,43 @@ def cheetah(text: str, job: Job) -> str:
         from Cheetah.Template import Template
     except ImportError as problem:
         raise missing("cheetah", problem, job) from None
+    names: dict[str, object] = {}
+    wanted = _wants_names(text, job)
     try:
-        return str(Template(text, searchList=[dict(job.values)]))
+        whole = f"{text}\n#silent ${KEEP}(locals())\n" if wanted else text
+        template = Template(whole, searchList=[{**job.values, KEEP: names.update}])
+        made = str(template)
+        if wanted:
+            _keep({**names, **template._CHEETAH__globalSetVars}, job, CHEETAH_OWN)
+        return made
     except ParseError as problem:
         said = str(problem).strip().splitlines()
         raise _bad(
             "template-syntax", said[0] if said else "not Cheetah", Mark(job.file, problem.lineno or 0)
         ) from None
     except (Exception, SystemExit) as problem:
-        raise _failed(problem, job, _line(problem, job.file)) from None
+        raise _failed(problem, job, _line(problem, job.file), text) from None
+
+
+# -- names ---------------------------------------------------------------------------------------------
+
+
+def _wants_names(text: str, job: Job) -> bool:
+    return job.harvest is not None and MARKER in text
+
+
+def _keep(names: Mapping[str, object], job: Job, own: frozenset[str] | set[str]) -> None:
+    """The template's variables at the end of its render; not what it was given, nor what the engine adds."""
+    assert job.harvest is not None
+    job.harvest.variables = {
+        name: value
+        for name, value in names.items()
+        if name.isidentifier() and not name.startswith("_") and name not in own
+        if name not in job.values or job.values[name] is not value
+    }
+
+
+# -- problems ------------------------------------------------------------------------------------------
 
 
 def _line(problem: BaseException, file: str) -> int:
@@ -97,10 +135,20 @@ def _line(problem: BaseException, file: str) -> int:
     return line
 
 
-def _failed(problem: BaseException, job: Job, line: int) -> CompileError:
+def _failed(problem: BaseException, job: Job, line: int, text: str) -> CompileError:
     undefined = isinstance(problem, NameError) or type(problem).__name__ in ("NotFound", "UndefinedError")
     code = "template-undefined" if undefined else "template-failed"
-    return _bad(code, words_of(problem), Mark(job.file, line))
+    said = words_of(problem)
+    if undefined and not line:
+        line = _line_of_name(text, said)
+    return _bad(code, said, Mark(job.file, line))
+
+
+def _line_of_name(text: str, said: str) -> int:
+    """Mako and Cheetah look names up before the lines that use them: the first one that has it."""
+    name = re.search(r"'(\w+)'", said)
+    used = re.search(rf"[^\n]*\b{name[1]}\b", text) if name else None
+    return text.count("\n", 0, used.start()) + 1 if used else 0
 
 
 def _bad(code: str, what: str, where: Mark) -> CompileError:

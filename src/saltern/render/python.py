@@ -57,12 +57,13 @@ def _decorator(harvest: Harvest, file: str) -> Callable[..., Callable[[FunctionT
     """``@delayed_block("NAME", scoped=…, delayed_repeat_limit=…, refresh=[…])``."""
     from saltern.render.blocks import decorated
 
-    def delayed_block(name: object, **words: object) -> Callable[[FunctionType], FunctionType]:
+    def delayed_block(name: object = "", **words: object) -> Callable[[FunctionType], FunctionType]:
+        if not isinstance(name, str) or not name.strip():
+            raise TypeError("delayed_block takes the name of the block: @delayed_block('NAME')")
+
         def mark(function: FunctionType) -> FunctionType:
             line = function.__code__.co_firstlineno
             read = decorated(words, Mark(file, line))
-            if not isinstance(name, str) or not name.strip():
-                raise TypeError("delayed_block takes the name of the block: @delayed_block('NAME')")
             harvest.blocks.append(Block(name=name, file=file, line=line, words=read, call=function))
             return function
 

@@ -15,11 +15,11 @@ Same = tuple[str, str, str, str, Outcome, bool, int]
 def compress(answers: Sequence[Answer], alone: Container[int] = ()) -> list[Answer]:
     """Equal type, ID, SLS and result are merged, at the place of the first of them.
 
-    Those whose number is in ``alone`` stay as they are.
+    Those whose number is in ``alone`` stay as they are, and so does every sub state.
     """
     groups: dict[Same, list[Answer]] = {}
     for answer in answers:
-        groups.setdefault(_same(answer, answer.number in alone), []).append(answer)
+        groups.setdefault(_same(answer, answer.sub or answer.number in alone), []).append(answer)
     return [_merged(group) for group in groups.values()]
 
 

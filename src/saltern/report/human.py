@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from msgspec.structs import replace
 
 from saltern.language.delayed import Frame
-from saltern.language.events import Answer, Report
+from saltern.language.events import Answer, Report, in_order
 from saltern.language.result import Outcome, Result
 from saltern.report.blocks import Blocks
 from saltern.report.causes import Blame, assign
@@ -42,7 +42,7 @@ def write(report: Report, out: TextIO, options: OutputOptions) -> None:
 
 def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
     paint = painter(options.colour)
-    answers = sorted(report.answers, key=lambda answer: answer.number)
+    answers = in_order(report.answers)
     blame = Blame() if options.expand else assign(answers)
     shown = [answer for answer in answers if answer.number not in blame.hidden]
     if options.state_compress_ids:
@@ -70,7 +70,7 @@ def _nested(
     waiting = sorted(frames, key=lambda frame: (frame.first, frame.depth))
     blocks: dict[int, Blocks] = {}
     for answer, style in styled:
-        while waiting and waiting[0].first <= answer.number:
+        while waiting and waiting[0].first <= answer.number and not answer.sub:
             yield _heading(waiting.pop(0), paint)
         depth = min(answer.depth, DEEPEST)
         if depth not in blocks:

@@ -25,7 +25,7 @@ from saltern.language.events import (
 )
 from saltern.language.result import Outcome, Result
 from saltern.report.colours import of_result, painter
-from saltern.report.nesting import heading, indent
+from saltern.report.nesting import SHOWN, heading, indent
 from saltern.report.text import columns, cut, safe_line
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ MARKS = {
     "failed": "✗",
     "differs": "≈",
     "skipped": "·",
+    "running": "▸",
     "done": "█",
     "left": "░",
 }
@@ -49,6 +50,7 @@ ASCII = {
     "failed": "x",
     "differs": "~",
     "skipped": "-",
+    "running": ">",
     "done": "#",
     "left": ".",
 }
@@ -57,18 +59,23 @@ ASCII = {
 class Live:
     """Call it with each event; ``close`` it whatever happens. Also a context manager.
 
-    ``verbose`` False leaves out the states that were fine as they were.
+    ``verbose`` False leaves out the states that were fine as they were; ``sub_states`` are the steps of a
+    state that get a line, by the word of ``--sub-states``.
     """
 
-    def __init__(self, out: TextIO, colour: bool = True, verbose: bool = True) -> None:
+    def __init__(
+        self, out: TextIO, colour: bool = True, verbose: bool = True, sub_states: str = "full"
+    ) -> None:
         out.flush()
         self._descriptor = out.fileno()
         self._paint = painter(colour)
         self._marks = MARKS if "utf" in (out.encoding or "").lower() else ASCII
         self._encoding = out.encoding or "ascii"
         self._verbose = verbose
-        self._total = self._done = self._failed = 0
+        self._shows = SHOWN[sub_states]
+        self._total = self._done = self._failed = self._steps = 0
         self._running: dict[str, tuple[Chunk, float]] = {}
+        self._headed: set[str] = set()  # of those that run, the ones whose steps stand below a line of theirs
         self._waiting: list[str] = []
         self._drawn = 0  # columns of the bar on the screen
         self._written = 0.0
@@ -127,12 +134,28 @@ class Live:
                     self._draw()
 
     def _finished(self, answer: Answer) -> None:
+        kind = _kind(answer.result)
+        if answer.sub:
+            self._step(answer, kind)
+            return
         self._running.pop(answer.chunk.tag, None)
+        self._headed.discard(answer.chunk.tag)
         self._done += 1
         self._failed += answer.result.outcome is Outcome.FAILED
-        kind = _kind(answer.result)
         if self._verbose or kind not in ("clean", "skipped"):
             self._waiting.append(self._line(answer, kind))
+
+    def _step(self, answer: Answer, kind: str) -> None:
+        """A step stands under a line that says whose it is: that state's own line comes when it has ended."""
+        self._steps += 1
+        if not self._shows(answer.result) or (not self._verbose and kind in ("clean", "skipped")):
+            return
+        if answer.parent in self._running and answer.parent not in self._headed:
+            self._headed.add(answer.parent)
+            chunk, inset = self._running[answer.parent][0], indent(answer.depth - 1)
+            line = f"{inset}{self._marks['running']} {safe_line(f'{chunk.function} {chunk.id}')}"
+            self._waiting.append(self._paint(cut(line, self._width() - 1), "cyan") + "\r\n")
+        self._waiting.append(self._line(answer, kind))
 
     def _line(self, answer: Answer, kind: str) -> str:
         """``✓ file.managed nginx.conf 12 ms``, and under a failure the first line of its comment."""
@@ -168,6 +191,8 @@ class Live:
         parts.append(f"{self._done}/{total}")
         if self._failed:
             parts.append(f"{self._failed} failed")
+        if self._steps:
+            parts.append(f"{self._steps} steps")
         return cut(" ".join([*parts, *self._now()]), width - 1)
 
     def _now(self) -> list[str]:

@@ -41,9 +41,11 @@ class SubStates:
     def __init__(self, answers: Iterable[Answer], mode: str) -> None:
         self._shown = SHOWN.get(mode, SHOWN["full"])
         self._hidden: dict[int, list[Answer]] = {}
+        above: dict[int, int] = {}  # a hidden step → who is shown above it
         for answer in answers:
             if answer.sub and not self._shown(answer.result):
-                self._hidden.setdefault(answer.under, []).append(answer)
+                above[answer.number] = teller = above.get(answer.under, answer.under)
+                self._hidden.setdefault(teller, []).append(answer)
 
     def shows(self, answer: Answer) -> bool:
         return not answer.sub or self._shown(answer.result)

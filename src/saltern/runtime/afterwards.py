@@ -13,9 +13,13 @@ from saltern.runtime.answers import Answers
 RELOADING_STATES = frozenset({"pkg", "ports", "pip"})  # what they install may be a module
 
 
+def silent(chunk: Chunk) -> bool:
+    return "no_log" in chunk.words and bool(chunk.args["no_log"])
+
+
 def silenced(chunk: Chunk, result: Result) -> Result:
     """``no_log``: nothing of it is told."""
-    if "no_log" not in chunk.words or not chunk.args["no_log"]:
+    if not silent(chunk):
         return result
     changes: dict[str, object] = {"hidden": "no_log"} if result.changes else {}
     comment = "hidden: this state is marked no_log"

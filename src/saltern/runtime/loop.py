@@ -8,6 +8,8 @@ is a run of its own, with the numbers and limits of the one it is part of.
 
 from __future__ import annotations
 
+import sys
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,9 +24,10 @@ from saltern.language.events import (
     Report,
     RunFinished,
     RunStarted,
+    in_order,
 )
 from saltern.language.requisites import Standing, Vote
-from saltern.language.result import Outcome, Result, skipped
+from saltern.language.result import Outcome, Result, failed, skipped
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
 from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
@@ -33,9 +36,11 @@ from saltern.runtime.decide import Verdict, blocked, decide
 from saltern.runtime.execute import Executor
 from saltern.runtime.parallel import Parallel, is_parallel
 from saltern.runtime.ports import Caller, FrameMaker, Recorder
-from saltern.runtime.substates import SubStates, judged
+from saltern.runtime.substates import SubStates, effective, judged
 from saltern.runtime.world import INTERRUPTED, Rules, World
 from saltern.system.clock import Clock
+
+CALLS_PER_LEVEL = 20  # half of them is usual; waiting for parallel states takes more
 
 
 def run(
@@ -48,7 +53,15 @@ def run(
     frames: FrameMaker | None = None,
 ) -> Report:
     """Everything in the plan, to the end or to the first failhard."""
-    return _Run(plan, World(caller, clock, rules, tell, frames), None).all()
+    whole = _Run(plan, World(caller, clock, rules, tell, frames), None)
+    if frames is None:
+        return whole.all()
+    before = sys.getrecursionlimit()  # frames in frames are calls in calls; modules keep their room
+    sys.setrecursionlimit(before + CALLS_PER_LEVEL * rules.bounds.depth)
+    try:
+        return whole.all()
+    finally:
+        sys.setrecursionlimit(before)
 
 
 class _Begun(Struct, frozen=True):
@@ -97,9 +110,8 @@ class _Run:
         self.through()
         took = self.clock.tick() - begin
         self.say(RunFinished(took=took, stopped=self.stopped))
-        self.world.listing.sort(key=lambda answer: answer.number)
         return Report(
-            answers=self.world.listing,
+            answers=in_order(self.world.listing),
             test=self.rules.test,
             took=took,
             stopped=self.stopped,
@@ -190,10 +202,13 @@ class _Run:
     def called(self, chunk: Chunk, verdict: Verdict, steps: SubStates | None = None) -> Result:
         registers = self.answers.registers
         result = self.executor.execute(chunk, test=self.rules.test, registers=registers, emit=steps)
-        quiet = result.changes or result.quiet or result.outcome is Outcome.FAILED
-        if verdict.vote is not Vote.SIGNAL or quiet:
+        if verdict.vote is not Vote.SIGNAL or result.quiet:
             return result
-        return self.executor.react(chunk, chunk.fun, test=self.rules.test, registers=registers)
+        came = effective(result, steps.answers if steps else ())
+        if came.changed or came.outcome is Outcome.FAILED:
+            return result
+        again = self.executor.react(chunk, chunk.fun, test=self.rules.test, registers=registers)
+        return replace(again, sub=(*result.sub, *again.sub)) if result.sub else again
 
     def enlarged(self, place: int) -> Chunk:
         """The first of a group does what the module can do of the others in the same go."""
@@ -287,9 +302,11 @@ class _Run:
         else:
             result = self.executor.execute(chunk, test=True, rehearsal=True, registers=self.answers.registers)
         foreseen = verdict.vote is Vote.SIGNAL and not result.quiet and self.caller.reacts(chunk.state)
-        self.answers.rehearsed[place] = Standing(result.outcome, bool(result.changes) or foreseen)
-        if result.outcome is Outcome.FAILED:
-            self.record(place, result, _Begun(self.next_number(), started, tick))
+        came = effective(result)
+        self.answers.rehearsed[place] = Standing(came.outcome, came.changed or foreseen)
+        if came.outcome is Outcome.FAILED:
+            begun = _Begun(self.next_number(), started, tick)
+            self.record(place, result, begun, SubStates(self, chunk, begun.number))
 
     def untimed(self, chunk: Chunk, result: Result, number: int) -> Answer:
         return Answer(
@@ -312,7 +329,8 @@ class _Run:
             if step >= 0 and self.answers.of[step] is None:
                 begun = self.begun.pop(step, None)  # what was interrupted keeps its number
                 number = begun.number if begun else self.next_number()
-                answer = self.untimed(self.plan.chunks[step], result, number)
+                told = failed("interrupted while it ran; how far it came is not known") if begun else result
+                answer = self.untimed(self.plan.chunks[step], told, number)
                 self.answers.record(step, answer)
                 self.say(ChunkFinished(answer))
                 if answer.chunk.delayed:
@@ -336,10 +354,16 @@ class _Run:
         self.say(ChunkStarted(heard, started))
         registers = self.answers.registers
         result = self.executor.react(heard, chunk.fun, test=self.rules.test, registers=registers)
+        number = self.next_number()
+        if result.sub:
+            steps = SubStates(self, heard, number)
+            for step in result.sub:
+                steps(step)
+            result = judged(result, steps.answers)
         answer = Answer(
             chunk=heard,
             result=silenced(heard, result),
-            number=self.next_number(),
+            number=number,
             started=started,
             took=self.clock.tick() - tick,
             parent=self.parent,

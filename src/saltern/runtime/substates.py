@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
 from saltern.language.events import Answer, ChunkFinished, Event
+from saltern.language.requisites import Standing
 from saltern.language.result import Outcome, Result, SubResult
-from saltern.runtime.afterwards import silenced
+from saltern.runtime.afterwards import silenced, silent
 from saltern.runtime.world import World
 
 MOST_NAMED = 3
+WORST_FIRST = (Outcome.FAILED, Outcome.WOULD_CHANGE, Outcome.OK)
 
 
 class Scope(Protocol):
@@ -40,12 +43,14 @@ class SubStates:
 
     def again(self) -> None:
         """The state is tried once more: what the attempt before came to counts for nobody."""
-        self._scope.world.apart.update(answer.number for answer in self.answers)
+        numbers = [answer.number for answer in self.answers]
+        self._scope.world.apart.update(numbers)
+        self._scope.world.forgiven.update(numbers)
         self.answers = []
 
     def _add(self, step: SubResult, parent: Chunk, under: int, level: int) -> None:
         scope = self._scope
-        chunk = _chunk(step, self._parent)
+        chunk = _chunk(_unnamed(step) if silent(self._parent) else step, self._parent)
         answer = Answer(
             chunk=chunk,
             result=silenced(self._parent, _result(step)),
@@ -79,6 +84,11 @@ def _chunk(step: SubResult, parent: Chunk) -> Chunk:
     )
 
 
+def _unnamed(step: SubResult) -> SubResult:
+    """``no_log`` of the parent: the name of a step may hold what it worked on."""
+    return SubResult(name="hidden", outcome=step.outcome)
+
+
 def _result(step: SubResult) -> Result:
     return Result(
         outcome=step.outcome,
@@ -92,9 +102,24 @@ def _result(step: SubResult) -> Result:
 
 def judged(result: Result, steps: list[Answer]) -> Result:
     """The parent's own result, with a warning where one of its steps says otherwise."""
-    wrong = [one.chunk.name for one in steps if one.result.outcome is Outcome.FAILED]
+    wrong = [one.chunk.id for one in steps if one.result.outcome is Outcome.FAILED]
     if wrong and result.outcome is not Outcome.FAILED:
         more = " …" if len(wrong) > MOST_NAMED else ""
-        told = f"this state says it is well, but {', '.join(wrong[:MOST_NAMED])}{more} failed"
+        told = f"engine said ok, {', '.join(wrong[:MOST_NAMED])}{more} failed"
         result = replace(result, warnings=(*result.warnings, told))
     return replace(result, sub=()) if result.sub else result
+
+
+def effective(result: Result, emitted: Iterable[Answer] = ()) -> Standing:
+    """What a state came to with all its steps: those it has told, and those that its result carries."""
+    seen = [(one.result.outcome, bool(one.result.changes)) for one in emitted]
+    seen += [(one.outcome, bool(one.changes)) for one in _all(result.sub)]
+    outcomes = {outcome for outcome, _ in seen} | {result.outcome}
+    worst = next(one for one in WORST_FIRST if one in outcomes)
+    return Standing(worst, bool(result.changes) or any(changed for _, changed in seen))
+
+
+def _all(steps: Iterable[SubResult]) -> Iterator[SubResult]:
+    for step in steps:
+        yield step
+        yield from _all(step.sub)

@@ -224,3 +224,35 @@ def test_a_watch_is_told_where_it_cannot_work(ctx: Context) -> None:
 
 def test_a_watch_checks_arguments_as_a_run_does(ctx: Context) -> None:
     assert "needs a number" in cmd.mod_watch(ctx, "true", sfun="wait", timeout="soon").comment
+
+
+@pytest.mark.parametrize("command", ["echo out; echo err >&2", "echo out; echo err >&2; exit 3"])
+def test_data_has_what_the_command_left_whether_or_not_it_succeeded(ctx: Context, command: str) -> None:
+    result = cmd.run(ctx, command)
+    assert result.data == result.changes
+    assert (result.data["stdout"], result.data["stderr"]) == ("out", "err")
+    assert result.data.keys() == {"stdout", "stderr", "retcode", "pid"}
+
+
+def test_a_stateful_command_that_changed_nothing_has_data_all_the_same(ctx: Context) -> None:
+    result = cmd.run(ctx, 'echo \'{"changed": false, "uuid": "ab", "blocks": [1]}\'', stateful=True)
+    assert (result.changes, result.data["uuid"], result.data["blocks"]) == ({}, "ab", [1])
+    assert result.data["retcode"] == 0
+
+
+def test_what_a_command_says_of_itself_cannot_replace_what_it_left(ctx: Context) -> None:
+    assert cmd.run(ctx, "echo changed=no retcode=9", stateful=True).data["retcode"] == 0
+
+
+def test_a_stateful_command_has_data_in_test_mode_from_the_one_that_is_asked(testing: Context) -> None:
+    result = cmd.run(testing, "exit 9", stateful=[{"test_name": "echo changed=no uuid=ab"}])
+    assert (result.outcome, result.data["uuid"]) == (Outcome.OK, "ab")
+
+
+def test_hidden_output_is_hidden_in_data_too(ctx: Context) -> None:
+    assert "secret" not in str(cmd.run(ctx, "echo secret", hide_output=True).data)
+
+
+def test_a_reaction_has_data_as_a_run_has(ctx: Context) -> None:
+    assert cmd.wait(ctx, "echo x").data == {}
+    assert cmd.mod_watch(ctx, "echo x", sfun="wait").data["stdout"] == "x"

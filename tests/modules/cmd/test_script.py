@@ -105,3 +105,22 @@ def test_call_of_what_is_no_function_is_refused(ctx: Context) -> None:
 def test_call_calls_nothing_in_test_mode(testing: Context) -> None:
     assert cmd.call(testing, "x", func="test.exception").outcome is Outcome.WOULD_CHANGE
     assert cmd.wait_call(testing, "x", func="test.exception").outcome is Outcome.OK
+
+
+def test_data_has_what_a_script_left(ctx: Context, tree: Put) -> None:
+    tree("s.sh", "#!/bin/sh\necho out; exit 3\n")
+    data = cmd.script(ctx, "salt://s.sh").data
+    assert (data["stdout"], data["retcode"]) == ("out", 3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "data"),
+    [
+        (5, {"retval": 5}),
+        ("text", {"retval": "text"}),
+        ({"result": True, "data": {"id": 7}}, {"id": 7}),
+        ({"result": True, "id": 7}, {"retval": {"result": True, "id": 7}}),
+    ],
+)
+def test_data_has_what_a_function_answered(ctx: Context, answer: object, data: dict[str, object]) -> None:
+    assert cmd.call(ctx, "name", func=lambda: answer).data == data

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 import shlex
+import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 
@@ -21,6 +23,7 @@ from saltern.session import Session
 Job = Callable[[str], object]
 Start = Callable[[], object]
 
+TRACE = "/etc/saltern-t-trace"
 SLS = "/srv/salt/example.sls"
 PASSES = (True, False, False)  # test mode, then really, then again
 ENVIRONMENT = {
@@ -41,6 +44,32 @@ def settle() -> None:
     os.umask(0o022)
 
 
+def mischief() -> dict[str, object]:
+    """What root can do in a sandbox, and how many processes it sees."""
+    deeds: dict[str, Start] = {
+        "write a file": lambda: _write(TRACE, "x"),
+        "name the machine": lambda: socket.sethostname("web1"),
+        "set the clock": lambda: time.clock_settime(time.CLOCK_REALTIME, time.time()),
+        "set the kernel": lambda: _write("/proc/sys/vm/swappiness", "60"),
+        "boot": lambda: _write("/proc/sysrq-trigger", "h"),  # "h" only helps
+    }
+    seen = sum(one.isdigit() for one in os.listdir("/proc"))
+    return {"succeeded": [what for what, deed in deeds.items() if _works(deed)], "processes": seen}
+
+
+def _works(deed: Start) -> bool:
+    try:
+        deed()
+    except OSError:
+        return False
+    return True
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def prepare(script: str) -> str:
     """Run a shell script; what went wrong, or an empty text. What it starts in the background may stay."""
     with open("/tmp/preparation", "w+", encoding="utf-8") as told:
@@ -52,8 +81,7 @@ def prepare(script: str) -> str:
 def state(text: str, *, only_test: bool = False) -> list[dict[str, dict[str, object]]]:
     """The answers of each pass, by the tag of the state."""
     os.makedirs(os.path.dirname(SLS), exist_ok=True)
-    with open(SLS, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
+    _write(SLS, text + "\n")
     return [_pass(test) for test in PASSES if test or not only_test]
 
 

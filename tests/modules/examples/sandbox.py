@@ -72,7 +72,7 @@ def enter(place: str, layers: Sequence[str], needed: Sequence[str]) -> None:
     for folder in _elsewhere(needed):
         mount(folder, root + folder, flags=BIND | RECURSIVE)
     mount("proc", root + "/proc", "proc")
-    _settings(root + "/proc/sys")
+    _settings(root + "/proc")
     mount("sysfs", root + "/sys", "sysfs", READ_ONLY)
     _devices(root + "/dev")
     os.chroot(root)
@@ -93,10 +93,13 @@ def _elsewhere(needed: Sequence[str]) -> list[str]:
 
 
 def _settings(folder: str) -> None:
-    """Only those of the network are this sandbox's own."""
-    for part in ("/net", ""):
-        mount(folder + part, folder + part, flags=BIND | RECURSIVE)
-    mount("", folder, flags=BIND | AGAIN | READ_ONLY)
+    """Of the kernel's, only those of the network are this sandbox's own."""
+    for part in ("/sys/net", "/sys", "/sysrq-trigger"):
+        if os.path.exists(folder + part):
+            mount(folder + part, folder + part, flags=BIND | RECURSIVE)
+    for part in ("/sys", "/sysrq-trigger"):
+        if os.path.exists(folder + part):
+            mount("", folder + part, flags=BIND | AGAIN | READ_ONLY)
 
 
 def _forbid() -> None:

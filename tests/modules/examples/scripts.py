@@ -27,7 +27,9 @@ SSHD = (
     "mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f /tmp/key\n"
     "/usr/sbin/sshd -f /dev/null -p 2222 -h /tmp/key"
 )
-CARD = "ip link add eth0 type dummy; printf 'iface eth0 inet manual\\n' >/etc/network/interfaces"
+CARD = (
+    "ip link add eth0 type veth peer name eth9; printf 'iface eth0 inet manual\\n' >/etc/network/interfaces"
+)
 BACKED_UP = "saltern single file.append /etc/app.conf text=more; "
 
 WEEKLY = "saltern call schedule.add weekly function=test.ping days=7"

@@ -83,3 +83,13 @@ def test_test_mode_finds_unknown_functions_too(testing: Context) -> None:
 def test_wait_calls_only_when_a_watch_fires(ctx: Context) -> None:
     assert not module.wait(ctx, "id", **{"test.echo": ["w"]}).changed
     assert module.mod_watch(ctx, "id", sfun="wait", **{"test.echo": ["w"]}).changes == {"test.echo": "w"}
+
+
+def test_data_has_every_answer_by_its_function(ctx: Context) -> None:
+    result = module.run(ctx, "id", **{"test.echo": ["w"], "test.false": [], "test.exception": []})
+    assert result.outcome is Outcome.FAILED
+    assert result.data == {"test.echo": "w", "test.false": False}
+
+
+def test_data_of_the_older_form_has_the_answer_as_ret(ctx: Context) -> None:
+    assert module.run(ctx, "test.echo", text="hi").data == {"ret": "hi"}

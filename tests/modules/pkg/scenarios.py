@@ -87,6 +87,9 @@ def packages_are_held_and_released(shop: Shop) -> None:
     shop.same(uptodate, "all", refresh=True)
     assert shop.ask(looking.list_holds) == ["aa", "b-b"]
     assert shop.change(unheld, "aa").changes == {"aa": free}
+    kept = shop.ask(changing.hold, pkgs=["aa", "b-b"])
+    assert isinstance(kept, dict) and [row["changes"] for row in kept.values()] == [hold, {}]
+    assert shop.ask(changing.unhold, "aa") == {"aa": {"name": "aa", "result": True, "changes": free}}
     assert shop.change(uptodate, "all", refresh=True).changes == {"aa": turn(shop.v("1.0"), shop.v("2.0"))}
 
 

@@ -153,3 +153,28 @@ def test_check_pillar_names_every_key_that_is_wrong(
 def test_check_pillar_can_tell_what_is_fine(make_context: Callable[..., Context]) -> None:
     result = states.check_pillar(make_context(pillar=PILLAR), "x", present="s", string="s", verbose=True)
     assert result.comment.splitlines() == ["Those keys passed the check:", "- s (present)", "- s (text)"]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        states.nop,
+        states.succeed_without_changes,
+        states.succeed_with_changes,
+        states.fail_without_changes,
+        states.fail_with_changes,
+        states.configurable_test_state,
+        states.mod_watch,
+    ],
+)
+def test_what_a_state_is_given_and_does_not_use_comes_back_as_data(ctx: Context, state: State) -> None:
+    assert state(ctx, "x", ip="10.0.0.7", ports=[80]).data == {"ip": "10.0.0.7", "ports": [80]}
+
+
+def test_a_notification_knows_its_text(ctx: Context) -> None:
+    assert states.show_notification(ctx, "x", text="hello").data == {"text": "hello"}
+
+
+def test_a_check_of_pillar_knows_what_it_looked_at(ctx: Context) -> None:
+    data = states.check_pillar(ctx, "x", present="no:such").data
+    assert data == {"keys": ["no:such"], "wrong": ['Pillar key "no:such" is missing.']}

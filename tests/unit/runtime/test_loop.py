@@ -191,7 +191,7 @@ def test_an_interrupted_run_keeps_its_answers_and_says_what_was_not_reached() ->
     report = go([chunk("a"), chunk("b"), chunk("c")], Interrupted())
     assert outcomes(report) == {
         "a": (Outcome.OK, True),
-        "b": (Outcome.FAILED, False),
+        "b": (Outcome.FAILED, True),
         "c": (Outcome.FAILED, False),
     }
     assert "interrupted" in report.stopped

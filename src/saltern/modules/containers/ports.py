@@ -57,7 +57,8 @@ def _from_mapping(given: Mapping[object, object]) -> list[tuple[str, str, str]]:
 
 def _is_pair(value: object) -> bool:
     """``[ip, port]``, which is one place, and not two ports."""
-    return isinstance(value, list | tuple) and bool(value) and any(sign in str(value[0]) for sign in ".:")
+    first = value[0] if isinstance(value, list | tuple) and value else None
+    return isinstance(first, str) and any(sign in first for sign in ".:")
 
 
 def _outside(value: object) -> tuple[str, str]:

@@ -110,7 +110,10 @@ def plain(value: object) -> str:
 
 def environment(value: object) -> list[str]:
     """A name without a value takes that variable of the image away."""
-    given = pairs(value, lonely=True)
+    try:
+        given = pairs(value, lonely=True)
+    except Refused:  # whose words would show the value
+        raise Refused("needs NAME=value, {NAME: value} or a list of them") from None
     if any(not name or "=" in name or "\0" in name for name in given):
         raise Refused("has a name that is empty or contains '='")
     return [name if inner is None else f"{name}={inner}" for name, inner in given.items()]
@@ -190,17 +193,21 @@ def per_device(key: str, read: Callable[[object], int]) -> Callable[[object], li
 
 def ulimits(value: object) -> list[dict[str, object]]:
     """``nofile=1024:2048``: soft, hard."""
-    found = []
+    found: list[dict[str, object]] = []
     for one in items(value):
         if isinstance(one, Mapping) and {"name", "Name"} & one.keys():
             given = {str(key).lower(): inner for key, inner in one.items()}
-            name, soft, hard = str(given["name"]), given.get("soft"), given.get("hard")
+            found.append(_ulimit(str(given["name"]), given.get("soft"), given.get("hard")))
         else:
-            ((name, limits),) = pairs([one]).items()
-            soft, _, hard = str(limits).partition(":")
-        low = number(hard if soft is None else soft)
-        found.append({"Name": name, "Soft": low, "Hard": low if hard in (None, "") else number(hard)})
+            found += [
+                _ulimit(name, *str(limits).partition(":")[::2]) for name, limits in pairs([one]).items()
+            ]
     return found
+
+
+def _ulimit(name: str, soft: object, hard: object) -> dict[str, object]:
+    low = number(hard if soft is None else soft)
+    return {"Name": name, "Soft": low, "Hard": low if hard in (None, "") else number(hard)}
 
 
 def tmpfs(value: object) -> dict[str, str]:

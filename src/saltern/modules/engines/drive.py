@@ -17,6 +17,7 @@ TAIL = 40  # lines kept to show when the output cannot be read
 KEPT = 50  # logs of one engine
 
 Heard = Callable[[str], None]
+MARK = b"\x1e"  # begins a line that is an event for us; a control character that no log has
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -42,13 +43,15 @@ def drive(
     stdin: str | bytes | None = None,
     timeout: float | None = None,
 ) -> Ended:
-    """``out`` and ``err`` are given each line; what they raise ends the engine and goes on up."""
+    """``out`` and ``err`` are given each line; what they raise ends the engine and goes on up.
+
+    A line that begins with ``MARK`` is heard and nothing else: neither the log nor the tail has it.
+    """
     with _Log(ctx, engine) as log:
         tail: deque[str] = deque(maxlen=TAIL)
-        streams = {1: _Lines(out, tail), 2: _Lines(err, tail)}
+        streams = {1: _Lines(out, tail, log.write), 2: _Lines(err, tail, log.write)}
 
         def sink(stream: int, piece: bytes) -> None:
-            log.write(piece)
             streams[stream].feed(piece)
 
         ran = ctx.host.run(
@@ -82,32 +85,48 @@ def unparsed(ended: Ended, why: str = "its output could not be read") -> SubResu
 class _Lines:
     """Pieces in, lines out. Bytes that are no UTF-8 are shown as such."""
 
-    def __init__(self, hear: Heard | None, tail: deque[str]) -> None:
+    def __init__(self, hear: Heard | None, tail: deque[str], log: Callable[[bytes], None]) -> None:
         self._hear = hear
         self._tail = tail
+        self._log = log
         self._open: list[bytes] = []
         self._size = 0
+        self._marked = False  # the line that is open
 
     def feed(self, piece: bytes) -> None:
-        *whole, rest = piece.split(b"\n")
-        for part in whole:
-            self._keep(part)
+        """Everything up to the next mark goes to the log in one go: an engine may print much."""
+        logged = 0
+        start = 0
+        while (end := piece.find(b"\n", start)) >= 0:
+            logged = self._keep(piece, start, end, logged)
             self._told()
-        self._keep(rest)
+            start = end + 1
+            if self._marked:
+                logged, self._marked = start, False
+        if start < len(piece):
+            logged = self._keep(piece, start, len(piece), logged)
+        if not self._marked:
+            self._log(piece[logged:])
 
     def end(self) -> None:
         if self._size:
             self._told()
 
-    def _keep(self, part: bytes) -> None:
-        if part and self._size < LONGEST:
-            self._open.append(part[: LONGEST - self._size])
-        self._size += len(part)
+    def _keep(self, piece: bytes, start: int, end: int, logged: int) -> int:
+        """Up to where the log has the piece now."""
+        if not self._size and piece.startswith(MARK, start, end):
+            self._log(piece[logged:start])
+            self._marked, logged = True, len(piece)
+        if start < end and self._size < LONGEST:
+            self._open.append(piece[start : min(end, start + LONGEST - self._size)])
+        self._size += end - start
+        return logged
 
     def _told(self) -> None:
         line = b"".join(self._open).decode("utf-8", "backslashreplace").rstrip("\r")
         self._open, self._size = [], 0
-        self._tail.append(line[:1000])
+        if not self._marked:
+            self._tail.append(line[:1000])
         if self._hear is not None:
             self._hear(line)
 

@@ -24,7 +24,9 @@ BUSY = (
 TRIES, PAUSE = 60, 5.0
 ERROR = re.compile(r"E:|error|problem|.*\bfailed\b", re.IGNORECASE)
 REASON = re.compile(r"(?:E|error|problem):|:: .* (?:in conflict|required by)", re.IGNORECASE)
-NOISE = re.compile(r"\(try to add|Please see the above|W:|warning:|Failed loading plugin", re.IGNORECASE)
+NOISE = re.compile(
+    r"\(try to add|Please see the above|W:|warning:|Failed loading plugin|Error:$", re.IGNORECASE
+)
 
 
 class Tool:

@@ -45,6 +45,7 @@ def as_told(answer: Result, done: Done, *, test: bool = False) -> Result:
         outcome=outcome,
         comment=comment,
         changes={**told, **answer.changes} if changed else {},
+        data={**told, **answer.data},
     )
 
 

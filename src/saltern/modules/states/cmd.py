@@ -3,6 +3,10 @@
 A command is not looked at before it runs, so it always counts as a change. Give it
 ``creates``, ``onlyif`` or ``unless``, or watch something with ``cmd.wait``, to run it only
 when there is something to do.
+
+Its ``data`` has what the command left: ``stdout``, ``stderr``, ``retcode`` and ``pid``. A condition that
+keeps it from running keeps it from knowing anything, too: a block or a reference that needs the output
+every time belongs to a command that only looks and is ``stateful``.
 """
 
 from __future__ import annotations
@@ -61,9 +65,11 @@ def run(
         env: more environment variables, ``{NAME: value}``.
         prepend_path: directories to search before PATH.
         stateful: the last line of the output says what happened: ``changed=yes comment='…'`` or
-            JSON. ``{test_name: command}`` also gives the command to ask in test mode.
+            JSON; all that it says is part of ``data``. ``{test_name: command}`` also gives the command
+            to ask in test mode.
         umask: the umask of the command.
-        hide_output: keep its output out of the report.
+        hide_output: keep its output out of the report, and so out of ``data``; ``no_log`` keeps it out of
+            the report alone.
         timeout: seconds after which it is killed, with all it started.
         ignore_timeout: such a kill is a success.
         success_retcodes, success_stdout, success_stderr: exit codes or outputs that are a success, too.
@@ -120,12 +126,14 @@ def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Re
 
 
 def _answer(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str, ...] = ()) -> Result:
-    changes = done.asdict()
+    left = done.asdict()
     if not done.started:  # nothing happened; the reason is all there is to tell
         return failed(f"{comment}: {done.stderr}")
     if hide:
-        changes |= {"stdout": "", "stderr": ""}
-    return Result(outcome=Outcome(not done.retcode), comment=comment, changes=changes, warnings=warnings)
+        left |= {"stdout": "", "stderr": ""}
+    return Result(
+        outcome=Outcome(not done.retcode), comment=comment, changes=left, data=dict(left), warnings=warnings
+    )
 
 
 def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
@@ -313,8 +321,9 @@ def call(
             outcome=Outcome(bool(answer.get("result", True))),
             comment=str(answer.get("comment", "")),
             changes=dict(_mapping(answer.get("changes"))),
+            data=dict(_mapping(answer.get("data"))) or {"retval": answer},
         )
-    return ok(answer if isinstance(answer, str) else "", changes={"retval": answer})
+    return ok(answer if isinstance(answer, str) else "", changes={"retval": answer}, retval=answer)
 
 
 @state

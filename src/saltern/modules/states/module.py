@@ -7,7 +7,8 @@
         - test.echo: [hello]
         - test.arg: [1, two, {three: 3}]
 
-In the older form ``name`` is the function and its arguments stand beside it.
+In the older form ``name`` is the function and its arguments stand beside it. ``data`` has the answer of
+each function under its name, in the older form under ``ret``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.language.result import Outcome, Result, failed, ok
+from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
 
@@ -97,6 +98,7 @@ def _older(name: str, kwargs: Mapping[str, object]) -> Call:
 def _called(ctx: Context, calls: list[Call]) -> Result:
     """In order; one that failed does not stop the others."""
     changes: dict[str, object] = {}
+    answers: dict[str, object] = {}
     wrong: list[str] = []
     right: list[str] = []
     for call in calls:
@@ -105,13 +107,14 @@ def _called(ctx: Context, calls: list[Call]) -> Result:
         except Exception as problem:
             wrong.append(f"'{call.name}' failed: {problem}")
             continue
+        answers[call.shown] = answer
         if _is_failure(answer):
             wrong.append(f"'{call.name}' failed: {_why(answer)}")
         else:
             right.append(f"{call.name}: {_short(answer)}")
             changes[call.shown] = answer
-    comment = "\n".join((*wrong, *right))
-    return failed(comment, changes=changes) if wrong else ok(comment, changes=changes)
+    outcome = Outcome.FAILED if wrong else Outcome.OK
+    return Result(outcome=outcome, comment="\n".join((*wrong, *right)), changes=changes, data=answers)
 
 
 def _is_failure(answer: object) -> bool:

@@ -1,10 +1,16 @@
-"""``test``: states that pretend, for trying out requisites, test mode and reports."""
+"""``test``: states that pretend, for trying out requisites, test mode, delayed blocks and reports.
+
+They take any argument, and what they do not use comes back as ``data``, so that each can stand in for a
+state that finds something out.
+"""
 
 # ruff: noqa: ARG001 - the signature is the interface
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.modules.api import state
@@ -23,8 +29,10 @@ def _pretended() -> dict[str, object]:
 
 
 @state
-def nop(ctx: Context, /, name: str, **_: object) -> Result:
+def nop(ctx: Context, /, name: str, **given: object) -> Result:
     """Do nothing, successfully. Takes any argument, so it can stand in for any state.
+
+    What it is given comes back as ``data``.
 
     Example:
         ```yaml
@@ -32,12 +40,12 @@ def nop(ctx: Context, /, name: str, **_: object) -> Result:
           test.nop: []
         ```
     """
-    return SUCCESS
+    return replace(SUCCESS, data=given) if given else SUCCESS
 
 
 @state
 def succeed_without_changes(
-    ctx: Context, /, name: str, *, comment: object = "Success!", **_: object
+    ctx: Context, /, name: str, *, comment: object = "Success!", **given: object
 ) -> Result:
     """Succeed and change nothing.
 
@@ -50,11 +58,15 @@ def succeed_without_changes(
           test.succeed_without_changes: []
         ```
     """
-    return SUCCESS if comment == "Success!" else ok(_lines(comment))
+    if comment == "Success!" and not given:
+        return SUCCESS
+    return Result(outcome=Outcome.OK, comment=_lines(comment), data=given)
 
 
 @state
-def succeed_with_changes(ctx: Context, /, name: str, *, comment: object = "Success!", **_: object) -> Result:
+def succeed_with_changes(
+    ctx: Context, /, name: str, *, comment: object = "Success!", **given: object
+) -> Result:
     """Succeed and say that something changed.
 
     Args:
@@ -68,11 +80,13 @@ def succeed_with_changes(ctx: Context, /, name: str, *, comment: object = "Succe
     """
     if ctx.test:
         return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_SUCCEED_CHANGED, changes=_pretended())
-    return ok(_lines(comment), changes=_pretended())
+    return Result(outcome=Outcome.OK, comment=_lines(comment), changes=_pretended(), data=given)
 
 
 @state
-def fail_without_changes(ctx: Context, /, name: str, *, comment: object = "Failure!", **_: object) -> Result:
+def fail_without_changes(
+    ctx: Context, /, name: str, *, comment: object = "Failure!", **given: object
+) -> Result:
     """Fail and change nothing; in test mode it says that it would fail, and fails.
 
     Args:
@@ -92,11 +106,13 @@ def fail_without_changes(ctx: Context, /, name: str, *, comment: object = "Failu
     """
     if ctx.test:
         return WOULD_FAIL
-    return FAILURE if comment == "Failure!" else failed(_lines(comment))
+    if comment == "Failure!" and not given:
+        return FAILURE
+    return Result(outcome=Outcome.FAILED, comment=_lines(comment), data=given)
 
 
 @state
-def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!", **_: object) -> Result:
+def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!", **given: object) -> Result:
     """Fail, having changed something.
 
     Args:
@@ -111,7 +127,7 @@ def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!
     """
     if ctx.test:
         return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_FAIL_CHANGED, changes=_pretended())
-    return failed(_lines(comment), changes=_pretended())
+    return Result(outcome=Outcome.FAILED, comment=_lines(comment), changes=_pretended(), data=given)
 
 
 @state
@@ -125,7 +141,7 @@ def configurable_test_state(
     comment: object = "",
     warnings: object = None,
     allow_test_mode_failure: bool = False,
-    **_: object,
+    **given: object,
 ) -> Result:
     """Answer as told.
 
@@ -163,6 +179,7 @@ def configurable_test_state(
         outcome=outcome,
         comment=told,
         changes=_pretended() if changed else {},
+        data=given,
         warnings=_several(warnings),
     )
 
@@ -201,7 +218,7 @@ def show_notification(ctx: Context, /, name: str, *, text: object = None, **_: o
     """
     if text is None or text == "":
         return failed("argument 'text' is missing: it is what the notification says")
-    return ok(_lines(text))
+    return ok(_lines(text), text=text)
 
 
 KINDS: dict[str, tuple[type, str]] = {
@@ -269,7 +286,11 @@ def check_pillar(
         else:
             fine.append(f"- {key} ({KINDS[kind][1] if kind else 'present'})")
     told = [*wrong, *(("Those keys passed the check:", *fine) if verbose else ())]
-    return Result(outcome=Outcome(not wrong), comment="\n".join(told))
+    return Result(
+        outcome=Outcome(not wrong),
+        comment="\n".join(told),
+        data={"keys": [key for key, _ in asked], "wrong": wrong},
+    )
 
 
 def _is(value: object, kind: str) -> bool:
@@ -280,7 +301,7 @@ def _is(value: object, kind: str) -> bool:
 
 @state
 def mod_watch(
-    ctx: Context, /, name: str, *, sfun: object = None, result: object = True, **_: object
+    ctx: Context, /, name: str, *, sfun: object = None, result: object = True, **given: object
 ) -> Result:
     """What a ``test`` state does when something it watches has changed: it says so.
 
@@ -299,6 +320,7 @@ def mod_watch(
         outcome=Outcome(result is not False),
         comment="Watch statement fired.",
         changes={"Requisites with changes": _watched(ctx)},
+        data=given,
     )
 
 

@@ -18,6 +18,17 @@ list() {
 }
 
 mkdir -p /srv/packages
+cat >/srv/salt/keys/acme.asc <<END
+-----BEGIN PGP PUBLIC KEY BLOCK-----
+
+mDMEavmwURYJKwYBBAHaRw8BAQdAJxlTYwjXPOa+WFgovigxx6cegHqnK69flpWC
+FO8Mb1y0JUFjbWUgcGFja2FnZXMgPHBhY2thZ2VzQGFjbWUuZXhhbXBsZT6IkAQT
+FggAOBYhBC2c+KB/R3pICU8wURob7if4Mm50BQJq+bBRAhsDBQsJCAcCBhUKCQgL
+AgQWAgMBAh4BAheAAAoJEBob7if4Mm50iEAA/AzB9+4ZooW2aJSgCLXWhM5jRb8j
+puiZRKCzgnv7pJgvAP4tR1+0q6AxmG09/ft1J6hKbMlxQrl/2o917z4nU6E5Dg==
+=+JyF
+-----END PGP PUBLIC KEY BLOCK-----
+END
 build webserver 1.0
 build webserver 2.0
 build webserver-docs 1.0

@@ -225,10 +225,17 @@ def _turned(ctx: Context, name: str, pkgs: object, *, on: bool) -> dict[str, obj
     names = [one.name for one in _named(ctx, name, pkgs)]
     before = manager.held()
     left = [one for one in names if (one in before) != on]
+    if left and (why := manager.why_no_hold()):
+        raise PackageError(why)
     if left:
         manager.set_hold(left, on=on)
+    after = manager.held() if left else before
     old, new = ("install", "hold") if on else ("hold", "install")
     return {
-        one: {"name": one, "result": True, "changes": {"old": old, "new": new} if one in left else {}}
+        one: {
+            "name": one,
+            "result": (one in after) == on,
+            "changes": {"old": old, "new": new} if (one in before) != (one in after) else {},
+        }
         for one in names
     }

@@ -175,7 +175,9 @@ def add_repo_key(
 
     Example:
         ```console
-        $ saltern call pkg.add_repo_key salt://keys/acme.asc keyfile=acme.asc
+        $ saltern call pkg.add_repo_key /usr/share/keyrings/debian-archive-keyring.gpg
+        local:
+            True
         ```
     """
     import os

@@ -26,17 +26,18 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "running", **given: obj
 
     Example:
         ```yaml
-        /srv/web.env:
+        /srv/web/index.html:
           file.managed:
-            - contents: MODE=production
+            - contents: Welcome
+            - makedirs: true
 
         web:
           docker_container.running:
             - image: busybox:1.36
             - command: sleep 3600
-            - env_file: /srv/web.env
+            - binds: /srv/web:/srv/web:ro
             - watch:
-              - file: /srv/web.env
+              - file: /srv/web/index.html
         ```
     """
     from saltern.modules.params import bind

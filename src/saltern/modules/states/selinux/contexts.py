@@ -25,8 +25,8 @@ def fcontext_policy_present(
     Args:
         name: the path; it may have patterns.
         sel_type: the type.
-        filetype: only files of a kind: ``f`` regular, ``d`` directories, ``c`` and ``b`` devices, ``s`` sockets,
-            ``l`` links, ``p`` pipes; ``a`` for all.
+        filetype: only files of a kind: ``f`` regular, ``d`` directories, ``c`` and ``b`` devices,
+            ``s`` sockets, ``l`` links, ``p`` pipes; ``a`` for all.
         sel_user: the user.
         sel_level: the level.
 

@@ -29,8 +29,9 @@ def mode(ctx: Context, name: str) -> Result:
 
     def differs() -> Changes:
         now, kept = modes.running(ctx), modes.at_boot(ctx)
-        wrong = now if now != modes.reachable(ctx, wanted) else kept
-        return {} if wrong == kept == wanted else {"old": wrong, "new": wanted}
+        if now != modes.reachable(ctx, wanted):
+            return {"old": now, "new": wanted}
+        return {} if kept == wanted else {"old": kept, "new": wanted}
 
     def act(_: Changes) -> None:
         modes.keep(ctx, wanted)

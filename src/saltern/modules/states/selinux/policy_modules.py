@@ -59,7 +59,7 @@ def module_install(ctx: Context, name: str) -> Result:
     """Make sure that the module of a file is installed.
 
     Args:
-        name: the file, as an absolute path or ``salt://``; the module is called as it is, up to the first dot.
+        name: the file, as an absolute path or ``salt://``; the module is called as it is, up to the dot.
 
     Example:
         ```yaml

@@ -1,0 +1,185 @@
+"""The command line of ``ansible-playbook``: every option of a state is a row. Nothing secret is on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+
+from saltern.modules.commands import words
+from saltern.modules.context import Context
+from saltern.modules.params import BadArgument
+from saltern.modules.places import on_disk
+
+Build = Callable[[str, object], list[str]]
+
+
+def _one(flag: str, value: object) -> list[str]:
+    if isinstance(value, Mapping | list):
+        raise BadArgument(f"{flag.strip('-').replace('-', '_')} needs one value, got {value!r}")
+    return [f"{flag}={value}"]
+
+
+def _joined(flag: str, value: object) -> list[str]:
+    return [f"{flag}={','.join(map(str, value)) if isinstance(value, list) else value}"]
+
+
+def _each(flag: str, value: object) -> list[str]:
+    return [f"{flag}={one}" for one in (value if isinstance(value, list) else [value])]
+
+
+def _switch(flag: str, value: object) -> list[str]:
+    return [flag] if value else []
+
+
+def _number(flag: str, value: object) -> list[str]:
+    if isinstance(value, bool) or not str(value).isdigit():
+        raise BadArgument(f"{flag.strip('-')} needs a number, got {value!r}")
+    return [f"{flag}={value}"]
+
+
+def _verbosity(_flag: str, value: object) -> list[str]:
+    if not str(value).isdigit() or int(str(value)) > 6:
+        raise BadArgument(f"verbosity is a number up to 6, got {value!r}")
+    return ["-" + "v" * int(str(value))] if int(str(value)) else []
+
+
+# argument of the state → the option, and how it is written
+OPTIONS: dict[str, tuple[str, Build]] = {
+    "tags": ("--tags", _joined),
+    "skip_tags": ("--skip-tags", _joined),
+    "limit": ("--limit", _joined),
+    "forks": ("--forks", _number),
+    "become": ("--become", _switch),
+    "become_user": ("--become-user", _one),
+    "become_method": ("--become-method", _one),
+    "become_password_file": ("--become-password-file", _one),
+    "connection": ("--connection", _one),
+    "connection_password_file": ("--connection-password-file", _one),
+    "remote_user": ("--user", _one),
+    "private_key": ("--private-key", _one),
+    "vault_id": ("--vault-id", _each),
+    "vault_password_file": ("--vault-password-file", _each),
+    "module_path": ("--module-path", _each),
+    "start_at_task": ("--start-at-task", _one),
+    "flush_cache": ("--flush-cache", _switch),
+    "force_handlers": ("--force-handlers", _switch),
+    "check": ("--check", _switch),
+    "diff": ("--diff", _switch),
+    "syntax_check": ("--syntax-check", _switch),
+    "list_hosts": ("--list-hosts", _switch),
+    "list_tags": ("--list-tags", _switch),
+    "list_tasks": ("--list-tasks", _switch),
+    "verbosity": ("-v", _verbosity),
+}
+FILES = ("extra_vars", "inventory")  # given to Ansible as files, since they may hold secrets
+ALL = (*OPTIONS, *FILES)
+
+
+def merged(given: Mapping[str, object], kwargs: Mapping[str, object] | None) -> dict[str, object]:
+    """The arguments of a state, and those that Salt has in ``ansible_kwargs``."""
+    further = dict(kwargs or {})
+    inner = further.pop("playbook_kwargs", None)
+    if isinstance(inner, Mapping):
+        further |= inner
+    unknown = [name for name in further if name not in ALL]
+    if unknown:
+        raise BadArgument(f"ansible_kwargs has no {unknown[0]!r}; it may have {', '.join(ALL)}")
+    return {name: value for name, value in {**given, **further}.items() if value not in (None, "")}
+
+
+def options(given: Mapping[str, object]) -> list[str]:
+    return [word for name in OPTIONS if name in given for word in OPTIONS[name][1](OPTIONS[name][0], given[name])]
+
+
+class Scratch:
+    """Private files for one run, owned by whoever runs it and gone afterwards."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._place = ""
+        self._owner: tuple[int, int] | None = None
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._place:
+            from shutil import rmtree
+
+            rmtree(self._place, ignore_errors=True)
+
+    def write(self, name: str, text: str) -> str:
+        if not self._place:
+            self._make()
+        path = os.path.join(self._place, name)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        self._give(path)
+        return path
+
+    def _make(self) -> None:
+        from tempfile import mkdtemp
+
+        from saltern.system.process import UnknownUser, look_up
+
+        if self._ctx.runas:
+            try:
+                user = look_up(self._ctx.runas)
+            except UnknownUser as problem:
+                raise BadArgument(str(problem)) from None
+            self._owner = (user.uid, user.gid)
+        self._place = mkdtemp(prefix="saltern-ansible-")
+        self._give(self._place)
+
+    def _give(self, path: str) -> None:
+        if self._owner is not None:
+            os.chown(path, *self._owner)
+
+
+def extra_vars(scratch: Scratch, given: object) -> Iterator[str]:
+    """A mapping, ``key=value …``, YAML, ``@file``, or a list of these; written to files."""
+    for number, one in enumerate(given if isinstance(given, list) else [given]):
+        if isinstance(one, str) and one.startswith("@"):
+            yield f"--extra-vars={one}"
+        else:
+            yield f"--extra-vars=@{scratch.write(f'vars-{number}.json', _vars_text(one))}"
+
+
+def _vars_text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return json_text(value)
+    if not isinstance(value, str):
+        raise BadArgument(f"extra_vars needs mappings or texts, got {value!r}")
+    if value.lstrip().startswith(("{", "-", "[")):
+        return value
+    pairs = [word.partition("=") for word in words(value)]
+    if not all(sign for _, sign, _ in pairs):
+        raise BadArgument("extra_vars as text needs key=value, YAML in braces, or @file")
+    return json_text({key: text for key, _, text in pairs})
+
+
+def inventory(ctx: Context, scratch: Scratch, given: object) -> Iterator[str]:
+    """Paths, ``salt://`` files, ``host,host,`` lists, or a mapping as in a YAML inventory."""
+    for number, one in enumerate(given if isinstance(given, list) else [given]):
+        if isinstance(one, Mapping):
+            yield f"--inventory={scratch.write(f'inventory-{number}.json', json_text(one))}"
+        else:
+            yield f"--inventory={placed(ctx, str(one))}"
+
+
+def placed(ctx: Context, place: str) -> str:
+    if not place.startswith("salt://"):
+        return place
+    found = on_disk(ctx, place)
+    if found is None:
+        raise BadArgument(f"{place} is not in the environment {ctx.env!r}")
+    return found
+
+
+def json_text(value: Mapping[object, object]) -> str:
+    import json
+
+    try:
+        return json.dumps(value, default=str)
+    except (TypeError, ValueError) as problem:
+        raise BadArgument(f"this cannot be given to Ansible: {problem}") from None

@@ -1,0 +1,1 @@
+"""Loaded by Ansible, never by us: this directory is on its path of callback plugins."""

@@ -1,0 +1,76 @@
+"""Functions of ``selinux`` for booleans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused
+from saltern.modules.selinux import booleans as policy
+from saltern.modules.selinux.booleans import Boolean
+
+
+@function
+def list_sebool(ctx: Context) -> dict[str, Boolean]:
+    """All booleans: their state, their default, and what they are for.
+
+    Example:
+        ```console
+        $ saltern call selinux.list_sebool
+        ```
+    """
+    return policy.read(ctx)
+
+
+@function
+def getsebool(ctx: Context, boolean: str) -> Boolean:
+    """The state of a boolean, its default, and what it is for; empty if there is none.
+
+    Args:
+        boolean: the boolean.
+
+    Example:
+        ```console
+        $ saltern call selinux.getsebool httpd_can_network_connect
+        ```
+    """
+    return policy.read(ctx).get(boolean, {})
+
+
+@function
+def setsebool(ctx: Context, boolean: str, value: object, persist: bool = False) -> bool:
+    """Set a boolean; whether it worked.
+
+    Args:
+        boolean: the boolean.
+        value: on or off.
+        persist: after a reboot as well.
+
+    Example:
+        ```console
+        $ saltern call selinux.setsebool httpd_can_network_connect on persist=true
+        ```
+    """
+    return setsebools(ctx, {boolean: value}, persist)
+
+
+@function
+def setsebools(ctx: Context, pairs: Mapping[str, object], persist: bool = False) -> bool:
+    """Set several booleans; whether it worked.
+
+    Args:
+        pairs: the booleans, each with on or off.
+        persist: after a reboot as well.
+
+    Example:
+        ```console
+        $ saltern call selinux.setsebools '{httpd_can_network_connect: on}' persist=true
+        ```
+    """
+    values = {name: policy.switched(value, name) for name, value in pairs.items()}
+    try:
+        policy.change(ctx, values, persist=persist)
+    except Refused:
+        return False
+    return True

@@ -1,0 +1,154 @@
+"""Functions of ``selinux`` for the labels of files."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import known
+from saltern.modules.selinux import contexts
+from saltern.modules.selinux.contexts import FILE_TYPES
+from saltern.system.process import Ran
+
+Done = dict[str, object]
+
+
+def done(ran: Ran) -> Done:
+    """As ``cmd.run_all`` tells it."""
+    return {"pid": ran.pid, "retcode": ran.code, "stdout": ran.out.strip(), "stderr": ran.err.strip()}
+
+
+@function
+def filetype_id_to_string(
+    ctx: Context,  # noqa: ARG001 - Salt's signature
+    filetype: str = "a",
+) -> str:
+    """What semanage calls a kind of files.
+
+    Args:
+        filetype: its letter.
+
+    Example:
+        ```console
+        $ saltern call selinux.filetype_id_to_string d
+        ```
+    """
+    known(filetype, FILE_TYPES, "filetype")
+    return FILE_TYPES[filetype]
+
+
+@function
+def fcontext_get_policy(
+    ctx: Context,
+    name: str,
+    filetype: str | None = None,
+    sel_type: str | None = None,
+    sel_user: str | None = None,
+    sel_level: str | None = None,
+) -> dict[str, str] | None:
+    """How files of a path are to be labelled; None if nothing says so exactly.
+
+    Args:
+        name: the path; it may have patterns.
+        filetype: the kind of files, as in the state; ``a`` for all.
+        sel_type: only if it is this type.
+        sel_user: only if it is this user.
+        sel_level: only if it is this level.
+
+    Example:
+        ```console
+        $ saltern call selinux.fcontext_get_policy '/var/www(/.*)?'
+        ```
+    """
+    wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
+    found = contexts.find(ctx, wish)
+    return found if found and wish.wanted.items() <= found.items() else None
+
+
+@function
+def fcontext_add_policy(
+    ctx: Context,
+    name: str,
+    filetype: str | None = None,
+    sel_type: str | None = None,
+    sel_user: str | None = None,
+    sel_level: str | None = None,
+) -> Done:
+    """Say how files of a path are to be labelled.
+
+    Args:
+        name: the path; it may have patterns.
+        filetype: the kind of files, as in the state; ``a`` for all.
+        sel_type: the type.
+        sel_user: the user.
+        sel_level: the level.
+
+    Example:
+        ```console
+        $ saltern call selinux.fcontext_add_policy '/srv/shop(/.*)?' sel_type=httpd_sys_content_t
+        ```
+    """
+    wish = contexts.wish(name, filetype or "a", sel_type, sel_user, sel_level)
+    action = "modify" if contexts.find(ctx, wish) else "add"
+    return done(contexts.run(ctx, action, wish))
+
+
+@function
+def fcontext_delete_policy(
+    ctx: Context,
+    name: str,
+    filetype: str | None = None,
+    sel_type: str | None = None,
+    sel_user: str | None = None,
+    sel_level: str | None = None,
+) -> Done:
+    """Forget how files of a path are to be labelled.
+
+    Args:
+        name: the path; it may have patterns.
+        filetype: the kind of files, as in the state; ``a`` for all.
+        sel_type: of no effect.
+        sel_user: of no effect.
+        sel_level: of no effect.
+
+    Example:
+        ```console
+        $ saltern call selinux.fcontext_delete_policy '/srv/shop(/.*)?'
+        ```
+    """
+    wish = contexts.wish(name, filetype or "a", sel_type, sel_user, sel_level)
+    return done(contexts.run(ctx, "delete", wish))
+
+
+@function
+def fcontext_policy_is_applied(ctx: Context, name: str, recursive: bool = False) -> str:
+    """What would be labelled otherwise, as restorecon tells it; empty if nothing.
+
+    Args:
+        name: the path; it may have patterns.
+        recursive: what is below it as well.
+
+    Example:
+        ```console
+        $ saltern call selinux.fcontext_policy_is_applied /srv recursive=true
+        ```
+    """
+    path = contexts.path_of(ctx, name)
+    return contexts.restore(ctx, path, recursive=recursive, only_look=True).out.strip()
+
+
+@function
+def fcontext_apply_policy(ctx: Context, name: str, recursive: bool = False) -> Done:
+    """Label files as they are to be; what that changes is among the ``changes``.
+
+    Args:
+        name: the path; it may have patterns.
+        recursive: what is below it as well.
+
+    Example:
+        ```console
+        $ saltern call selinux.fcontext_apply_policy /srv recursive=true
+        ```
+    """
+    path = contexts.path_of(ctx, name)
+    changes = contexts.wrong_labels(ctx, path, recursive=recursive)
+    return {**done(contexts.restore(ctx, path, recursive=recursive)), "changes": changes}

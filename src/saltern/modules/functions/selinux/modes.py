@@ -1,0 +1,61 @@
+"""Functions of ``selinux`` for its mode."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.selinux import mode as modes
+
+
+@function
+def selinux_fs_path(ctx: Context) -> str | None:
+    """Where the kernel shows SELinux; None if it is off.
+
+    Example:
+        ```console
+        $ saltern call selinux.selinux_fs_path
+        ```
+    """
+    return modes.place(ctx)
+
+
+@function
+def getenforce(ctx: Context) -> str:
+    """The mode that SELinux runs in.
+
+    Example:
+        ```console
+        $ saltern call selinux.getenforce
+        ```
+    """
+    return modes.running(ctx)
+
+
+@function
+def getconfig(ctx: Context) -> str | None:
+    """The mode that SELinux boots into; None if its configuration names none.
+
+    Example:
+        ```console
+        $ saltern call selinux.getconfig
+        ```
+    """
+    return modes.at_boot(ctx)
+
+
+@function
+def setenforce(ctx: Context, mode: str) -> str:
+    """Set the mode, now and at boot; the one it then runs in.
+
+    Args:
+        mode: ``enforcing``, ``permissive``, or ``disabled``, which needs a reboot.
+
+    Example:
+        ```console
+        $ saltern call selinux.setenforce permissive
+        ```
+    """
+    wanted = modes.meant(mode)
+    modes.switch(ctx, wanted)
+    modes.keep(ctx, wanted)
+    return modes.running(ctx)

@@ -1,0 +1,102 @@
+"""Functions of ``selinux`` for the types of ports."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.selinux.contexts import Done, done
+from saltern.modules.machine import Refused
+from saltern.modules.selinux import ports
+
+
+@function
+def port_get_policy(
+    ctx: Context, name: str, sel_type: str | None = None, protocol: str | None = None, port: object = None
+) -> dict[str, str] | None:
+    """The type of a port; None if it has none.
+
+    Args:
+        name: the port, such as ``tcp/8080``.
+        sel_type: only if it is this type.
+        protocol: ``tcp`` or ``udp``, if the name does not say it.
+        port: the port or range, if the name does not say it.
+
+    Example:
+        ```console
+        $ saltern call selinux.port_get_policy tcp/80
+        ```
+    """
+    which = ports.port(name, protocol, port)
+    found = ports.type_of(ctx, which)
+    return ports.shown(which, found) if found and sel_type in (None, found) else None
+
+
+@function
+def port_add_policy(
+    ctx: Context,
+    name: str,
+    sel_type: str | None = None,
+    protocol: str | None = None,
+    port: object = None,
+    sel_range: str | None = None,
+) -> Done:
+    """Give a port a type.
+
+    Args:
+        name: the port, such as ``tcp/8080``.
+        sel_type: the type.
+        protocol: ``tcp`` or ``udp``, if the name does not say it.
+        port: the port or range, if the name does not say it.
+        sel_range: the range of levels.
+
+    Example:
+        ```console
+        $ saltern call selinux.port_add_policy tcp/8088 http_port_t
+        ```
+    """
+    if not sel_type:
+        raise Refused("sel_type is missing; a port is given a type")
+    return done(ports.run(ctx, "add", ports.port(name, protocol, port), sel_type, sel_range))
+
+
+@function
+def port_modify_policy(
+    ctx: Context,
+    name: str,
+    sel_type: str | None = None,
+    protocol: str | None = None,
+    port: object = None,
+    sel_range: str | None = None,
+) -> Done:
+    """Give a port that has a type another.
+
+    Args:
+        name: the port, such as ``tcp/8080``.
+        sel_type: the type.
+        protocol: ``tcp`` or ``udp``, if the name does not say it.
+        port: the port or range, if the name does not say it.
+        sel_range: the range of levels.
+
+    Example:
+        ```console
+        $ saltern call selinux.port_modify_policy tcp/8088 http_port_t
+        ```
+    """
+    return done(ports.run(ctx, "modify", ports.port(name, protocol, port), sel_type, sel_range))
+
+
+@function
+def port_delete_policy(ctx: Context, name: str, protocol: str | None = None, port: object = None) -> Done:
+    """Forget the type of a port.
+
+    Args:
+        name: the port, such as ``tcp/8080``.
+        protocol: ``tcp`` or ``udp``, if the name does not say it.
+        port: the port or range, if the name does not say it.
+
+    Example:
+        ```console
+        $ saltern call selinux.port_delete_policy tcp/8088
+        ```
+    """
+    return done(ports.run(ctx, "delete", ports.port(name, protocol, port)))

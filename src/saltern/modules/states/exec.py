@@ -1,0 +1,138 @@
+"""``exec``: programs of your own as engines: each JSON object they print is a result.
+
+.. code-block:: yaml
+
+    bring up the shop:
+      exec.lines:
+        - command: [/opt/shop/bin/bring-up, --all]
+        - dry_run: True
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.commands import environment, words
+from saltern.modules.context import Context
+from saltern.modules.engines.drive import Ended, drive, unparsed
+from saltern.modules.engines.lines import Reader
+from saltern.modules.engines.steps import Steps, Verdict, concluded
+from saltern.modules.params import BadArgument
+from saltern.modules.places import on_disk
+
+NO_DRY_RUN = "would run {}; in test mode it is not, as neither dry_run nor test_args says how"
+
+
+@state
+def lines(
+    ctx: Context,
+    name: str,
+    *,
+    command: str | list[str] | None = None,
+    cwd: str | None = None,
+    env: object = None,
+    stdin: str | None = None,
+    timeout: float | None = None,
+    success_retcodes: list[str] | None = None,
+    dry_run: bool = False,
+    test_args: list[str] | None = None,
+) -> Result:
+    """Run a program that prints one JSON object per step; each step is a result of its own, at once.
+
+    The format of a line is on the page "Step format". Lines that are no JSON objects, and all that goes
+    to stderr, are kept in a log. The program's own result is its exit code. No shell is
+    involved: quotes group words, and nothing else is special.
+
+    Args:
+        name: the program with its arguments, or any text if ``command`` is given.
+        command: the program with its arguments, as one text or a list. A word that begins with
+            ``salt://`` becomes the path of that file.
+        cwd: the directory to run it in.
+        env: variables to add to its environment. ``SALTERN_TEST`` is set to 0 or 1.
+        stdin: what it reads.
+        timeout: seconds after which it is ended, with all it started.
+        success_retcodes: exit codes that are a success, besides 0.
+        dry_run: the program changes nothing while ``SALTERN_TEST`` is 1, so it may be run in test mode.
+        test_args: further arguments in test mode, with which the program changes nothing.
+
+    Example:
+        ```yaml
+        count to two:
+          exec.lines:
+            - command:
+              - printf
+              - '{"name": "%s", "result": true, "changes": {}, "comment": "counted"}\\n'
+              - one
+              - two
+        ```
+    """
+    argv = _argv(ctx, name if command is None else command)
+    fine = _codes(success_retcodes)
+    if ctx.test and not dry_run and test_args is None:
+        return Result(
+            outcome=Outcome.WOULD_CHANGE,
+            comment=NO_DRY_RUN.format(argv[0]),
+            data={"command": argv},
+        )
+    if ctx.test:
+        argv += test_args or []
+    steps = Steps(ctx)
+    reader = Reader(steps)
+    ended = drive(
+        ctx,
+        "exec",
+        argv,
+        out=reader,
+        cwd=cwd,
+        env={**environment(env), "SALTERN_TEST": str(int(ctx.test))},
+        stdin=stdin,
+        timeout=timeout,
+    )
+    if reader.others and not steps.total and not reader.told:
+        steps(unparsed(ended, "it printed no JSON objects"))
+    return _result(argv, steps, reader, ended, fine)
+
+
+def _argv(ctx: Context, command: str | list[str]) -> list[str]:
+    argv = words(command) if isinstance(command, str) else list(command)
+    if not argv:
+        raise BadArgument("the command is empty")
+    return [_placed(ctx, word) if word.startswith("salt://") else word for word in argv]
+
+
+def _placed(ctx: Context, word: str) -> str:
+    found = on_disk(ctx, word)
+    if found is None:
+        raise BadArgument(f"{word} is not in the environment {ctx.env!r}")
+    return found
+
+
+def _codes(given: list[str] | None) -> set[int]:
+    try:
+        return {0, *map(int, given or [])}
+    except ValueError:
+        raise BadArgument(f"success_retcodes needs numbers, got {given!r}") from None
+
+
+def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: set[int]) -> Result:
+    """The summary, with what the program itself had to say of the whole."""
+    last_words = "" if steps.failures else ended.tail.rpartition("\n")[2]
+    result = concluded(
+        argv[0],
+        steps,
+        ended,
+        Verdict(
+            fine=fine,
+            data={**reader.said("data"), "command": argv},
+            warnings=reader.warnings,
+            why=last_words,
+        ),
+    )
+    told = reader.told.get("comment")
+    if isinstance(told, str) and told:
+        result = replace(result, comment=f"{told}\n{result.comment}")
+    if reader.told.get("result") is False and result.outcome is not Outcome.FAILED:
+        result = replace(result, outcome=Outcome.FAILED)
+    return replace(result, changes=dict(reader.said("changes")))

@@ -1,0 +1,19 @@
+"""Named places where a test may break the program, as a crash would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_watch: Callable[[str], None] | None = None
+
+
+def point(name: str) -> None:
+    """Something is about to happen, or has just happened, that a crash must not spoil."""
+    if _watch is not None:
+        _watch(name)
+
+
+def watch(tell: Callable[[str], None] | None) -> None:
+    """For tests: ``tell`` is called at every point, and may end the process or raise."""
+    global _watch
+    _watch = tell
