@@ -113,7 +113,7 @@ def test_a_renderer_of_the_tree_may_have_blocks() -> None:
         "#!angle|yaml\na:\n  <X>:\n    - delayed_render:\n      - block: B\n"
         "#!delayed_block B\nlater:\n  <X>: []\n#!end_delayed_block\n"
     )
-    assert ids(run(text, {"_renderers/angle.py": own}, registry=None)) == ["a", "later"]
+    assert ids(run(text, {"_renderers/angle.py": own})) == ["a", "later"]
 
 
 # -- Python ------------------------------------------------------------------------------------------------

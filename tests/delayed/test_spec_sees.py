@@ -119,7 +119,7 @@ def test_data_is_there_when_nothing_changed() -> None:
     """“**`data` is always there.** … whether or not anything changed”."""
     text = with_block("{{ prev_ret.data.ip }}").replace("- changed: true", "- changed: false")
     assert seen(run(text), "a>B#1>later") == "10.0.0.7"
-    nothing = with_block("{{ prev_ret.data }}").replace("thing.made", "test.nop")
+    nothing = with_block("{{ prev_ret.data }}").replace("- data: {ip: 10.0.0.7, ports: [80, 443]}", "- x: 1")
     assert seen(run(nothing), "a>B#1>later") == {}
 
 

@@ -348,10 +348,11 @@ class Scope:
     def listen(self) -> None:
         for chunk in self.chunks:
             if any(one.changed for one in self.named(chunk, "listen")):
-                result = UNKNOWN if self.run.tree.test else OK
+                changed = not chunk.state.done
+                result = UNKNOWN if self.run.tree.test and changed else OK
                 name = f"listener_{chunk.state.id}"
                 seen = self.seen if chunk.state.asks else ""
-                self.run.rows.append(Row(self.path, "rec", name, chunk.name, result, True, True, seen))
+                self.run.rows.append(Row(self.path, "rec", name, chunk.name, result, True, changed, seen))
 
 
 def called(state: State, *, test: bool) -> tuple[Result, bool]:

@@ -63,7 +63,8 @@ class BlockScope(Struct, kw_only=True, eq=False):
     """The blocks of one rendered text, and what they may see of it.
 
     ``variables`` are the template's own names at the end of its render; ``imported`` are blocks of
-    templates that were only imported; ``home`` is the renderers' own.
+    templates that were only imported; ``home`` is the renderers' own. A ``partial`` one was read back from
+    a journal: macros, imports and functions have to be made anew from the text.
     """
 
     blocks: dict[str, Block] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class BlockScope(Struct, kw_only=True, eq=False):
     variables: Mapping[str, object] = field(default_factory=dict)
     outer: BlockScope | None = None
     home: object = None
+    partial: bool = False
 
     def find(self, name: str) -> tuple[Block, BlockScope] | None:
         """Its own block, then one of those around it, with the scope that has it."""

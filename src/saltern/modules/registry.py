@@ -19,6 +19,7 @@ from saltern.modules.params import Schema, schema_of
 STATES: tuple[str, ...] = (
     "alias",
     "alternatives",
+    "ansible",
     "archive",
     "at",
     "cmd",
@@ -83,6 +84,7 @@ STATES: tuple[str, ...] = (
 FUNCTIONS: tuple[str, ...] = (
     "aliases",
     "alternatives",
+    "ansible",
     "archive",
     "at",
     "cmd",

@@ -176,10 +176,10 @@ def test_functions_look_and_change(bench: Bench, tmp_path: Path) -> None:
     assert call("fcontext_get_policy", SHOP, sel_type="other_t") is None
     assert call("fcontext_delete_policy", SHOP)["retcode"] == 0  # type: ignore[index]
     assert call("port_get_policy", "tcp/80") == {"sel_type": "http_port_t", "protocol": "tcp", "port": "80"}
-    assert call("port_add_policy", "tcp/9911", "http_port_t")["retcode"] == 0  # type: ignore[index]
-    assert call("port_modify_policy", "tcp/9911", "ssh_port_t")["retcode"] == 0  # type: ignore[index]
-    assert call("port_get_policy", "x", "ssh_port_t", "tcp", 9911) is not None
-    assert call("port_delete_policy", "tcp/9911")["retcode"] == 0  # type: ignore[index]
+    assert call("port_add_policy", "tcp/9917", "http_port_t")["retcode"] == 0  # type: ignore[index]
+    assert call("port_modify_policy", "tcp/9917", "ssh_port_t")["retcode"] == 0  # type: ignore[index]
+    assert call("port_get_policy", "x", "ssh_port_t", "tcp", 9917) is not None
+    assert call("port_delete_policy", "tcp/9917")["retcode"] == 0  # type: ignore[index]
 
 
 def test_states_for_booleans_go_together() -> None:
@@ -254,7 +254,8 @@ def test_a_boolean_until_the_next_boot(tmp_path: Path) -> None:
         )
 
     def switch(argv: list[str]) -> Ran:
-        now.update([argv[1].split("=")])
+        name, _, value = argv[1].partition("=")
+        now[name] = value
         return Ran(0)
 
     host = ScriptedHost({"semanage boolean": listing, "setsebool": switch})

@@ -32,6 +32,9 @@ RELABEL = re.compile(
 PATTERN = re.compile(r"[(\[*+?{|^$]")
 
 
+Entry = dict[str, str]  # filespec, filetype, and the parts of the context
+
+
 class Wish(Struct, frozen=True, kw_only=True):
     """An entry; what is None may be anything."""
 
@@ -65,7 +68,7 @@ def parts(context: str) -> dict[str, str]:
     return dict(zip(PARTS, context.split(":", 3), strict=False))
 
 
-def entries(ctx: Context, *, local: bool = False) -> list[dict[str, str]]:
+def entries(ctx: Context, *, local: bool = False) -> list[Entry]:
     """All of the policy and of the machine, or only the latter's; with the parts of their contexts."""
     only = ["--locallist"] if local else []
     lines = tool(ctx, "semanage", "fcontext", "--list", "--noheading", *only).out.splitlines()
@@ -77,7 +80,7 @@ def entries(ctx: Context, *, local: bool = False) -> list[dict[str, str]]:
     ]
 
 
-def find(ctx: Context, wanted: Wish, *, local: bool = False) -> dict[str, str] | None:
+def find(ctx: Context, wanted: Wish, *, local: bool = False) -> Entry | None:
     """The entry of this name and type of file; what the wish says of its context is not asked."""
     file_type = FILE_TYPES.get(wanted.filetype or "")
     alike = (

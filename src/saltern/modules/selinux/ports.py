@@ -40,10 +40,10 @@ def read(ctx: Context, *, local: bool = False) -> dict[Port, list[str]]:
 
 def type_of(ctx: Context, wanted: Port) -> str | None:
     """The type in force: the machine's own word goes before that of the policy, which is still listed."""
-    for local in (True, False):
-        if found := read(ctx, local=local).get(wanted):
-            return found[0]
-    return None
+    found = read(ctx).get(wanted, [])
+    if len(found) > 1:
+        found = read(ctx, local=True).get(wanted, found)
+    return found[0] if found else None
 
 
 def shown(wanted: Port, sel_type: str) -> dict[str, str]:

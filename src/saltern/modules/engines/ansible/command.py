@@ -88,7 +88,9 @@ def merged(given: Mapping[str, object], kwargs: Mapping[str, object] | None) -> 
 
 
 def options(given: Mapping[str, object]) -> list[str]:
-    return [word for name in OPTIONS if name in given for word in OPTIONS[name][1](OPTIONS[name][0], given[name])]
+    return [
+        word for name in OPTIONS if name in given for word in OPTIONS[name][1](OPTIONS[name][0], given[name])
+    ]
 
 
 class Scratch:

@@ -25,8 +25,9 @@ OUTCOMES: dict[str, tuple[Outcome, bool]] = {
 OWN_NAMES = ("ansible.builtin.", "ansible.legacy.")  # modules that everybody knows without them
 # What a result says of itself, not of the thing it changed.
 NO_CHANGES = frozenset(
-    "changed msg start end delta item ansible_loop_var ansible_index_var exception warnings "
-    "deprecations failed attempts retries skip_reason false_condition failed_when_result".split()
+    {"changed", "failed", "msg", "start", "end", "delta", "attempts", "retries"}
+    | {"item", "ansible_loop_var", "ansible_index_var", "exception", "warnings", "deprecations"}
+    | {"skip_reason", "false_condition", "failed_when_result"}
 )
 MOST_SHOWN = 2000
 
@@ -57,7 +58,7 @@ class Reader:
 
     def _own_words(self, line: str) -> None:
         """An error comes last and may have several lines: why a playbook cannot be read."""
-        if line.startswith("[ERROR]") or line.startswith("ERROR!"):
+        if line.startswith(("[ERROR]", "ERROR!")):
             self.errors = [line]
         elif self.errors and len(self.errors) < 30:
             self.errors.append(line)
@@ -104,7 +105,13 @@ def _key(event: Event) -> tuple[str, str]:
 
 def _play(name: object, outcome: Outcome, comment: str) -> SubResult:
     return SubResult(
-        name=str(name), id=f"play: {name}", state=STATE, fun="play", outcome=outcome, comment=comment, ran=False
+        name=str(name),
+        id=f"play: {name}",
+        state=STATE,
+        fun="play",
+        outcome=outcome,
+        comment=comment,
+        ran=False,
     )
 
 
@@ -115,13 +122,14 @@ def _step(event: Event) -> SubResult:
     items = event.get("items") or []
     return _made(
         event,
-        name=name,
+        name=f"{host}: {name}",
         id_=f"{host}: {name}",
         fun=fun,
         check=bool(event.get("check")),
         forgiven=forgiven,
         data={
             "host": host,
+            "task": name,
             **{key: event[key] for key in ("play", "path", "action") if event.get(key)},
             **({"handler": True} if event.get("handler") else {}),
         },

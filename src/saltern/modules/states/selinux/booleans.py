@@ -38,8 +38,11 @@ def boolean(
     given = _wanted(name, value, booleans)
     wanted = {one: policy.switched(switch, one) for one, switch in given.items()}
 
+    known: dict[str, policy.Boolean] = {}  # as they were looked at last: every look takes a moment
+
     def differs() -> Changes:
         now = policy.read(ctx)
+        known.update(now)
         for one in wanted:
             if one not in now:
                 raise Refused(f"Boolean {one} is not available")
@@ -50,16 +53,12 @@ def boolean(
             one: _step(list(seen[one]), [new, new]) for one, new in wanted.items() if seen[one] != (new, new)
         }
 
-    def facts() -> Changes:
-        now = policy.read(ctx)
-        return {one: now[one] for one in wanted}
-
     what = f"SELinux boolean {', '.join(wanted)}"
     return bring(
         ctx,
         differs,
         lambda changes: policy.change(ctx, {one: wanted[one] for one in changes}, persist=persist),
-        facts=facts,
+        facts=lambda: {one: known[one] for one in wanted},
         words=Words(f"{what} is set as wanted", f"{what} would be changed", f"{what} was changed"),
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Words, bring
 from saltern.modules.selinux import contexts, mode
-from saltern.modules.selinux.contexts import FILE_TYPES, Wish
+from saltern.modules.selinux.contexts import FILE_TYPES, Entry, Wish
 
 
 @state
@@ -39,8 +41,11 @@ def fcontext_policy_present(
     """
     wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
 
+    seen: list[Entry | None] = []  # as it was looked at last: every look takes a moment
+
     def differs() -> Changes:
         now = contexts.find(ctx, wish)
+        seen.append(now)
         if now is None:
             return {"old": {}, "new": {name: {"filetype": FILE_TYPES[filetype], **wish.wanted}}}
         wrong = [part for part, value in wish.wanted.items() if now.get(part) != value]
@@ -55,13 +60,12 @@ def fcontext_policy_present(
         ctx,
         differs,
         lambda changes: contexts.run(ctx, "modify" if changes["old"] else "add", wish),
-        facts=lambda: _facts(ctx, wish),
+        facts=lambda: _facts(wish, seen[-1]),
         words=_words(name, "there already", "set"),
     )
 
 
-def _facts(ctx: Context, wish: Wish) -> Changes:
-    now = contexts.find(ctx, wish)
+def _facts(wish: Wish, now: Entry | None) -> Changes:
     return {"filespec": wish.name, "exists": now is not None, **(now or {})}
 
 
@@ -97,21 +101,23 @@ def fcontext_policy_absent(
     """
     wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
 
+    seen: list[Entry | None] = []
+
     def differs() -> Changes:
         now = contexts.find(ctx, wish, local=True)
-        matches = now is not None and wish.wanted.items() <= now.items()
-        return {"old": {name: now}, "new": {}} if matches else {}
+        seen.append(now)
+        return {"old": {name: now}, "new": {}} if now and wish.wanted.items() <= now.items() else {}
 
-    own = contexts.find(ctx, wish, local=True) is not None
-    foreign = not own and contexts.find(ctx, wish) is not None
-    return bring(
+    result = bring(
         ctx,
         differs,
         lambda _: contexts.run(ctx, "delete", wish),
-        facts=lambda: _facts(ctx, wish),
+        facts=lambda: _facts(wish, seen[-1]),
         words=_words(name, "absent", "deleted"),
-        warnings=(f"{name} is part of the policy itself, which stays",) if foreign else (),
     )
+    if result.changes or seen[-1] or not contexts.find(ctx, wish):
+        return result
+    return replace(result, warnings=(f"{name} is part of the policy itself, which stays",))
 
 
 @state

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
@@ -38,8 +40,11 @@ def port_policy_present(
     """
     which = ports.port(name, protocol, port)
 
+    seen: list[str | None] = []  # as it was looked at last: every look takes a moment
+
     def differs() -> Changes:
         now = ports.type_of(ctx, which)
+        seen.append(now)
         old = ports.shown(which, now) if now else None
         return {} if now == sel_type else {"old": old, "new": ports.shown(which, sel_type)}
 
@@ -47,13 +52,12 @@ def port_policy_present(
         ctx,
         differs,
         lambda changes: ports.run(ctx, "modify" if changes["old"] else "add", which, sel_type, sel_range),
-        facts=lambda: _facts(ctx, which),
+        facts=lambda: _facts(which, seen[-1]),
         words=_words(which, f"of type {sel_type}", f"given the type {sel_type}"),
     )
 
 
-def _facts(ctx: Context, which: Port) -> Changes:
-    now = ports.type_of(ctx, which)
+def _facts(which: Port, now: str | None) -> Changes:
     return {"protocol": which.protocol, "port": which.port, "exists": now is not None, "sel_type": now}
 
 
@@ -87,16 +91,22 @@ def port_policy_absent(
     """
     which = ports.port(name, protocol, port)
 
-    def own() -> list[str]:
-        found = ports.read(ctx, local=True).get(which, [])
-        return [one for one in found if sel_type in (None, one)]
+    seen: list[str | None] = []
 
-    foreign = not own() and ports.type_of(ctx, which)
-    return bring(
+    def differs() -> Changes:
+        own = ports.read(ctx, local=True).get(which, [])
+        seen.append(own[0] if own else None)
+        if not own or sel_type not in (None, own[0]):
+            return {}
+        return {"old": ports.shown(which, own[0]), "new": None}
+
+    result = bring(
         ctx,
-        lambda: {"old": ports.shown(which, found[0]), "new": None} if (found := own()) else {},
+        differs,
         lambda _: ports.run(ctx, "delete", which),
-        facts=lambda: _facts(ctx, which),
+        facts=lambda: _facts(which, seen[-1]),
         words=_words(which, "without a type of its own", "forgotten"),
-        warnings=(f"the policy itself gives {name} the type {foreign}, which stays",) if foreign else (),
     )
+    if result.changes or seen[-1] or not (foreign := ports.type_of(ctx, which)):
+        return result
+    return replace(result, warnings=(f"the policy itself gives {name} the type {foreign}, which stays",))

@@ -15,7 +15,8 @@ from ansible.plugins.callback import CallbackBase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable, Iterator, List, Set, Tuple  # noqa: UP035
+    from collections.abc import Iterable, Iterator
+    from typing import Any
 
 DOCUMENTATION = """
 name: saltern_steps
@@ -47,13 +48,13 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         # A playbook that a task of this one runs has stderr for itself, and inherits no wish for steps.
         self.disabled = os.environ.pop(WANTED, "") != "1"
         self._play: Any = None
-        self._plays: List[str] = []
-        self._begun: Dict[Tuple[str, str], float] = {}
-        self._items: Dict[Tuple[str, str], List[Dict[str, Any]]] = {}
-        self._seen: Set[Tuple[str, str]] = set()
-        self._done: Set[str] = set()
-        self._lost: Dict[str, None] = {}  # hosts that are out of the play, in that order
-        self._handlers: Set[str] = set()
+        self._plays: list[str] = []
+        self._begun: dict[tuple[str, str], float] = {}
+        self._items: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self._done: set[str] = set()
+        self._lost: dict[str, None] = {}  # hosts that are out of the play, in that order
+        self._handlers: set[str] = set()
 
     # -- the playbook ----------------------------------------------------------------------------------
 
@@ -63,10 +64,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._play_over()
+        again = self._play is not None and self._play._uuid == play._uuid  # the next hosts of a `serial`
         name = str(play.get_name())
-        if self._play is None or self._play.get_name() != name or self._play._uuid != play._uuid:
-            if name in self._plays:
-                self._plays.remove(name)
+        if not again and name in self._plays:
+            self._plays.remove(name)
         self._play = play
 
     def v2_playbook_on_no_hosts_matched(self) -> None:
@@ -114,7 +115,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         self._result(
-            result, "failed", ignored=bool(ignore_errors), rescued=not ignore_errors and _rescued(_task(result))
+            result,
+            "failed",
+            ignored=bool(ignore_errors),
+            rescued=not ignore_errors and _rescued(_task(result)),
         )
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
@@ -171,8 +175,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             }
         )
 
-    def _body(self, given: Dict[str, Any]) -> Dict[str, Any]:
-        body: Dict[str, Any] = {
+    def _body(self, given: dict[str, Any]) -> dict[str, Any]:
+        body: dict[str, Any] = {
             "result": {
                 str(key): _plain(value)
                 for key, value in given.items()
@@ -193,7 +197,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         except Exception:
             return ""
 
-    def _names(self, task: Any) -> Dict[str, Any]:
+    def _names(self, task: Any) -> dict[str, Any]:
         return {
             "task": task._uuid,
             "name": str(task.get_name()),
@@ -228,12 +232,12 @@ def _host(result: Any) -> str:
     return str(host.get_name())
 
 
-def _given(result: Any) -> Dict[str, Any]:
-    given: Dict[str, Any] = result.result if hasattr(result, "result") else result._result
+def _given(result: Any) -> dict[str, Any]:
+    given: dict[str, Any] = result.result if hasattr(result, "result") else result._result
     return given
 
 
-def _is_secret(given: Dict[str, Any], task: Any) -> bool:
+def _is_secret(given: dict[str, Any], task: Any) -> bool:
     return bool(given.get("_ansible_no_log") or "censored" in given or task.no_log is True)
 
 

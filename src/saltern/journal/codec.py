@@ -1,0 +1,323 @@
+"""Plans and answers as plain data, and back.
+
+A chunk that is read back knows its file and finds its line in the text that the run had: what the user
+may have changed meanwhile does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.language.chunk import Chunk, Requisite
+from saltern.language.delayed import (
+    NO_BLOCKS,
+    UNLIMITED,
+    Block,
+    BlockScope,
+    Frame,
+    Target,
+    Unlimited,
+    Words,
+)
+from saltern.language.events import Answer
+from saltern.language.high import Declaration
+from saltern.language.result import Outcome, Result
+from saltern.language.source import Mark, Path, SlsRef
+from saltern.plan.plan import Plan
+from saltern.render.document import find_word
+from saltern.render.pipeline import Home, Stage
+from saltern.sources.tree import SlsSource
+
+Body = dict[str, Any]
+_RESULT = ("comment", "changes", "data", "ran", "quiet", "called")
+_ANSWER = ("number", "started", "took", "timed", "parallel", "parent", "under", "depth", "frame", "sub")
+_FRAME = (
+    "path",
+    "kind",
+    "name",
+    "depth",
+    "caller",
+    "parent",
+    "jid",
+    "parent_jid",
+    "first",
+    "states",
+    "scoped",
+)
+    "path",
+    "kind",
+    "name",
+    "depth",
+    "caller",
+    "parent",
+    "jid",
+    "parent_jid",
+    "first",
+    "states",
+    "scoped",
+)
+
+
+class Remembered(Struct, frozen=True):
+    """A file as the run knew it."""
+
+    file: str
+    text: str = ""
+
+    def mark(self, path: Path = ()) -> Mark:
+        line, column = find_word(self.text, path)
+        return Mark(self.file, line, column)
+
+
+# -- results -------------------------------------------------------------------------------------------
+
+
+def result_out(result: Result) -> Body:
+    body: Body = {name: getattr(result, name) for name in _RESULT}
+    body["outcome"] = result.outcome.value
+    if result.warnings:
+        body["warnings"] = result.warnings
+    if result.extra:
+        body["extra"] = dict(result.extra)
+    return body
+
+
+def result_in(body: Body) -> Result:
+    return Result(
+        outcome=Outcome(body["outcome"]),
+        warnings=tuple(body.get("warnings", ())),
+        extra=body.get("extra", {}),
+        **{name: body[name] for name in _RESULT},
+    )
+
+
+def answer_out(answer: Answer, *, chunk: bool = False) -> Body:
+    """With its ``chunk`` where that is not one of a plan."""
+    body: Body = {name: getattr(answer, name) for name in _ANSWER}
+    body["result"] = result_out(answer.result)
+    if chunk:
+        body["chunk"] = _chunk_out(answer.chunk, _Scopes())
+    return body
+
+
+def answer_in(body: Body, chunk: Chunk | None = None) -> Answer:
+    known = chunk or _chunk_in(body["chunk"], {}, [])
+    return Answer(chunk=known, result=result_in(body["result"]), **{name: body[name] for name in _ANSWER})
+
+
+def frame_out(frame: Frame) -> Body:
+    return {**{name: getattr(frame, name) for name in _FRAME}, "where": _mark_out(frame.where)}
+
+
+def frame_in(body: Body) -> Frame:
+    return Frame(where=Mark(*body["where"]), **{name: body[name] for name in _FRAME})
+
+
+# -- plans ---------------------------------------------------------------------------------------------
+
+
+def plan_out(plan: Plan, rendered: Sequence[str] = ()) -> Body:
+    scopes = _Scopes()
+    chunks = [_chunk_out(chunk, scopes) for chunk in plan.chunks]
+    return {"rendered": list(rendered), "chunks": chunks, "scopes": scopes.bodies}
+
+
+def chunks_in(body: Body, sources: Mapping[str, str]) -> list[Chunk]:
+    scopes: list[BlockScope] = []
+    for one in body["scopes"]:
+        scopes.append(_scope_in(one, scopes))
+    return [_chunk_in(one, sources, scopes) for one in body["chunks"]]
+
+
+def _chunk_out(chunk: Chunk, scopes: _Scopes) -> Body:
+    declared = chunk.declared
+    body: Body = {
+        "state": chunk.state,
+        "fun": chunk.fun,
+        "id": chunk.id,
+        "name": chunk.name,
+        "order": chunk.order,
+        "args": chunk.args,
+        "sls": declared.ref.name,
+        "env": declared.ref.env,
+        "file": declared.origin.file,
+        "key": declared.key,
+    }
+    if chunk.requisites:
+        body["requisites"] = [(one.kind, one.state, one.value, one.at) for one in chunk.requisites]
+    for name in ("words", "late", "broken"):
+        if value := getattr(chunk, name):
+            body[name] = list(value) if name != "broken" else value
+    if declared.included_from:
+        body["from"] = declared.included_from
+    if declared.order is not None:
+        body["declared"] = declared.order
+    if chunk.delayed:
+        body["delayed"] = [_target_out(target, scopes) for target in chunk.delayed]
+    return body
+
+
+def _chunk_in(body: Body, sources: Mapping[str, str], scopes: Sequence[BlockScope]) -> Chunk:
+    origin = Remembered(body["file"], sources.get(body["file"], ""))
+    declared = Declaration(
+        id=body["id"],
+        state=body["state"],
+        key=body["key"],
+        items=[body["fun"]],
+        ref=SlsRef(body["env"], body["sls"]),
+        origin=origin,
+        words=frozenset(body.get("words", ())),
+        included_from=tuple(body.get("from", ())),
+        order=body.get("declared"),
+    )
+    return Chunk(
+        state=body["state"],
+        fun=body["fun"],
+        id=body["id"],
+        name=body["name"],
+        order=body["order"],
+        args=body["args"],
+        requisites=tuple(Requisite(*one) for one in body.get("requisites", ())),
+        words=declared.words,
+        late=tuple(body.get("late", ())),
+        broken=body.get("broken", ""),
+        delayed=tuple(_target_in(one, declared, scopes) for one in body.get("delayed", ())),
+        declared=declared,
+    )
+
+
+# -- what is rendered later ----------------------------------------------------------------------------
+
+
+class _Scopes:
+    """Every scope once, those around it first."""
+
+    def __init__(self) -> None:
+        self.bodies: list[Body] = []
+        self._known: dict[int, int] = {}
+        self._kept: list[BlockScope] = []  # so that no id is used twice
+
+    def place(self, scope: BlockScope) -> int:
+        if id(scope) not in self._known:
+            outer = None if scope.outer is None else self.place(scope.outer)
+            self._known[id(scope)] = len(self.bodies)
+            self._kept.append(scope)
+            self.bodies.append(_scope_out(scope, outer))
+        return self._known[id(scope)]
+
+
+def _scope_out(scope: BlockScope, outer: int | None) -> Body:
+    home = scope.home
+    return {
+        "outer": outer,
+        "blocks": [_block_out(block) for block in scope.blocks.values()],
+        "variables": {name: value for name, value in scope.variables.items() if _is_plain(value)},
+        "source": _source_out(home.source) if isinstance(home, Home) else None,
+        "stages": [(stage.name, stage.argline) for stage in home.stages] if isinstance(home, Home) else [],
+    }
+
+
+def _scope_in(body: Body, before: Sequence[BlockScope]) -> BlockScope:
+    source = _source_in(body["source"])
+    stages = tuple(Stage(*one) for one in body["stages"])
+    blocks = [_block_in(one) for one in body["blocks"]]
+    return BlockScope(
+        blocks={block.name: block for block in blocks},
+        variables=body["variables"],
+        outer=None if body["outer"] is None else before[body["outer"]],
+        home=Home(source, stages) if source else None,
+        partial=True,
+    )
+
+
+def _block_out(block: Block) -> Body:
+    return {
+        "name": block.name,
+        "file": block.file,
+        "line": block.line,
+        "text": block.text,
+        "words": _words_out(block.words),
+        "outer": block.outer,
+        "python": block.call is not None,
+    }
+
+
+def _block_in(body: Body) -> Block:
+    return Block(
+        name=body["name"],
+        file=body["file"],
+        line=body["line"],
+        text=body["text"],
+        words=_words_in(body["words"]),
+        outer=tuple(body["outer"]),
+    )
+
+
+def _target_out(target: Target, scopes: _Scopes) -> Body:
+    source = target.source if isinstance(target.source, SlsSource) else None
+    return {
+        "kind": target.kind,
+        "name": target.name,
+        "when": target.when,
+        "context": dict(target.context),
+        "block": None if target.block is None else _block_out(target.block),
+        "source": _source_out(source) if source else None,
+        "words": _words_out(target.words),
+        "scope": scopes.place(target.scope),
+        "definition": target.definition,
+    }
+
+
+def _target_in(body: Body, declared: Declaration, scopes: Sequence[BlockScope]) -> Target:
+    return Target(
+        kind=body["kind"],
+        name=body["name"],
+        when=body["when"],
+        context=body["context"],
+        block=None if body["block"] is None else _block_in(body["block"]),
+        source=_source_in(body["source"]),
+        words=_words_in(body["words"]),
+        scope=scopes[body["scope"]] if scopes else NO_BLOCKS,
+        definition=tuple(body["definition"]),
+        origin=declared.origin,
+        path=(declared.id,),
+    )
+
+
+def _words_out(words: Words) -> Body:
+    limit = "none" if isinstance(words.limit, Unlimited) else words.limit
+    return {"scoped": words.scoped, "limit": limit, "refresh": sorted(words.refresh)}
+
+
+def _words_in(body: Body) -> Words:
+    limit = UNLIMITED if body["limit"] == "none" else body["limit"]
+    return Words(scoped=body["scoped"], limit=limit, refresh=frozenset(body["refresh"]))
+
+
+def _source_out(source: SlsSource) -> Body:
+    ref = source.ref
+    return {"env": ref.env, "sls": ref.name, "path": source.path, "name": source.name, "text": source.text}
+
+
+def _source_in(body: Body | None) -> SlsSource | None:
+    if body is None:
+        return None
+    return SlsSource(SlsRef(body["env"], body["sls"]), body["path"], body["name"], body["text"])
+
+
+def _mark_out(mark: Mark) -> tuple[str, int, int]:
+    return mark.file, mark.line, mark.column
+
+
+def _is_plain(value: object) -> bool:
+    if value is None or value.__class__ in (str, int, float, bool):
+        return True
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value.__class__ is dict and all(
+        key.__class__ is str and _is_plain(inner)
+        for key, inner in value.items()
+    )

@@ -1,0 +1,155 @@
+"""Records → what is known of a run: a pure function, so that any prefix of a journal has one meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, field
+
+from saltern.journal.store import Record
+
+Body = dict[str, Any]
+
+
+class ScopeState(Struct):
+    """One scope: the run itself, or a frame of it. Keys are places in its plan, or run numbers of callers."""
+
+    plan: Body = field(default_factory=dict)
+    frame: Body | None = None
+    started: dict[int, Body] = field(default_factory=dict)
+    done: dict[int, Body] = field(default_factory=dict)
+    rehearsed: dict[int, tuple[object, bool]] = field(default_factory=dict)
+    frames: dict[tuple[int, int], str] = field(default_factory=dict)  # (caller, target) → path
+    stand_ins: dict[tuple[int, int], Body] = field(default_factory=dict)
+    listened: dict[int, Body] = field(default_factory=dict)
+    ended: bool = False
+
+
+class RunState(Struct):
+    """All that a journal says."""
+
+    head: Body = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    scopes: dict[str, ScopeState] = field(default_factory=dict)
+    steps: dict[int, list[Body]] = field(default_factory=dict)  # parent's number → its sub states
+    end: Body | None = None
+    resumed: int = 0
+    records: int = 0
+    number: int = 0  # the next
+
+    def scope(self, path: str) -> ScopeState:
+        return self.scopes.setdefault(path, ScopeState())
+
+    @property
+    def in_doubt(self) -> list[tuple[str, int]]:
+        """Begun, and nobody knows how it ended."""
+        return [
+            (path, place)
+            for path, scope in self.scopes.items()
+            for place in scope.started
+            if place not in scope.done
+        ]
+
+    @property
+    def status(self) -> str:
+        """``running`` is for whoever knows that its process lives."""
+        if self.end is None:
+            return "broken"
+        if self.end["stopped"] == "interrupted":
+            return "interrupted"
+        return "failed" if self.end["failed"] else "succeeded"
+
+
+def fold(records: Iterable[Record]) -> RunState:
+    state = RunState()
+    for record in records:
+        state.records = record.seq + 1
+        reader = _READERS.get(record.kind)
+        if reader is not None:  # a kind of a later version tells us nothing we could use
+            reader(state, record.body)
+    return state
+
+
+def _counted(state: RunState, body: Body) -> None:
+    state.number = max(state.number, int(body["number"]) + 1)
+
+
+def _head(state: RunState, body: Body) -> None:
+    state.head = body
+
+
+def _resumed(state: RunState, _body: Body) -> None:
+    state.resumed += 1
+    state.end = None
+
+
+def _sources(state: RunState, body: Body) -> None:
+    state.sources.update(body)
+
+
+def _plan(state: RunState, body: Body) -> None:
+    state.scope("").plan = body
+
+
+def _started(state: RunState, body: Body) -> None:
+    state.scope(body["scope"]).started[body["place"]] = body
+    _counted(state, body)
+
+
+def _done(state: RunState, body: Body) -> None:
+    state.scope(body["scope"]).done[body["place"]] = body
+    _counted(state, body["answer"])
+
+
+def _step(state: RunState, body: Body) -> None:
+    state.steps.setdefault(body["under"], []).append(body)
+    _counted(state, body)
+
+
+def _rehearsed(state: RunState, body: Body) -> None:
+    state.scope(body["scope"]).rehearsed[body["place"]] = (body["outcome"], body["changed"])
+
+
+def _frame(state: RunState, body: Body) -> None:
+    path = body["frame"]["path"]
+    scope = state.scope(path)
+    scope.plan, scope.frame = body["plan"], body["frame"]
+    state.scope(body["scope"]).frames[body["frame"]["caller"], body["target"]] = path
+    state.sources.update(body.get("sources", {}))
+
+
+def _frame_ended(state: RunState, body: Body) -> None:
+    state.scope(body["path"]).ended = True
+
+
+def _stand_in(state: RunState, body: Body) -> None:
+    answer = body["answer"]
+    state.scope(body["scope"]).stand_ins[answer["under"], body["target"]] = body
+    _counted(state, answer)
+
+
+def _listened(state: RunState, body: Body) -> None:
+    state.scope(body["scope"]).listened[body["place"]] = body
+    _counted(state, body["answer"])
+
+
+def _end(state: RunState, body: Body) -> None:
+    state.end = body
+
+
+_READERS: dict[str, Any] = {
+    "run": _head,
+    "resumed": _resumed,
+    "sources": _sources,
+    "plan": _plan,
+    "start": _started,
+    "done": _done,
+    "step": _step,
+    "rehearsed": _rehearsed,
+    "frame": _frame,
+    "frame-end": _frame_ended,
+    "stand-in": _stand_in,
+    "listened": _listened,
+    "end": _end,
+}

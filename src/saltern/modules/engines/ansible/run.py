@@ -1,0 +1,163 @@
+"""One run of ``ansible-playbook``, its results told while it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.language.result import Outcome, Result, SubResult
+from saltern.modules.commands import environment
+from saltern.modules.context import Context
+from saltern.modules.engines.ansible.command import Scratch, extra_vars, inventory, options, placed
+from saltern.modules.engines.ansible.events import Reader
+from saltern.modules.engines.drive import Ended, drive, unparsed
+from saltern.modules.engines.find import find
+from saltern.modules.engines.steps import Steps, Verdict, concluded
+from saltern.modules.params import BadArgument
+
+INSTALL = "pip install ansible-core, or the Debian package ansible-core"
+USUAL_PLUGINS = "~/.ansible/plugins/callback:/usr/share/ansible/plugins/callback"
+CODES = {
+    1: "an error",
+    2: "a host failed",
+    4: "a host cannot be reached, or the playbook cannot be read",
+    5: "a wrong option",
+    6: "a host failed and another cannot be reached",
+    99: "interrupted",
+    250: "an error of Ansible itself",
+}
+ONLY_SHOW = ("syntax_check", "list_hosts", "list_tags", "list_tasks")
+MOST_NAMED = 3
+
+
+class Playbook(Struct, frozen=True, kw_only=True):
+    """What to run and where; ``given`` are the options, by the names of ``command.OPTIONS``."""
+
+    path: str
+    rundir: str
+    given: Mapping[str, object]
+    bin_dir: str | None = None
+    env: object = None
+    timeout: float | None = None
+
+
+def locate(ctx: Context, name: str, rundir: str | None) -> tuple[str, str]:
+    """The playbook and the directory to run it in; raises ``BadArgument`` if there is no such file."""
+    path = placed(ctx, name)
+    base = os.path.expanduser(rundir) if rundir else os.path.dirname(path)
+    if not os.path.isabs(base):
+        raise BadArgument(f"the playbook {name} is not an absolute path: say with rundir where it is")
+    full = os.path.join(base, path)
+    if not os.path.isfile(full):
+        raise BadArgument(f"no playbook is at {full}")
+    return full, base
+
+
+def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
+    """Run it. A missing program, a playbook that cannot be read and a failed host are failed results."""
+    program = find(ctx, "ansible-playbook", engine="ansible", install=INSTALL, bin_dir=playbook.bin_dir)
+    if isinstance(program, Result):
+        return program
+    reader = Reader(steps)
+    with Scratch(ctx) as scratch:
+        given = playbook.given
+        argv = [program, *options(given)]
+        if "inventory" in given:
+            argv += inventory(ctx, scratch, given["inventory"])
+        if "extra_vars" in given:
+            argv += extra_vars(scratch, given["extra_vars"])
+        ended = drive(
+            ctx,
+            "ansible",
+            [*argv, "--", playbook.path],
+            out=_nothing,
+            err=reader,
+            cwd=playbook.rundir,
+            env=surroundings(environment(playbook.env)),
+            timeout=playbook.timeout,
+        )
+    return _result(playbook, steps, reader, ended)
+
+
+def _nothing(_line: str) -> None:
+    """What Ansible prints for people is in the log."""
+
+
+def surroundings(given: Mapping[str, str]) -> dict[str, str]:
+    """The plugin beside those that the user has; no colours in the log; a locale that Ansible takes."""
+    before = {**os.environ, **given}
+    plugins = os.path.join(os.path.dirname(__file__), "plugin")
+    others = before.get("ANSIBLE_CALLBACK_PLUGINS", USUAL_PLUGINS)
+    locale = before.get("LC_ALL") or before.get("LC_CTYPE") or before.get("LANG") or ""
+    return {
+        **given,
+        **({} if "utf" in locale.lower() else {"LC_ALL": "C.UTF-8"}),
+        "ANSIBLE_CALLBACK_PLUGINS": f"{plugins}:{others}",
+        "ANSIBLE_FORCE_COLOR": "0",
+        "ANSIBLE_NOCOLOR": "1",
+        "SALTERN_ANSIBLE_STEPS": "1",
+    }
+
+
+def _result(playbook: Playbook, steps: Steps, reader: Reader, ended: Ended) -> Result:
+    reader.broken_off()
+    shows = any(playbook.given.get(name) for name in ONLY_SHOW)
+    if not reader.heard and ended.code == 0 and not shows:
+        steps(unparsed(ended, "it has not told its results: is the callback plugin kept from loading?"))
+    data: dict[str, object] = {"playbook": playbook.path, "rundir": playbook.rundir, "hosts": reader.hosts}
+    if shows:
+        data["shown"] = ended.tail
+    return concluded(
+        "ansible-playbook",
+        steps,
+        ended,
+        Verdict(
+            what="result",
+            codes=CODES,
+            data=data,
+            why=_why(steps, reader, ended),
+            warnings=(f"{reader.unread} events could not be read",) if reader.unread else (),
+        ),
+    )
+
+
+def _why(steps: Steps, reader: Reader, ended: Ended) -> str:
+    if steps.failures:
+        more = " …" if len(steps.failures) > MOST_NAMED else ""
+        return f"failed: {', '.join(steps.failures[:MOST_NAMED])}{more}"
+    return "\n".join(reader.errors).strip() or ("" if reader.heard else ended.tail)
+
+
+def fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str, object]) -> SubResult:
+    """The working copy of the playbooks, as a step of its own."""
+    from saltern.modules.states.git.latest import latest
+
+    arguments: dict[str, Any] = {"target": target, **git_kwargs}
+    try:
+        result = latest.body(ctx, repository, **arguments)
+    except TypeError as problem:  # an argument that git.latest does not have
+        raise BadArgument(f"git_kwargs: {problem}") from None
+    return SubResult(
+        name=repository,
+        id=repository,
+        state="git",
+        fun="latest",
+        outcome=result.outcome,
+        comment=result.comment,
+        changes=result.changes,
+        data=result.data,
+        warnings=result.warnings,
+    )
+
+
+def would_fetch(step: SubResult, rundir: str) -> Result | None:
+    """What to answer when the working copy is not to be had, or would only be made now."""
+    if step.outcome is Outcome.FAILED:
+        return Result(outcome=Outcome.FAILED, comment=f"the playbooks could not be fetched: {step.comment}")
+    if step.outcome is Outcome.WOULD_CHANGE and not os.path.isdir(rundir):
+        told = "the playbooks would be fetched; what they would do is not known before"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=told)
+    return None

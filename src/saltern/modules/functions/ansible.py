@@ -1,0 +1,112 @@
+"""``ansible``: run playbooks, ask for hosts and the version."""
+
+from __future__ import annotations
+
+from saltern.language.result import Outcome, Result, SubResult
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.engines.ansible.command import Scratch, merged
+from saltern.modules.engines.ansible.command import inventory as inventory_options
+from saltern.modules.engines.ansible.run import INSTALL, Playbook, locate, play, surroundings
+from saltern.modules.engines.find import find
+from saltern.modules.engines.steps import Steps
+from saltern.modules.machine import Refused, said
+
+
+@function
+def playbooks(
+    ctx: Context,
+    /,
+    playbook: str,
+    rundir: str | None = None,
+    bin_dir: str | None = None,
+    timeout: float | None = None,
+    **kwargs: object,
+) -> dict[str, object]:
+    """Run a playbook, and give its results as data.
+
+    Args:
+        playbook: a path, relative to ``rundir`` if that is given, or ``salt://…``.
+        rundir: the directory to run in; that of the playbook if not set.
+        bin_dir: where ``ansible-playbook`` is; else as configured under ``engines``, or on PATH.
+        timeout: seconds after which Ansible is ended.
+        kwargs: the options of the state of the same name (``inventory``, ``limit``, ``tags``, ``extra_vars``,
+            ``check`` …), and ``syntax_check``, ``list_hosts``, ``list_tags``, ``list_tasks``.
+
+    Example:
+        ```console
+        $ saltern call ansible.playbooks /srv/plays/site.yml inventory=web1,web2, check=True
+        ```
+    """
+    steps = Steps(ctx)
+    path, base = locate(ctx, playbook, rundir)
+    wanted = Playbook(
+        path=path, rundir=base, given=merged({"diff": True}, kwargs), bin_dir=bin_dir, timeout=timeout
+    )
+    result = play(ctx, wanted, steps)
+    return {
+        "result": result.outcome is not Outcome.FAILED,
+        "comment": result.comment,
+        **result.data,
+        "steps": [_shown(step) for step in steps.kept],
+    }
+
+
+def _shown(step: SubResult) -> dict[str, object]:
+    shown: dict[str, object] = {
+        "id": step.id,
+        "fun": step.fun,
+        "result": step.outcome.value,
+        "changes": step.changes,
+        "comment": step.comment,
+        "ran": step.ran,
+    }
+    return {**shown, "items": [_shown(item) for item in step.sub]} if step.sub else shown
+
+
+@function
+def targets(ctx: Context, inventory: str | None = None, bin_dir: str | None = None) -> dict[str, object]:
+    """The hosts and groups of an inventory, with their variables.
+
+    Args:
+        inventory: a file, a ``salt://`` file or a ``host,host,`` list; Ansible's own if not set.
+        bin_dir: where ``ansible-inventory`` is.
+
+    Example:
+        ```console
+        $ saltern call ansible.targets inventory=web1,web2,
+        ```
+    """
+    import json
+
+    with Scratch(ctx) as scratch:
+        words = list(inventory_options(ctx, scratch, inventory)) if inventory else []
+        text = _output(ctx, "ansible-inventory", "--list", *words, bin_dir=bin_dir)
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+@function
+def version(ctx: Context, bin_dir: str | None = None) -> str:
+    """The version of ansible-core.
+
+    Args:
+        bin_dir: where ``ansible`` is.
+
+    Example:
+        ```console
+        $ saltern call ansible.version
+        ```
+    """
+    first = _output(ctx, "ansible", "--version", bin_dir=bin_dir).partition("\n")[0]
+    return first.rpartition(" ")[2].rstrip("]")
+
+
+def _output(ctx: Context, program: str, *words: str, bin_dir: str | None) -> str:
+    path = find(ctx, program, engine="ansible", install=INSTALL, bin_dir=bin_dir)
+    if isinstance(path, Result):
+        raise Refused(path.comment)
+    ran = ctx.host.run([path, *words], env=surroundings({}), user=ctx.runas)
+    if ran.code:
+        raise Refused(f"{program}: {said(ran)}")
+    return ran.out
