@@ -45,7 +45,7 @@ class Frames:
         self._rules = replace(rules, exclude=())  # what the command line excludes is the whole run's
         self._delays = delays
         self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
-        self._open: list[Document] = []
+        self._open: list[Document | None] = []
 
     def make(self, call: Call) -> Plan:
         session, target = self._session, call.target
@@ -56,10 +56,11 @@ class Frames:
                 session.refresh(again)
             returned = previous(call)
             document = self._rendered(target, returned)
+            loader = RenderedLoader(session, document, target.name if target.block else "")
             plan = planned(
                 session,
-                [document.ref],
-                RenderedLoader(session, document),
+                [loader.ref],
+                loader,
                 self._rules,
                 found,
                 delays=self._delays,
@@ -74,10 +75,16 @@ class Frames:
         session.run.chunks = plan.chunks
         return plan
 
+    def enter(self, plan: Plan) -> None:
+        self._outer.append(self._session.run.chunks)
+        self._open.append(None)
+        self._session.run.chunks = plan.chunks
+
     def leave(self) -> None:
         """Of a frame that has run, only its answers are kept."""
         document = self._open.pop()
-        document.blocks, document.data = NO_BLOCKS, None
+        if document is not None:
+            document.blocks, document.data = NO_BLOCKS, None
         for chunk in self._session.run.chunks:
             chunk.delayed = ()
         self._session.run.chunks = self._outer.pop()

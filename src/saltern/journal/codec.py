@@ -47,18 +47,6 @@ _FRAME = (
     "states",
     "scoped",
 )
-    "path",
-    "kind",
-    "name",
-    "depth",
-    "caller",
-    "parent",
-    "jid",
-    "parent_jid",
-    "first",
-    "states",
-    "scoped",
-)
 
 
 class Remembered(Struct, frozen=True):
@@ -119,10 +107,10 @@ def frame_in(body: Body) -> Frame:
 # -- plans ---------------------------------------------------------------------------------------------
 
 
-def plan_out(plan: Plan, rendered: Sequence[str] = ()) -> Body:
+def plan_out(plan: Plan) -> Body:
     scopes = _Scopes()
     chunks = [_chunk_out(chunk, scopes) for chunk in plan.chunks]
-    return {"rendered": list(rendered), "chunks": chunks, "scopes": scopes.bodies}
+    return {"rendered": plan.rendered, "chunks": chunks, "scopes": scopes.bodies}
 
 
 def chunks_in(body: Body, sources: Mapping[str, str]) -> list[Chunk]:
@@ -318,6 +306,5 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, list):
         return all(map(_is_plain, value))
     return value.__class__ is dict and all(
-        key.__class__ is str and _is_plain(inner)
-        for key, inner in value.items()
+        key.__class__ is str and _is_plain(inner) for key, inner in value.items()
     )

@@ -38,6 +38,7 @@ class Chunk(Struct, kw_only=True, gc=False):
     words: frozenset[str] = frozenset()
     delayed: tuple[Target, ...] = ()  # rendered and run right after it
     late: tuple[str, ...] = ()  # the registers that its arguments ask for
+    literal: bool = False  # has texts that are data, whatever they look like
     broken: str = ""  # why it cannot be called at all, found while compiling
     declared: Declaration
 

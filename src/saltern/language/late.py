@@ -8,9 +8,11 @@ shell could mean by ``${…}`` is ever touched.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
+
+from saltern.language.diagnostics import did_you_mean
 
 OPEN = "${delayed:"
 NAME = re.compile(r"[A-Za-z_][\w-]*")
@@ -25,14 +27,23 @@ class Literal(str):
     __slots__ = ()
 
 
-def literal(value: object, odd: Collection[str]) -> object:
-    """The value with every text in it literal that holds one of ``odd``."""
+def literal(value: object, is_data: Callable[[str], bool]) -> object:
+    """The value with every text in it literal that is data."""
+    return each_text(value, lambda text: Literal(text) if is_data(text) else text)
+
+
+def unwrapped(value: object) -> object:
+    """The value with its literals as plain text, for whoever is called with it."""
+    return each_text(value, lambda text: str(text) if isinstance(text, Literal) else text)
+
+
+def each_text(value: object, change: Callable[[str], object]) -> object:
     if isinstance(value, str):
-        return Literal(value) if any(text in value for text in odd) else value
+        return change(value)
     if isinstance(value, Mapping):
-        return {key: literal(inner, odd) for key, inner in value.items()}
+        return {key: each_text(inner, change) for key, inner in value.items()}
     if isinstance(value, list):
-        return [literal(inner, odd) for inner in value]
+        return [each_text(inner, change) for inner in value]
     return value
 
 
@@ -41,6 +52,8 @@ class BadReference(Exception):
 
 
 class Reference(Struct, frozen=True):
+    """An escaped one has no name."""
+
     text: str  # as written
     name: str
     path: tuple[str, ...]
@@ -51,8 +64,7 @@ def references(value: object) -> Iterator[Reference]:
     if isinstance(value, str):
         if OPEN in value and not isinstance(value, Literal):
             for found in _REFERENCE.finditer(value):
-                if not found["escape"]:
-                    yield _parse(found[0], found["inner"])
+                yield Reference(found[0], "", ()) if found["escape"] else _parse(found[0], found["inner"])
     elif isinstance(value, Mapping):
         for inner in value.values():
             yield from references(inner)
@@ -63,13 +75,10 @@ def references(value: object) -> Iterator[Reference]:
 
 def filled(value: object, look: Callable[[Reference], object]) -> object:
     """The value with every reference replaced by what ``look`` gives for it."""
-    if isinstance(value, str):
-        return _filled(value, look) if OPEN in value and not isinstance(value, Literal) else value
-    if isinstance(value, Mapping):
-        return {key: filled(inner, look) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [filled(inner, look) for inner in value]
-    return value
+    return each_text(
+        value,
+        lambda text: _filled(text, look) if OPEN in text and not isinstance(text, Literal) else text,
+    )
 
 
 def _filled(text: str, look: Callable[[Reference], object]) -> object:
@@ -82,7 +91,8 @@ def _filled(text: str, look: Callable[[Reference], object]) -> object:
             return found[0][1:]
         return written(look(_parse(found[0], found["inner"])))
 
-    return _REFERENCE.sub(one, text)
+    made = _REFERENCE.sub(one, text)
+    return Literal(made) if text.startswith(OPEN) else made  # what begins with data is no slot
 
 
 def written(value: object) -> str:
@@ -105,13 +115,14 @@ def follow(value: object, reference: Reference) -> object:
             value = value[int(step)]
         else:
             before = ".".join((reference.name, *reference.path[:place]))
-            raise BadReference(f"{reference.text}: {before} has no {step!r}; {_there(value)}")
+            raise BadReference(f"{reference.text}: {before} has no {step!r}; {_there(value, step)}")
     return value
 
 
-def _there(value: object) -> str:
+def _there(value: object, step: str) -> str:
     if isinstance(value, Mapping):
-        return f"it has {', '.join(map(str, value))}" if value else "it is empty"
+        near = did_you_mean(step, list(map(str, value)))
+        return near or (f"it has {', '.join(map(str, value))}" if value else "it is empty")
     return f"it is a list of {len(value)}" if isinstance(value, list) else "it is a plain value"
 
 

@@ -31,7 +31,7 @@ def make_plan(
     ``aggregates`` says which chunks want to be done together with others of their kind; ``elsewhere``
     where a target is that is not in this scope, if it is known.
     """
-    plan = Plan(chunks=list(chunks))
+    plan = Plan(chunks=list(chunks), rendered=tuple(rendered))
     related = any(chunk.requisites for chunk in chunks)
     if related:
         _Resolver(plan, rendered, found, elsewhere).all()

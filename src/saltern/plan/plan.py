@@ -30,6 +30,7 @@ class Plan(Struct, kw_only=True):
     """What will run. ``sequence`` holds places and rehearsals in the order they are done."""
 
     chunks: list[Chunk]
+    rendered: tuple[str, ...] = ()  # the names of all files it comes from
     needs: dict[int, tuple[Need, ...]] = field(default_factory=dict)
     preparers: dict[int, tuple[int, ...]] = field(default_factory=dict)  # place → who has a prereq on it
     barriers: list[list[int]] = field(default_factory=list)  # the members of barrier len(chunks) + n

@@ -18,9 +18,12 @@ from saltern.plan.plan import Plan
 _PLAIN = {(outcome, changed): Standing(outcome, changed) for outcome in Outcome for changed in (True, False)}
 
 
+RESUMED = "resumed"  # in a result: called again after the run broke; who knows what it changed before
+
+
 def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
     """One failure among all of them is a failure; one change is a change."""
-    outcome, changed = answer.result.outcome, bool(answer.result.changes)
+    outcome, changed = answer.result.outcome, bool(answer.result.changes) or RESUMED in answer.result.extra
     for one in spawned:
         changed = changed or bool(one.result.changes)
         if one.result.outcome is Outcome.FAILED:

@@ -10,22 +10,27 @@ from msgspec.structs import replace
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Target
 from saltern.language.events import Answer, ChunkFinished, Event, FrameFinished, FrameStarted
-from saltern.language.result import Result, failed
+from saltern.language.result import Outcome, Result, failed
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
-from saltern.runtime.answers import standing
+from saltern.runtime.answers import Answers, standing
 from saltern.runtime.frames import FATES, Fate, came, placeholder, refusal, stand_in
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.world import INTERRUPTED, World
+
+REFUSED = "refused"  # in a result: over the repeat limit, which is nobody else's failure
 
 
 class Scope(Protocol):
     """The run that the caller belongs to."""
 
     world: World
+    answers: Answers
     depth: int
     jid: str
     stopped: str
+
+    path: str
 
     def next_number(self) -> int: ...
     def is_failhard(self, chunk: Chunk) -> bool: ...
@@ -45,21 +50,46 @@ class Delayed:
         self.answer = answer
         self.result = result
         self.steps = steps
+        self.known = self._filled()
+        self.at = 0  # the place of the target that is due
+
+    def _filled(self) -> Answer:
+        """The answer for what is rendered after it: with the name and the contexts that it really had."""
+        chunk = self.answer.chunk
+        if not chunk.late:
+            return self.answer
+        from saltern.runtime.late import filled_in
+
+        filled = filled_in(chunk, self.scope.answers.registers, test=False)
+        return replace(self.answer, chunk=filled) if isinstance(filled, Chunk) else self.answer
 
     def all(self) -> list[Answer]:
         """What the targets came to, as far as it counts for those who wait for the caller."""
         counted: list[Answer] = []
         state = came(self.result, standing(self.answer, self.steps), test=self.world.rules.test)
-        for target in self.answer.chunk.delayed:
+        for at, target in enumerate(self.known.chunk.delayed):
+            self.at = at
+            before = self._before(target)
+            if before is not None:
+                counted += before
+                continue
             fate = FATES[target.when][state]
             if self.scope.stopped:
                 counted.append(self._not_reached(target))
             elif fate is Fate.RENDER:
-                counted += self._rendered(target, counted)
+                came_to = self._rendered(target, counted)
+                counted += came_to
+                self._end_if_failed(came_to)
             else:
                 told = placeholder(fate, state, self.answer.chunk, self.result)
                 counted.append(self._stand_in(target, told))
         return counted
+
+    def _end_if_failed(self, came_to: Sequence[Answer]) -> None:
+        """Of a caller that is marked failhard, nothing more is rendered after a target has failed."""
+        chunk = self.answer.chunk
+        if any(one.result.outcome is Outcome.FAILED for one in came_to) and self.scope.is_failhard(chunk):
+            self.scope.stopped = self.scope.stopped or f"{chunk.sls}.{chunk.id} failed and is marked failhard"
 
     def not_reached(self) -> None:
         for target in self.answer.chunk.delayed:
@@ -67,7 +97,8 @@ class Delayed:
 
     def _not_reached(self, target: Target) -> Answer:
         why = "interrupted" if self.scope.stopped == INTERRUPTED else "failhard"
-        return self._stand_in(target, not_run(f"not rendered ({why}): {self.scope.stopped}"))
+        told = not_run(f"not rendered ({why}): {self.scope.stopped}")
+        return self._stand_in(target, told, reached=False)
 
     def _rendered(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
         """One frame, unless it is one too many."""
@@ -80,11 +111,37 @@ class Delayed:
         begin = world.clock.tick()
         try:
             plan = world.maker.make(
-                Call(target=target, answer=self.answer, result=self.result, steps=self.steps, earlier=earlier)
+                Call(target=target, answer=self.known, result=self.result, steps=self.steps, earlier=earlier)
             )
         except Unrendered as problem:
             return [self._stand_in(target, failed(str(problem)))]
         frame = self._frame(target, number, len(plan.chunks))
+        if world.journal:
+            world.journal.frame(scope.path, self.at, frame, plan)
+        return self._run(plan, frame, begin)
+
+    def _before(self, target: Target) -> Sequence[Answer] | None:
+        """What an earlier process has made of this target; a frame that it had begun goes on here."""
+        world, scope, number = self.world, self.scope, self.answer.number
+        if world.journal is None:
+            return None
+        answer = world.journal.had_stand_in(scope.path, number, self.at)
+        if answer is not None:
+            world.listing.append(answer)
+            if REFUSED in answer.result.extra:
+                world.apart.add(answer.number)
+                return []
+            return [answer]
+        frame = world.journal.had_frame(scope.path, number, self.at)
+        if frame is None:
+            return None
+        assert world.maker is not None
+        world.used.take(target, self.answer.path)
+        world.maker.enter(frame[1])
+        return self._run(frame[1], frame[0], world.clock.tick())
+
+    def _run(self, plan: Plan, frame: Frame, begin: float) -> Sequence[Answer]:
+        world, scope = self.world, self.scope
         scope.say(FrameStarted(frame))
         first = len(world.listing)
         try:
@@ -94,11 +151,14 @@ class Delayed:
         frame = replace(frame, took=world.clock.tick() - begin)
         world.frames.append(frame)
         scope.say(FrameFinished(frame))
+        if world.journal:
+            world.journal.frame_ended(frame)
         scope.stopped = scope.stopped or stopped
         return [one for one in world.listing[first:] if one.number not in world.apart]
 
     def _refused(self, target: Target, why: str, *, counts: bool) -> Sequence[Answer]:
-        refused = self._stand_in(target, not_run(why))
+        told = not_run(why)
+        refused = self._stand_in(target, told if counts else replace(told, extra={REFUSED: True}))
         if self.scope.is_failhard(self.answer.chunk):
             told = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
             self.scope.stopped = self.scope.stopped or told
@@ -123,7 +183,7 @@ class Delayed:
             scoped=target.words.scoped,
         )
 
-    def _stand_in(self, target: Target, result: Result) -> Answer:
+    def _stand_in(self, target: Target, result: Result, *, reached: bool = True) -> Answer:
         """Write down an answer in the place of a frame."""
         answer = Answer(
             chunk=stand_in(self.answer.chunk, target),
@@ -136,5 +196,7 @@ class Delayed:
             frame=self.answer.path,
         )
         self.world.listing.append(answer)
+        if self.world.journal and reached:
+            self.world.journal.stand_in(self.scope.path, self.at, answer)
         self.scope.say(ChunkFinished(answer))
         return answer

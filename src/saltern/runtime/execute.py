@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import words_of
+from saltern.language.late import unwrapped
 from saltern.language.result import Outcome, Result, not_called
 from saltern.runtime.answers import NO_REGISTERS, Registers
 from saltern.runtime.guards import BadCondition, checked, skip_reason
@@ -92,10 +93,12 @@ class Executor:
             if self._allowed is not None and not self._allowed(chunk):
                 return NOT_ALLOWED
             args = chunk.args
-            if chunk.name.startswith(PREFIX):
+            if chunk.literal or chunk.name.startswith(PREFIX):
                 args = {**args, "name": chunk.name}
             if has_slots(args):
                 args = resolve(args, self._caller)
+            if chunk.literal:
+                args = {key: unwrapped(value) for key, value in args.items()}
         except (BadCondition, BadSlot) as problem:
             return not_called(str(problem))
         except Exception as problem:

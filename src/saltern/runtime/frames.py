@@ -58,7 +58,7 @@ def came(result: Result, standing: Standing, *, test: bool) -> Came:
     outcome = standing.outcome
     if outcome is Outcome.FAILED:
         return Came.FAILED
-    if outcome is Outcome.WOULD_CHANGE and test and result.called:
+    if outcome is Outcome.WOULD_CHANGE and test and (result.called or not result.ran):
         return Came.UNKNOWN
     if not result.ran or (outcome is Outcome.WOULD_CHANGE and not result.called):
         return Came.HELD

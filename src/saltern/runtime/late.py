@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
+from saltern.language.delayed import Target
 from saltern.language.late import BadReference, Reference, filled, follow
 from saltern.language.result import Outcome, Result, not_called
 from saltern.runtime.answers import Registers, Returned
@@ -19,10 +20,17 @@ def filled_in(chunk: Chunk, registers: Registers, *, test: bool) -> Chunk | Resu
     try:
         args = filled(chunk.args, lambda reference: _value(reference, registers))
         name = filled(chunk.name, lambda reference: _value(reference, registers))
+        delayed = [_known(target, registers) for target in chunk.delayed]
     except BadReference as problem:
         return not_called(str(problem))
     assert isinstance(args, dict)
-    return replace(chunk, args=args, name=str(name))
+    return replace(chunk, args=args, name=str(name), delayed=tuple(delayed))
+
+
+def _known(target: Target, registers: Registers) -> Target:
+    context = filled(target.context, lambda reference: _value(reference, registers))
+    assert isinstance(context, dict)
+    return replace(target, context=context)
 
 
 def deferred(names: list[str]) -> Result:

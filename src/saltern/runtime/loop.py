@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
@@ -31,11 +30,11 @@ from saltern.language.result import Outcome, Result, failed, skipped
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
 from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
-from saltern.runtime.answers import Answers, Returned
+from saltern.runtime.answers import RESUMED, Answers, Returned
 from saltern.runtime.decide import Verdict, blocked, decide
 from saltern.runtime.execute import Executor
 from saltern.runtime.parallel import Parallel, is_parallel
-from saltern.runtime.ports import Caller, FrameMaker, Recorder
+from saltern.runtime.ports import Begun, Caller, FrameMaker, Known, Recorder
 from saltern.runtime.substates import SubStates, effective, judged
 from saltern.runtime.world import INTERRUPTED, Rules, World
 from saltern.system.clock import Clock
@@ -62,14 +61,6 @@ def run(
         return whole.all()
     finally:
         sys.setrecursionlimit(before)
-
-
-class _Begun(Struct, frozen=True):
-    """When a chunk was taken up, and the number it got."""
-
-    number: int
-    started: float
-    tick: float
 
 
 class _Run:
@@ -99,7 +90,9 @@ class _Run:
             end=self.ended,
             over=lambda: bool(self.stopped),
         )
-        self.begun: dict[int, _Begun] = {}  # being called, here or in a process of their own
+        self.begun: dict[int, Begun] = {}  # being called, here or in a process of their own
+        self.journal = world.journal
+        self.again: dict[int, int] = {}  # begun before the run broke → the number it had
         self.gone: set[tuple[int, ...]] = set()  # groups whose first member has run
         self.stopped = ""
 
@@ -148,12 +141,38 @@ class _Run:
         for step in self.plan.sequence:
             if step < 0:
                 self.rehearse(~step)
-            elif done[step] is None:
+            elif done[step] is None and not self.replayed(step):
                 self.take(step)
             if self.parallel.busy:
                 self.parallel.reap()
             if self.stopped:
                 return
+
+    def replayed(self, place: int) -> bool:
+        """Whether an earlier process has done with it; what it had still to render goes on here."""
+        known = self.journal.known(self.path, place, self.plan.chunks[place]) if self.journal else None
+        if known is None:
+            return False
+        if known.answer is None:
+            return self.doubted(place, known)
+        self.world.listing.extend(known.steps)
+        result = known.result or known.answer.result
+        self.settle(place, known.answer, result, list(known.steps), replayed=True)
+        return True
+
+    def doubted(self, place: int, known: Known) -> bool:
+        """It was being called when the run broke."""
+        from saltern.runtime.resuming import indeterminate, way
+
+        chunk = self.plan.chunks[place]
+        how = way(chunk)
+        assert known.started is not None
+        if how == "rerun":
+            self.again[place] = known.started.number
+            return False
+        begun = Begun(known.started.number, known.started.started, self.clock.tick())
+        self.record(place, indeterminate(how), begun)
+        return True
 
     def take(self, place: int) -> None:
         """Answer it now, or postpone it for what still runs beside us."""
@@ -179,17 +198,25 @@ class _Run:
         elif self.rules.disabled is not None and self.rules.disabled(chunk):
             result = not_run(f"not run: {chunk.function} is disabled on this machine")
         elif is_parallel(self.plan, place):
-            self.begun[place] = _Begun(self.next_number(), started, tick)
+            self.begin(place, started, tick)
             self.parallel.start(place, lambda: self.called(chunk, verdict))
             return
         else:
-            begun = self.begun[place] = _Begun(self.next_number(), started, tick)
+            begun = self.begin(place, started, tick)
             steps = SubStates(self, chunk, begun.number)
             result = self.called(self.enlarged(place), verdict, steps)
             del self.begun[place]
             self.record(place, result, begun, steps)
             return
-        self.record(place, result, _Begun(self.next_number(), started, tick))
+        self.record(place, result, Begun(self.next_number(), started, tick))
+
+    def begin(self, place: int, started: float, tick: float) -> Begun:
+        """It is about to be called: that is on disk before it acts."""
+        number = self.again[place] if place in self.again else self.next_number()
+        begun = self.begun[place] = Begun(number, started, tick)
+        if self.journal:
+            self.journal.starting(self.path, place, self.plan.chunks[place], begun)
+        return begun
 
     def ended(self, place: int, result: Result) -> None:
         """A chunk in a process of its own has answered; what it sent is told now."""
@@ -224,7 +251,7 @@ class _Run:
         self,
         place: int,
         result: Result,
-        begun: _Begun,
+        begun: Begun,
         steps: SubStates | None = None,
         *,
         parallel: bool = False,
@@ -236,6 +263,8 @@ class _Run:
                 steps(step)
             below = steps.answers
             result = judged(result, below)
+        if place in self.again:
+            result = replace(result, extra={**result.extra, RESUMED: True})
         answer = Answer(
             chunk=chunk,
             result=silenced(chunk, result) if chunk.words else result,
@@ -248,14 +277,23 @@ class _Run:
             depth=self.depth,
             frame=self.path,
         )
+        if self.journal:
+            self.journal.finished(self.path, place, answer, result)
+        self.settle(place, answer, result, below)
+
+    def settle(
+        self, place: int, answer: Answer, result: Result, below: list[Answer], *, replayed: bool = False
+    ) -> None:
+        """All that follows from an answer. One that is ``replayed`` was told and acted on before."""
+        chunk = answer.chunk
         self.answers.record(place, answer)
         if below:
             self.answers.roll_up(place, below)
-        if self.tell:
+        if self.tell and not replayed:
             self.tell(ChunkFinished(answer))
             for event in events(answer, every=self.rules.events):
                 self.tell(event)
-        if not self.rules.test and (chunk.words or chunk.state in RELOADING_STATES):
+        if not self.rules.test and not replayed and (chunk.words or chunk.state in RELOADING_STATES):
             self.look_again(answer)
         if "register" in chunk.words:
             self.answers.registers[str(chunk.args["register"])] = Returned(answer, result)
@@ -291,6 +329,15 @@ class _Run:
         """What would this chunk change? One that fails already here has answered for good."""
         if self.parallel.busy:
             self.parallel.settle(place, rehearsal=True)
+        known = self.journal.was_rehearsed(self.path, place) if self.journal else None
+        if known is not None:
+            self.answers.rehearsed[place] = known
+            return
+        self.foresee(place)
+        if self.journal:
+            self.journal.rehearsed(self.path, place, self.answers.rehearsed[place])
+
+    def foresee(self, place: int) -> None:
         chunk = self.plan.chunks[place]
         started, tick = self.clock.now(), self.clock.tick()
         verdict = decide(self.plan, place, self.answers, rehearsal=True)
@@ -305,7 +352,7 @@ class _Run:
         came = effective(result)
         self.answers.rehearsed[place] = Standing(came.outcome, came.changed or foreseen)
         if came.outcome is Outcome.FAILED:
-            begun = _Begun(self.next_number(), started, tick)
+            begun = Begun(self.next_number(), started, tick)
             self.record(place, result, begun, SubStates(self, chunk, begun.number))
 
     def untimed(self, chunk: Chunk, result: Result, number: int) -> Answer:
@@ -346,9 +393,15 @@ class _Run:
             if self.answers.standings[listener.to] is not None and self.answers.effective(listener.to).changed
         }
         for place in heard:
-            self.react(self.plan.chunks[place])
+            before = self.journal.has_listened(self.path, place) if self.journal else None
+            if before is not None:
+                self.answers.listing.append(before)
+                continue
+            answer = self.react(self.plan.chunks[place])
+            if self.journal:
+                self.journal.listened(self.path, place, answer)
 
-    def react(self, chunk: Chunk) -> None:
+    def react(self, chunk: Chunk) -> Answer:
         heard = replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
         started, tick = self.clock.now(), self.clock.tick()
         self.say(ChunkStarted(heard, started))
@@ -373,3 +426,4 @@ class _Run:
         )
         self.answers.listing.append(answer)
         self.say(ChunkFinished(answer))
+        return answer

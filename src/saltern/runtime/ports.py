@@ -8,8 +8,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from saltern.language.chunk import Chunk
-from saltern.language.delayed import Target
+from saltern.language.delayed import Frame, Target
 from saltern.language.events import Answer, Event
+from saltern.language.requisites import Standing
 from saltern.language.result import Result, SubResult
 from saltern.plan.plan import Plan
 
@@ -61,6 +62,54 @@ class Caller(Protocol):
         ...
 
 
+class Begun(Struct, frozen=True):
+    """When a chunk was taken up, and the number it got."""
+
+    number: int
+    started: float
+    tick: float
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """What is known of a chunk from before the run broke: its answer, or only that it was ``started``."""
+
+    answer: Answer | None = None
+    result: Result | None = None
+    steps: Sequence[Answer] = ()
+    started: Begun | None = None
+
+
+Planner = Callable[[Sequence[Chunk], Sequence[str]], Plan]
+
+
+class Journal(Protocol):
+    """Is told everything before it counts as done, and knows what an earlier process was told.
+
+    ``scope`` is the path of a frame, empty for the run itself; ``caller`` is a run number and ``target``
+    the place of an entry among those of its caller. Raises ``OperationError`` when it cannot write: then
+    nothing more may be done.
+    """
+
+    @property
+    def number(self) -> int:
+        """The next run number."""
+        ...
+
+    def starting(self, scope: str, place: int, chunk: Chunk, begun: Begun) -> None: ...
+    def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None: ...
+    def step(self, answer: Answer) -> None: ...
+    def rehearsed(self, scope: str, place: int, standing: Standing) -> None: ...
+    def frame(self, scope: str, target: int, frame: Frame, plan: Plan) -> None: ...
+    def frame_ended(self, frame: Frame) -> None: ...
+    def stand_in(self, scope: str, target: int, answer: Answer) -> None: ...
+    def listened(self, scope: str, place: int, answer: Answer) -> None: ...
+    def known(self, scope: str, place: int, chunk: Chunk) -> Known | None: ...
+    def was_rehearsed(self, scope: str, place: int) -> Standing | None: ...
+    def had_frame(self, scope: str, caller: int, target: int) -> tuple[Frame, Plan] | None: ...
+    def had_stand_in(self, scope: str, caller: int, target: int) -> Answer | None: ...
+    def has_listened(self, scope: str, place: int) -> Answer | None: ...
+
+
 class Recorder(Protocol):
     """Is told everything that happens, in order."""
 
@@ -87,6 +136,10 @@ class FrameMaker(Protocol):
 
     def make(self, call: Call) -> Plan:
         """The states of the frame; they are the run's until ``leave``. Raises ``Unrendered``."""
+        ...
+
+    def enter(self, plan: Plan) -> None:
+        """The same, for a frame that was made before the run broke."""
         ...
 
     def leave(self) -> None:

@@ -29,8 +29,6 @@ def has_slots(args: Mapping[str, object]) -> bool:
         elif value.__class__ in (list, dict):
             if PREFIX in repr(value):
                 return True
-        elif value.__class__ is Literal:
-            return True
     return False
 
 

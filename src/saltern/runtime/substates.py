@@ -66,6 +66,8 @@ class SubStates:
         )
         self.answers.append(answer)
         scope.world.listing.append(answer)
+        if scope.world.journal:
+            scope.world.journal.step(answer)
         scope.say(ChunkFinished(answer))
         for inner in step.sub:
             self._add(inner, chunk, answer.number, level + 1)

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Limit, Target
 from saltern.language.events import Answer
-from saltern.runtime.ports import Allowed, Caller, FrameMaker, Recorder
+from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Recorder
 from saltern.system.clock import Clock
 
 INTERRUPTED = "the run was interrupted"
@@ -58,6 +58,7 @@ class World(Struct):
     rules: Rules
     tell: Recorder | None
     maker: FrameMaker | None
+    journal: Journal | None = None
     number: int = 0  # the next
     jid: str = ""  # the last one given
     listing: list[Answer] = field(default_factory=list)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from saltern.compat.results import to_result, to_salt
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, SubResult
 
 GOOD = {"name": "a", "result": True, "changes": {}, "comment": ""}
 
@@ -59,17 +59,22 @@ def test_changes_of_a_bad_return_are_not_lost() -> None:
     assert to_result({"name": "a", "result": True, "changes": {"a": 1}}, "m.f").changes == {"a": 1}
 
 
-def test_steps_below_a_state_are_read_and_odd_ones_are_told() -> None:
+def test_each_step_below_a_state_is_read_or_refused_by_itself() -> None:
     low = {"state": "x", "__id__": "i", "name": "n", "fun": "f"}
-    given = {**GOOD, "sub_state_run": [{"low": low, "result": True, "changes": {"a": 1}}, {"low": low}, 7]}
-    result = to_result(given, "m.f")
-    assert [(one.state, one.id, one.name, one.fun, one.changes) for one in result.sub] == [
-        ("x", "i", "n", "f", {"a": 1})
-    ]
-    assert [one.partition(":")[0] for one in result.warnings] == ["sub_state_run[1]", "sub_state_run[2]"]
-    assert to_result({**GOOD, "sub_state_run": "x"}, "m.f").warnings == (
-        "sub_state_run is a str, not a list",
-    )
+    good = {"low": low, "result": True, "changes": {"a": 1}, "comment": ""}
+    result = to_result({**GOOD, "sub_state_run": [good, {"low": low}, 7]}, "m.f")
+    assert result.outcome is Outcome.OK
+    first, second, third = result.sub
+    assert (first.state, first.id, first.name, first.fun, first.changes) == ("x", "i", "n", "f", {"a": 1})
+    assert (second.name, second.outcome) == ("n", Outcome.FAILED)
+    assert "it has no 'changes', 'result', 'comment'" in second.comment
+    assert "this entry is a int, not a dictionary" in third.comment
+
+
+def test_steps_that_are_no_list_are_one_failed_step() -> None:
+    (step,) = to_result({**GOOD, "sub_state_run": "x"}, "m.f").sub
+    assert step.outcome is Outcome.FAILED
+    assert "sub_state_run is a str, not a list" in step.comment
 
 
 def test_there_and_back_again() -> None:
@@ -80,5 +85,18 @@ def test_there_and_back_again() -> None:
         warnings=("w",),
         quiet=True,
         extra={"x": 1},
+        sub=(
+            SubResult(
+                name="n",
+                id="i",
+                outcome=Outcome.FAILED,
+                changes={"b": 2},
+                data={"c": 3},
+                took=1.5,
+                started=7.0,
+                timed=True,
+                sub=(SubResult(name="inner", id="inner", outcome=Outcome.OK, ran=False),),
+            ),
+        ),
     )
     assert to_result(to_salt(result, "n"), "m.f") == result

@@ -1,0 +1,163 @@
+"""Writes down what a run does, and knows what it did before it broke. Implements ``runtime.ports.Journal``.
+
+The rule: what is about to act is on disk before it acts; what has changed something is on disk before
+the next step. All else rides along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.journal.codec import (
+    answer_in,
+    answer_out,
+    chunks_in,
+    frame_in,
+    frame_out,
+    plan_out,
+    result_in,
+    result_out,
+)
+from saltern.journal.fold import RunState, ScopeState
+from saltern.journal.store import Writer
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import Frame
+from saltern.language.events import Answer
+from saltern.language.requisites import Standing
+from saltern.language.result import Outcome, Result
+from saltern.plan.plan import Plan
+from saltern.runtime.ports import Begun, Known, Planner
+from saltern.runtime.resuming import is_once
+
+HARMLESS = frozenset({"test"})  # states that touch nothing: no start of theirs needs to be on disk
+
+
+class Recorder:
+    """One run. ``past`` is what an earlier process has written of it; ``planner`` makes plans of chunks."""
+
+    def __init__(self, writer: Writer, past: RunState | None = None, planner: Planner | None = None) -> None:
+        self._writer = writer
+        self._past = past or RunState()
+        self._planner = planner
+
+    # -- what happens ----------------------------------------------------------------------------
+
+    def begin(self, head: Mapping[str, object], plan: Plan, sources: Mapping[str, str]) -> None:
+        """Before anything acts: who asked for what, from which texts, and what will be done."""
+        self._writer.add("run", head)
+        self._writer.add("sources", sources)
+        self._writer.add("plan", plan_out(plan))
+
+    def resumed(self, head: Mapping[str, object]) -> None:
+        self._writer.add("resumed", head)
+
+    def starting(self, scope: str, place: int, chunk: Chunk, begun: Begun) -> None:
+        body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
+        self._writer.add("start", body)
+        if chunk.state not in HARMLESS:
+            self._writer.sync()
+
+    def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None:
+        body = {"scope": scope, "place": place, "answer": answer_out(answer)}
+        chunk = answer.chunk
+        if result is not answer.result and (chunk.delayed or "register" in chunk.words):
+            body["result"] = result_out(result)  # hidden from reports, needed by what comes later
+        self._writer.add("done", body)
+        if result.changes or is_once(chunk):
+            self._writer.sync()
+
+    def step(self, answer: Answer) -> None:
+        self._writer.add("step", answer_out(answer, chunk=True))
+
+    def rehearsed(self, scope: str, place: int, standing: Standing) -> None:
+        body = {
+            "scope": scope,
+            "place": place,
+            "outcome": standing.outcome.value,
+            "changed": standing.changed,
+        }
+        self._writer.add("rehearsed", body)
+
+    def frame(self, scope: str, target: int, frame: Frame, plan: Plan) -> None:
+        self._writer.add(
+            "frame",
+            {"scope": scope, "target": target, "frame": frame_out(frame), "plan": plan_out(plan)},
+        )
+
+    def frame_ended(self, frame: Frame) -> None:
+        self._writer.add("frame-end", {"path": frame.path})
+
+    def stand_in(self, scope: str, target: int, answer: Answer) -> None:
+        body = {"scope": scope, "target": target, "answer": answer_out(answer, chunk=True)}
+        self._writer.add("stand-in", body)
+
+    def listened(self, scope: str, place: int, answer: Answer) -> None:
+        body = {"scope": scope, "place": place, "answer": answer_out(answer, chunk=True)}
+        self._writer.add("listened", body)
+        self._writer.sync()
+
+    def end(self, *, took: float, stopped: str, failed: bool) -> None:
+        self._writer.add("end", {"took": took, "stopped": stopped, "failed": failed})
+        self._writer.sync()
+
+    # -- what happened before ---------------------------------------------------------------------
+
+    @property
+    def number(self) -> int:
+        return self._past.number
+
+    def plan(self) -> Plan:
+        """The plan that the run had when it began."""
+        return self._planned(self._past.scope(""))
+
+    def known(self, scope: str, place: int, chunk: Chunk) -> Known | None:
+        """The answer that a chunk has given, or that it was begun."""
+        state = self._past.scopes.get(scope)
+        if state is None:
+            return None
+        if place in state.done:
+            body = state.done[place]
+            answer = answer_in(body["answer"], chunk)
+            raw = result_in(body["result"]) if "result" in body else answer.result
+            return Known(answer=answer, result=raw, steps=self._steps(answer.number))
+        if place in state.started:
+            return Known(started=Begun(state.started[place]["number"], state.started[place]["started"], 0.0))
+        return None
+
+    def was_rehearsed(self, scope: str, place: int) -> Standing | None:
+        state = self._past.scopes.get(scope)
+        if state is None or place not in state.rehearsed:
+            return None
+        outcome, changed = state.rehearsed[place]
+        return Standing(Outcome(outcome), changed)
+
+    def had_frame(self, scope: str, caller: int, target: int) -> tuple[Frame, Plan] | None:
+        state = self._past.scopes.get(scope)
+        path = state.frames.get((caller, target)) if state else None
+        if path is None:
+            return None
+        inner = self._past.scopes[path]
+        assert inner.frame is not None
+        return frame_in(inner.frame), self._planned(inner)
+
+    def had_stand_in(self, scope: str, caller: int, target: int) -> Answer | None:
+        state = self._past.scopes.get(scope)
+        body = state.stand_ins.get((caller, target)) if state else None
+        return None if body is None else answer_in(body["answer"])
+
+    def has_listened(self, scope: str, place: int) -> Answer | None:
+        state = self._past.scopes.get(scope)
+        body = state.listened.get(place) if state else None
+        return None if body is None else answer_in(body["answer"])
+
+    def _steps(self, number: int) -> list[Answer]:
+        """The sub states of an answer, and theirs."""
+        found: list[Answer] = []
+        for body in self._past.steps.get(number, ()):
+            answer = answer_in(body)
+            found += [answer, *self._steps(answer.number)]
+        return found
+
+    def _planned(self, state: ScopeState) -> Plan:
+        assert self._planner is not None
+        return self._planner(chunks_in(state.plan, self._past.sources), state.plan["rendered"])
