@@ -50,6 +50,7 @@ def environment(work: str) -> dict[str, str]:
         "BENCH_PYTHON": sys.executable,
         "BENCH_WORK": work,
         "SALTERN_CACHEDIR": os.path.join(work, "cache"),
+        "SALTERN_STATE_DIR": os.path.join(work, "state"),
         "PYTHONHASHSEED": "0",
     }
 

@@ -66,7 +66,7 @@ class Tree:
             env, _, path = path.partition("=")
         full = os.path.join(self.scratch if kind == "scratch" else self._root(kind, env), path)
         os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full, "w", encoding="utf-8") as file:
+        with open(full, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
 
     def _root(self, kind: str, env: str) -> str:

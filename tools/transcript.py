@@ -43,6 +43,7 @@ def environment(directory: Path) -> Mapping[str, str]:
         "HOME": str(state),
         "XDG_CONFIG_HOME": str(state),
         "SALTERN_CACHEDIR": str(state / "cache"),
+        "SALTERN_STATE_DIR": str(state / "runs"),
         "SALTERN_ID": "here",
         "COLUMNS": "80",
         "NO_COLOR": "1",

@@ -22,17 +22,19 @@ from saltern.language.events import Answer, Report
 from saltern.language.high import Declaration, Exclusion
 from saltern.language.result import failed
 from saltern.language.source import Mark, Path, SlsRef
-from saltern.modules.check import check
+from saltern.modules.check import check as check_arguments
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.runtime.loop import run
-from saltern.runtime.ports import FrameMaker, Recorder
+from saltern.runtime.ports import FrameMaker, Journal, Recorder
 from saltern.runtime.world import Bounds
 from saltern.runtime.world import Rules as RunRules
 from saltern.session import Session
 from saltern.stages import Delays, TemplateLoader, TreeLoader, planned
 
 if TYPE_CHECKING:
+    from saltern.lint.check import Checked
+    from saltern.lint.rules import Choices
     from saltern.targeting.top import Assigned
 
 NO_TOP = "no top file gives this machine any state: check top.sls in the file roots, or name an SLS"
@@ -57,10 +59,12 @@ def apply(
     tell: Recorder | None = None,
     *,
     compiled: Callable[[], None] | None = None,
+    journal: Callable[[Plan], Journal] | None = None,
+    jid: str = "",
 ) -> Report:
     """Bring this machine to the state that the SLS files describe.
 
-    ``compiled`` is called between compiling and running.
+    ``compiled`` is called between compiling and running; ``journal`` gives whoever writes down what is done.
     """
     found = Diagnostics()
     rules = _compile_rules(session, request)
@@ -83,10 +87,51 @@ def apply(
         rules=_run_rules(session),
         tell=session.telling(tell),
         frames=_frames(session, rules, delays),
+        journal=journal(plan) if journal is not None else None,
+        jid=jid,
     )
     report.warnings = [*session.warnings, *found.warnings, *delays.warnings]
     report.unused = delays.unused()
     return report
+
+
+def resume(session: Session, plan: Plan, tell: Recorder | None, *, jid: str, journal: Journal) -> Report:
+    """Go on with a run that broke: ``plan`` is the one it had, and the journal knows what is done of it."""
+    session.prepare()
+    session.run.chunks = plan.chunks
+    session.run.outbox.listen(tell)
+    delays = Delays(bounds(session).limit, wanted=True)
+    return run(
+        plan,
+        caller=session.caller,
+        clock=session.clock,
+        rules=_run_rules(session),
+        tell=session.telling(tell),
+        frames=_frames(session, CompileRules(), delays),
+        journal=journal,
+        jid=jid,
+    )
+
+
+def check(
+    session: Session, words: Sequence[str], choices: Choices, *, without: Sequence[str] = ()
+) -> Checked:
+    """Compile every file, or those that are named, and every run of the top file; run nothing.
+
+    ``words`` are SLS names and paths, ``without`` patterns of SLS names that are left out.
+    """
+    from saltern.lint.check import check as check_tree
+
+    session.tree.check()
+    session.prepare()
+    return check_tree(
+        session,
+        words,
+        without=without,
+        choices=choices,
+        rules=_compile_rules(session, Request()),
+        limit=bounds(session).limit,
+    )
 
 
 def show_high(session: Session, request: Request, found: Diagnostics) -> dict[str, object]:
@@ -204,7 +249,7 @@ def single(session: Session, function: str, name: str, args: Mapping[str, object
         declared=declared,
     )
     found = Diagnostics()
-    check([chunk], session.registry, found, strict=True)
+    check_arguments([chunk], session.registry, found, strict=True)
     found.check()
     plan = make_plan([chunk], [], found)
     return run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session))

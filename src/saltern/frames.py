@@ -46,6 +46,7 @@ class Frames:
         self._delays = delays
         self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
         self._open: list[Document | None] = []
+        self._suspect: list[bool] = []  # of the same scopes: whether a return holds what only files may say
 
     def make(self, call: Call) -> Plan:
         session, target = self._session, call.target
@@ -55,7 +56,8 @@ class Frames:
             if again:
                 session.refresh(again)
             returned = previous(call)
-            document = self._rendered(target, returned)
+            suspect = any(self._suspect[-1:]) or _is_suspect([returned, target.context])
+            document = rendered(session, target, returned)
             loader = RenderedLoader(session, document, target.name if target.block else "")
             plan = planned(
                 session,
@@ -64,7 +66,7 @@ class Frames:
                 self._rules,
                 found,
                 delays=self._delays,
-                mended=_kept_as_data(returned),
+                mended=_kept_as_data(target) if suspect else None,
                 elsewhere=self._elsewhere,
             )
         except CompileError as problem:
@@ -72,36 +74,25 @@ class Frames:
         self._delays.warnings.update(dict.fromkeys(found.warnings))
         self._outer.append(session.run.chunks)
         self._open.append(document)
+        self._suspect.append(suspect)
         session.run.chunks = plan.chunks
         return plan
 
     def enter(self, plan: Plan) -> None:
         self._outer.append(self._session.run.chunks)
         self._open.append(None)
+        self._suspect.append(any(chunk.literal for chunk in plan.chunks))
         self._session.run.chunks = plan.chunks
 
     def leave(self) -> None:
         """Of a frame that has run, only its answers are kept."""
         document = self._open.pop()
+        self._suspect.pop()
         if document is not None:
             document.blocks, document.data = NO_BLOCKS, None
         for chunk in self._session.run.chunks:
             chunk.delayed = ()
         self._session.run.chunks = self._outer.pop()
-
-    def _rendered(self, target: Target, returned: dict[str, object]) -> Document:
-        outer = target.scope.variables if target.words.scoped else {}
-        values = {**_public(outer), **target.context, "prev_ret": returned}
-        renderers = self._session.renderers
-        if target.block is not None:
-            document = renderers.block(target.block, target.scope, values)
-        else:
-            assert isinstance(target.source, SlsSource)
-            document = renderers.sls(target.source, renderers.allowed(values))
-        if document.blocks is not NO_BLOCKS:
-            inherited = _public(outer) if target.words.scoped else {}
-            document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}
-        return document
 
     def _elsewhere(self, id_: str) -> str:
         """Requisites stay in their scope; say which other one has what is missing."""
@@ -121,6 +112,22 @@ class Frames:
         target = call.target
         head = f"{target.kind} {target.name!r} ({target.place()}), called by {call.answer.path}"
         return f"{head}:\n{out.getvalue().rstrip()}"
+
+
+def rendered(session: Session, target: Target, returned: Mapping[str, object]) -> Document:
+    """What a target becomes after such a return."""
+    outer = target.scope.variables if target.words.scoped else {}
+    values = {**_public(outer), **target.context, "prev_ret": returned}
+    renderers = session.renderers
+    if target.block is not None:
+        document = renderers.block(target.block, target.scope, values)
+    else:
+        assert isinstance(target.source, SlsSource)
+        document = renderers.sls(target.source, renderers.allowed(values))
+    if document.blocks is not NO_BLOCKS:
+        inherited = _public(outer) if target.words.scoped else {}
+        document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}
+    return document
 
 
 def previous(call: Call) -> dict[str, object]:
@@ -155,17 +162,28 @@ def _public(variables: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in variables.items() if not name.startswith("_")}
 
 
-def _kept_as_data(returned: object) -> Callable[[list[Chunk]], None] | None:
-    """What a return says is data, even if it looks like a slot or a reference."""
-    odd = [text for text in _texts(returned) if PREFIX in text or OPEN in text]
-    if not odd:
-        return None
+def _is_suspect(values: object) -> bool:
+    """Whether anything in a return looks like a slot or a late reference."""
+    return any(PREFIX in text or OPEN in text for text in _texts(values))
+
+
+def _kept_as_data(target: Target) -> Callable[[list[Chunk]], None]:
+    """What a return says is data, however a template cuts it: only what a file says word for word is more."""
+    written = [target.block.text] if target.block else []
+    source = target.source if target.block is None else getattr(target.scope.home, "source", None)
+    if isinstance(source, SlsSource):
+        written.append(source.text)
 
     def keep(chunks: list[Chunk]) -> None:
         for chunk in chunks:
-            chunk.args = {word: literal(value, odd) for word, value in chunk.args.items()}
-            if any(text in chunk.name for text in odd):
-                chunk.name = Literal(chunk.name)
+            texts = [*written, getattr(chunk.declared.origin, "source", "")]
+
+            def is_data(text: str, texts: list[str] = texts) -> bool:
+                return (PREFIX in text or OPEN in text) and not any(text in one for one in texts)
+
+            chunk.args = {word: literal(value, is_data) for word, value in chunk.args.items()}
+            chunk.name = Literal(chunk.name) if is_data(chunk.name) else chunk.name
+            chunk.literal = True
 
     return keep
 
@@ -185,11 +203,11 @@ def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:
     """A name that the file around the block has, but the block does not see."""
     missing = _UNDEFINED.search(problem.what) if problem.code == "template-undefined" else None
     name = next(filter(None, missing.groups()), "") if missing else ""
-    if target.words.scoped or not name or name not in target.scope.variables:
+    has_it = [name in scope.variables for scope in target.scope.outwards()] if name else []
+    if not any(has_it):
         return problem
-    return replace(
-        problem, fix=f"{name!r} exists in the outer scope: add 'scoped' to the tag ({target.place()})"
-    )
+    tags = f"the tag ({target.place()})" if has_it[0] else "the tags of this block and of those around it"
+    return replace(problem, fix=f"{name!r} exists in the outer scope: add 'scoped' to {tags}")
 
 
 # -- to look at ----------------------------------------------------------------------------------------

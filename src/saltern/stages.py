@@ -67,14 +67,18 @@ class TemplateLoader(TreeLoader):
 
 
 class RenderedLoader(TreeLoader):
-    """The same, with one file that is rendered already."""
+    """The same, with one text under ``ref`` that is rendered already.
 
-    def __init__(self, session: Session, document: Loaded) -> None:
+    A ``block`` goes by a name of its own: it may include the very file it stands in.
+    """
+
+    def __init__(self, session: Session, document: Loaded, block: str = "") -> None:
         super().__init__(session)
+        self.ref = SlsRef(document.ref.env, f"{document.ref.name}>{block}") if block else document.ref
         self._document = document
 
     def load(self, ref: SlsRef) -> Loaded | None:
-        return self._document if ref == self._document.ref else super().load(ref)
+        return self._document if ref == self.ref else super().load(ref)
 
 
 class Delays(Struct):
@@ -84,6 +88,7 @@ class Delays(Struct):
     defined: dict[tuple[str, ...], Block] = field(default_factory=dict)
     called: set[tuple[str, ...]] = field(default_factory=set)
     wanted: bool = False  # whether any state delays anything
+    registers: dict[str, Mark] = field(default_factory=dict)  # of all scopes so far
     warnings: dict[Diagnostic, None] = field(default_factory=dict)  # of frames; each is told once
 
     def define(self, high: High) -> None:
@@ -151,7 +156,8 @@ def _delayed(chunks: list[Chunk], loader: TreeLoader, delays: Delays, found: Dia
     from saltern.compiler.registers import relate
 
     attach(chunks, loader, delays.limit, found)
-    relate(chunks, found)
+    registers = relate(chunks, found, delays.registers)
+    delays.registers.update((name, chunk.mark("register")) for name, chunk in registers.items())
     delays.called.update(block.definition for block in called(chunks))
     delays.wanted = delays.wanted or any(chunk.delayed for chunk in chunks)
 

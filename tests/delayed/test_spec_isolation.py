@@ -150,6 +150,7 @@ def test_requisites_on_the_caller_read_its_effective_result() -> None:
     """“Requisites on the caller read its **effective** result: its own, and everything it spawned”."""
     report = run(CALLER + waiting("require") + block(FAILS))
     assert (value_of(report, "a"), value_of(report, "w"), result_of(report, "w").ran) == (True, False, False)
+    assert comment_of(report, "w") == "requisite failed: main.a (root cause: a>B#1>later)"
 
 
 def test_onfail_on_a_caller_runs_when_a_frame_failed() -> None:

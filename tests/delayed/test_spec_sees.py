@@ -186,6 +186,21 @@ def test_without_scoped_a_name_is_undefined_and_the_error_says_what_to_do() -> N
     assert "'x' exists in the outer scope: add 'scoped' to the tag" in comment_of(report, "a>B")
 
 
+@pytest.mark.parametrize("words", ["", "scoped"])
+def test_a_name_of_a_scope_further_out_needs_scoped_on_all_tags_between(words: str) -> None:
+    """The same sentence, for a block in a block."""
+    inner = f"#!delayed_block C {words}\n{{{{ x }}}}\n#!end_delayed_block\n"
+    report = run(
+        "{% set x = 1 %}\na:\n  test.nop:\n    - delayed_render:\n      - block: B\n"
+        "#!delayed_block B\nb:\n  test.nop:\n    - delayed_render:\n      - block: C\n"
+        f"{inner}#!end_delayed_block\n"
+    )
+    told = comment_of(report, "a>B#1>b>C")
+    assert (
+        "'x' exists in the outer scope: add 'scoped' to the tags of this block and of those around it" in told
+    )
+
+
 def test_a_name_that_nobody_has_gets_no_such_hint() -> None:
     """The same sentence: only what exists."""
     told = comment_of(run(with_block("{{ nowhere }}", before="\n    {% set x = 1 %}")), "a>B")

@@ -1,6 +1,7 @@
 """Shared by the tests of delayed rendering: a state that answers as told, and short ways to run and read.
 
-``thing.made`` knows what ``data`` says, changes something if ``changed`` and fails if ``fails``;
+``thing.made`` knows what ``data`` says, and as ``said`` what is in ``file``; it changes something if
+``changed`` and fails if ``fails``;
 ``thing.grows`` fails until it was called ``after`` times; ``thing.steps`` has sub states. A test looks at
 what a frame saw through an argument: ``- seen: {{ prev_ret.data.ip | tojson }}``.
 """
@@ -34,9 +35,13 @@ def made(
     changed: bool = False,
     fails: bool = False,
     comment: str = "made",
+    file: str = "",
     **_: object,
 ) -> Result:
     known = data or {}
+    if file:
+        with open(file, encoding="utf-8", newline="") as opened:
+            known = {**known, "said": opened.read()}
     changes: dict[str, object] = {"thing": {"old": None, "new": name}} if changed else {}
     outcome = result.Outcome.FAILED if fails else result.Outcome.OK
     if ctx.test and changed:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tools.examples import EXPECTED, ROOT, examples, lacking, printed
-from tools.transcript import steps
+from tools.transcript import run, steps
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda path: path.name)
@@ -44,6 +44,14 @@ def test_a_second_run_changes_nothing_and_still_renders_its_blocks(example: Path
     assert [line for line in first if line.startswith("Succeeded:") and "(changed=" in line]
     assert [line for line in second if line.startswith("Succeeded:") and "(" not in line]
     assert [line for line in first + second if line.startswith("Failed:")] == ["Failed:    0"] * 2
+
+
+@pytest.mark.parametrize("example", DELAYED, ids=lambda path: path.name)
+def test_the_linter_finds_nothing_to_say_about_an_example_of_delayed_rendering(
+    example: Path, tmp_path: Path
+) -> None:
+    said = run(f"saltern check --file-root {example}/states --pillar '{{target: /srv}}'", tmp_path)
+    assert said.endswith("no problems\n"), said
 
 
 def test_the_five_use_cases_of_the_proposal_have_an_example() -> None:

@@ -118,6 +118,7 @@ def _environment(base: Path, more: Mapping[str, str] | None) -> dict[str, str]:
         **keep,
         "HOME": str(base),
         "SALTERN_CACHEDIR": str(base / "cache"),
+        "SALTERN_STATE_DIR": str(base / "runs"),
         "PYTHONUTF8": "1",
         **(more or {}),
     }

@@ -28,7 +28,8 @@ def on_terminal(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {
         "PATH": os.environ["PATH"], "HOME": str(place.base), "TERM": "xterm-256color", "LANG": "C.UTF-8",
-        "SALTERN_CACHEDIR": str(place.base / "cache"), **(env or {}),
+        "SALTERN_CACHEDIR": str(place.base / "cache"), "SALTERN_STATE_DIR": str(place.base / "runs"),
+        **(env or {}),
     }  # fmt: skip
     argv = [*SALTERN, *place.argv(command, *words)]
     process = subprocess.Popen(

@@ -16,7 +16,14 @@ WHEN = ("success", "success", "success", "always", "changes", "failure")
 LIMITS = ("", "", "1", "2", "3", "None")
 FILES = ("main", "p1", "p2")
 NAMES = ("A", "B", "C")
-BROKEN = ("x: [", "{{ missing }}", "x:\n  rec.fine:\n    - require:\n      - rec: beyond", "{% if %}", "\tx: 1", "x:\n  rec.fine: [")
+BROKEN = (
+    "x: [",
+    "{{ missing }}",
+    "x:\n  rec.fine:\n    - require:\n      - rec: beyond",
+    "{% if %}",
+    "\tx: 1",
+    "x:\n  rec.fine: [",
+)
 Names = tuple[str, ...]
 Entries = st.SearchStrategy[list[Entry]]
 SEEN = (
@@ -44,7 +51,9 @@ def trees(draw: st.DrawFn) -> Tree:
 @st.composite
 def texts(draw: st.DrawFn, file: str, files: Names, around: Names, *, depth: int) -> Text:
     """``file`` is empty for what stands in a block; ``around`` are the blocks it sees of those around it."""
-    own = draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=depth // 2, max_size=2)) if depth else []
+    own = (
+        draw(st.lists(st.sampled_from(NAMES), unique=True, min_size=depth // 2, max_size=2)) if depth else []
+    )
     seen = tuple(dict.fromkeys((*own, *around)))
     states: list[State] = []
     for at in range(draw(st.sampled_from([1, 2, 3] if file == "main" else [2, 1, 3, 0]))):
@@ -92,7 +101,7 @@ def _entries(files: Names, blocks: Names, *, least: int) -> Entries:
     known = [("block", name) for name in blocks] * 3 + [("sls", name) for name in files]
     strange = [("block", "nobody"), ("sls", "nowhere")]
     pairs = st.integers(0, 29).flatmap(lambda odd: st.sampled_from(strange if odd == 29 else known))
-    one = st.builds(lambda pair, when: Entry(*pair, when), pairs, st.sampled_from(WHEN))
+    one = st.builds(lambda pair, when: Entry(pair[0], pair[1], when), pairs, st.sampled_from(WHEN))
     return st.lists(one, min_size=least, max_size=2)
 
 
@@ -101,8 +110,8 @@ def _prepared(draw: st.DrawFn, states: list[State]) -> tuple[State, ...]:
     free = [one.id for one in states if not any(kind != "listen" for kind, _ in one.needs)]
     if not free or draw(st.integers(0, 7)) < 7:
         return tuple(states)
-    owner = State(id="owner", fun=draw(st.sampled_from(FUNCTIONS)), needs=(("prereq", draw(st.sampled_from(free))),))
-    return (*states, owner)
+    needs = (("prereq", draw(st.sampled_from(free))),)
+    return (*states, State(id=f"{free[0]}-first", fun=draw(st.sampled_from(FUNCTIONS)), needs=needs))
 
 
 # -- as text -----------------------------------------------------------------------------------------------
@@ -127,9 +136,12 @@ def text_of(text: Text) -> str:
 def _tagged(block: Block) -> str:
     limit = f" delayed_repeat_limit={block.limit}" if block.limit else ""
     end = f" {block.name}" if block.named_end else ""
+    begin, end = f"delayed_block {block.name}{limit}", f"end_delayed_block{end}"
     if block.draft:
-        return f"{{% delayed_block {block.name}{limit} %}}\n{text_of(block.text)}{{% end_delayed_block{end} %}}\n"
-    return f"#!delayed_block {block.name}{limit}\n{text_of(block.text)}#!end_delayed_block{end}\n"
+        begin, end = f"{{% {begin} %}}", f"{{% {end} %}}"
+    else:
+        begin, end = f"#!{begin}", f"#!{end}"
+    return f"{begin}\n{text_of(block.text)}{end}\n"
 
 
 def _body(state: State) -> dict[str, object]:

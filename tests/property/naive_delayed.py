@@ -279,40 +279,41 @@ class Scope:
         self.answer(chunk, result, ran=ran, changed=changed)
         for entry in chunk.state.entries:
             first = len(self.run.rows)
-            self.delayed(chunk, entry)
-            self.roll_up(chunk, first)
-            self.fail_hard(chunk)
-        self.fail_hard(chunk)
-
-    def roll_up(self, chunk: Chunk, first: int) -> None:
-        """“its own, and everything it spawned”"""
-        for number in range(first, len(self.run.rows)):
-            row = self.run.rows[number]
-            if number in self.run.apart:
-                continue
-            chunk.changed |= row.changed
-            if row.result is FAILED or chunk.effective is FAILED:
-                chunk.effective = FAILED
-            elif row.result is UNKNOWN:
-                chunk.effective = UNKNOWN
-
-    def fail_hard(self, chunk: Chunk) -> None:
+            is_rendered = self.delayed(chunk, entry)
+            failed = self.roll_up(chunk, first)
+            if is_rendered and failed and self.is_failhard(chunk):
+                self.run.stopped = True
         if chunk.effective is FAILED and self.is_failhard(chunk):
             self.run.stopped = True
+
+    def roll_up(self, chunk: Chunk, first: int) -> bool:
+        """“its own, and everything it spawned”; whether any of what it spawned failed."""
+        below = [row for at, row in enumerate(self.run.rows) if at >= first and at not in self.run.apart]
+        results = {row.result for row in below}
+        chunk.changed |= any(row.changed for row in below)
+        if FAILED in results or chunk.effective is FAILED:
+            chunk.effective = FAILED
+        elif UNKNOWN in results:
+            chunk.effective = UNKNOWN
+        return FAILED in results
 
     def is_failhard(self, chunk: Chunk) -> bool:
         return not self.run.tree.test and (chunk.state.failhard or self.run.tree.failhard)
 
     # -- what it delays ----------------------------------------------------------------------------------
 
-    def delayed(self, chunk: Chunk, entry: Entry) -> None:
+    def delayed(self, chunk: Chunk, entry: Entry) -> bool:
+        """Whether it was to be rendered."""
         assert chunk.row is not None
-        if self.run.stopped:
-            return self.stand_in(chunk, entry, FAILED)
         fate = fate_of(chunk.row, entry.when, test=self.run.tree.test)
-        if fate != "render":
-            return self.stand_in(chunk, entry, {"fail": FAILED, "skip": OK, "defer": UNKNOWN}[fate])
-        return self.render(chunk, entry)
+        if self.run.stopped or fate == "fail":
+            self.stand_in(chunk, entry, FAILED)
+        elif fate == "render":
+            self.render(chunk, entry)
+            return True
+        else:
+            self.stand_in(chunk, entry, OK if fate == "skip" else UNKNOWN)
+        return False
 
     def render(self, chunk: Chunk, entry: Entry) -> None:
         run = self.run
@@ -321,16 +322,18 @@ class Scope:
         if limit is not None and used >= limit:
             run.apart.add(len(run.rows))  # “The repeat-limit error does not roll up.”
             self.stand_in(chunk, entry, FAILED)
-            run.stopped |= self.is_failhard(chunk)
+            run.stopped |= self.is_failhard(chunk)  # “the run goes on unless `failhard`”
             return
         if self.depth + 1 > run.tree.depth or sum(run.started.values()) >= run.tree.frames:
-            return self.stand_in(chunk, entry, FAILED)
+            self.stand_in(chunk, entry, FAILED)
+            return
         run.started[target.key] = used + 1
         try:
             chunks = run.compiled(target)
         except DoesNotCompile:
             run.broke = True
-            return self.stand_in(chunk, entry, FAILED, ran=True)
+            self.stand_in(chunk, entry, FAILED, ran=True)
+            return
         path = f"{self.inside(chunk)}>{title(entry)}#{used + 1}"
         run.frames.append(path)
         Scope(run, chunks, path, self.depth + 1, told(chunk)).all()

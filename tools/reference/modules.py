@@ -13,11 +13,11 @@ INTRO = {
     " the command line as `saltern call mod.fun`.",
 }
 EXAMPLES = """\
-Every function shows an example, and the tests run all of them, each in a throw-away copy of a Debian
-machine: a state first in test mode, then really, then once more, when nothing must be left to do. A call
-prints what the page shows; `…` stands for what differs from machine to machine. What such a copy cannot
-have (a Docker engine, a kernel of its own …) is listed with its reason in
-`tests/modules/examples/exceptions.py`; of those only the answer that they give there is checked.
+Every function shows an example, and the tests run all of them in throw-away copies of a Debian machine: a
+state first in test mode, then really, then once more, when nothing must be left to do. A call prints what
+the page shows; `…` stands for what differs from machine to machine. What such a copy cannot have (a Docker
+engine, a kernel of its own …) is listed with its reason in `tests/modules/examples/exceptions.py`; of those
+at most the answer that they give there is checked.
 
 The machine of the examples is called web1. It has the users ada, deploy and olduser and the group staffers,
 a small tree and pillar in `/srv`, an application with its files in `/srv/app`, `/etc/app.conf` and

@@ -31,7 +31,7 @@ customer {{ name }}:
 #!delayed_block settings delayed_repeat_limit=None
 settings of {{ customer }}:
   file.managed:
-    - name: {{ pillar['target'] }}/customers/{{ prev_ret.data.uuid }}.conf
+    - name: {{ (pillar['target'] ~ '/customers/' ~ prev_ret.data.uuid ~ '.conf') | tojson }}
     - contents: name = {{ customer }}
     - makedirs: true
 #!end_delayed_block settings

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_options, output_rows, session, yaml_value
-from saltern.language.diagnostics import SalternError
+from saltern.cli.options import (
+    STATE_ROWS,
+    TREE_ROWS,
+    mapping_value,
+    output_options,
+    output_rows,
+    session,
+    yaml_value,
+)
+from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
 
 if TYPE_CHECKING:
+    from saltern.engine import Request
     from saltern.language.events import Event, Report
     from saltern.report.lines import Lines
     from saltern.report.live import Live
@@ -66,6 +76,19 @@ LINE = CommandLine(
             kind="on",
             help="exit with 4 when something changed or would change",
         ),
+        Row(
+            flag="--queue",
+            dest="queue",
+            metavar="SECONDS",
+            help="wait so long for another run on this machine to end; without it, refuse at once",
+        ),
+        Row(
+            flag="--no-journal",
+            dest="no_journal",
+            kind="on",
+            default=False,
+            help="write nothing down: such a run cannot be resumed, and is not in `saltern runs`",
+        ),
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,
@@ -112,7 +135,7 @@ def exit_code(report: Report, *, detailed: bool = False) -> int:
 
 
 def _applied(args: SimpleNamespace, engine: Session) -> Report:
-    from saltern.engine import Request, apply
+    from saltern.engine import Request
 
     request = Request(
         sls=tuple(name for word in args.sls for name in word.split(",") if name),
@@ -121,21 +144,50 @@ def _applied(args: SimpleNamespace, engine: Session) -> Report:
         template=args.template,
         id=args.only_id,
     )
+    report = watched(args, lambda tell: _run(args, engine, request, tell))
+    tell_report(args, engine, report)
+    return report
+
+
+def _run(args: SimpleNamespace, engine: Session, request: Request, tell: Recorder | None) -> Report:
+    """A test run does nothing, so it needs no journal."""
+    if engine.settings.test or args.no_journal:
+        from saltern.engine import apply
+
+        return apply(engine, request, tell, compiled=_settle)
+    from saltern import durable
+
+    ask = durable.Ask(queue=seconds(args.queue), pillar=mapping_value("--pillar", args.pillar))
+    return durable.apply(engine, request, tell, ask, compiled=_settle)
+
+
+def seconds(text: str | None) -> float:
+    try:
+        return float(text or 0)
+    except ValueError:
+        what = f"--queue needs a number of seconds, not {text!r}"
+        raise OperationError(Diagnostic(code="option-shape", what=what)) from None
+
+
+def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) -> Report:
+    """Run it, with whoever is to be told while it happens."""
     watchers, close = _watchers(args)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end in order, and report what was done
     try:
         with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
-            report = apply(engine, request, _all(watchers), compiled=_settle)
+            return work(_all(watchers))
     finally:
         for watcher in close:
             watcher.close()
+
+
+def tell_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
     if report.warnings:
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show
 
         show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
     _write(args, engine, report)
-    return report
 
 
 def _settle() -> None:

@@ -29,6 +29,7 @@ VIEWS: dict[str, tuple[str, str]] = {
     "pillar": ("pillar", "the compiled pillar"),
     "grains": ("grains", "the grains of this machine"),
     "rendered": ("show_rendered", "the text of each file after its template ran"),
+    "run": ("", "what a run did, by its number (`saltern runs` lists them); the last one if none is named"),
 }
 NEED_NAMES = frozenset({"sls", "low-sls"})
 
@@ -43,7 +44,7 @@ LINE = CommandLine(
             dest="sls",
             metavar="SLS",
             many=True,
-            help="names of state files (of keys, for pillar and grains)",
+            help="names of state files (of keys, for pillar and grains; of a run)",
         ),
     ),
     rows=(
@@ -78,6 +79,8 @@ def main(argv: list[str]) -> int:
     if args.what in NEED_NAMES and not args.sls:
         print(f"saltern show {args.what}: name at least one SLS", file=sys.stderr)
         return exits.SURROUNDINGS
+    if args.what == "run":
+        return _run(args)
     found = Diagnostics()
     try:
         engine = session(args)
@@ -95,6 +98,19 @@ def main(argv: list[str]) -> int:
         PLAINLY[args.what](value)
         return exits.OK
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
+    return exits.OK
+
+
+def _run(args: SimpleNamespace) -> int:
+    from saltern.journal.report import report_of
+    from saltern.journal.runs import Runs
+    from saltern.report.outputs import write
+
+    engine = session(args)
+    runs = Runs(engine.settings)
+    jid = args.sls[0] if args.sls else next(iter(runs.jids()), "")
+    options = output_options(args, engine.settings)
+    write(report_of(runs.state(jid)), sys.stdout, options, "highstate" if args.out == "nested" else args.out)
     return exits.OK
 
 

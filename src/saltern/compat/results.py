@@ -56,7 +56,28 @@ def to_salt(result: Result, name: str) -> dict[str, object]:
         given["skip_watch"] = True
     if result.data:
         given["data"] = dict(result.data)
+    if result.sub:
+        given["sub_state_run"] = [_entry(step) for step in result.sub]
     return {**result.extra, **given}
+
+
+def _entry(step: SubResult) -> dict[str, object]:
+    """One entry of ``sub_state_run``; times are seconds there."""
+    entry: dict[str, object] = {
+        "low": {"name": step.name, "state": step.state, "__id__": step.id or step.name, "fun": step.fun},
+        "result": step.outcome.value,
+        "changes": dict(step.changes),
+        "comment": step.comment,
+        "__state_ran__": step.ran,
+    }
+    more: dict[str, object] = {
+        "data": dict(step.data),
+        "warnings": list(step.warnings),
+        "sub_state_run": [_entry(inner) for inner in step.sub],
+    }
+    if step.timed:
+        entry |= {"duration": step.took, "start_time": step.started}
+    return {**entry, **{key: value for key, value in more.items() if value}}
 
 
 def raised(problem: Exception, *, provider: str = "") -> Result:

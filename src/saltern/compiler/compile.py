@@ -58,7 +58,7 @@ def compile_low(
     extend before lower: an extension may bring a require_in. reverse before use: only arguments are
     left to copy. exclude last, as in Salt: what still points at an excluded ID is a problem of the plan.
     """
-    rendered = tuple(ref.name for ref in high.files)
+    rendered = tuple(dict.fromkeys(file.ref.name for file in high.files.values()))
     chunks = shape(high, rules, found)
     chunks = reverse(chunks, rendered, found, elsewhere)
     found.check()

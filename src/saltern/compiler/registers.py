@@ -2,38 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from saltern.compiler.parse import kind_of
-from saltern.language.chunk import Chunk, Requisite
+from saltern.language.chunk import Chunk, Requisite, with_values
 from saltern.language.diagnostics import Diagnostics, did_you_mean
-from saltern.language.late import NAME, BadReference, references
+from saltern.language.late import FIX, NAME, BadReference, references
 from saltern.language.requisites import REQUISITE_WORDS
+from saltern.language.source import Mark
 
 
-def relate(chunks: Iterable[Chunk], found: Diagnostics) -> None:
-    """Every chunk that refers to a register comes after the state that fills it."""
+def relate(chunks: Iterable[Chunk], found: Diagnostics, around: Mapping[str, Mark]) -> dict[str, Chunk]:
+    """Every chunk that refers to a register comes after the state that fills it.
+
+    Gives the registers of these chunks; ``around`` are those of other scopes.
+    """
     chunks = list(chunks)
     known = _registers(chunks, found)
     for chunk in chunks:
-        names: dict[str, None] = {}
-        for word, value in (("name", chunk.name), *chunk.args.items()):
-            if word in REQUISITE_WORDS:
-                continue
-            try:
-                asked = [reference.name for reference in references(value)]
-            except BadReference as problem:
-                found.error("late-shape", str(problem), where=chunk.mark(word))
-                continue
-            for name in asked:
-                if name in known and known[name] is not chunk:
-                    names[name] = None
-                else:
-                    _unknown(chunk, word, name, known, found)
-        if names:
-            chunk.late = tuple(names)
-            implied = [Requisite("require", known[name].state, known[name].id) for name in names]
-            chunk.requisites = (*chunk.requisites, *implied)
+        _ask(chunk, known, around, found)
+    return known
+
+
+def _ask(chunk: Chunk, known: dict[str, Chunk], around: Mapping[str, Mark], found: Diagnostics) -> None:
+    names: dict[str, None] = {}
+    escaped = False
+    for word, value in (("name", chunk.name), *chunk.args.items()):
+        if word in REQUISITE_WORDS:
+            continue
+        try:
+            asked = list(references(value))
+        except BadReference as problem:
+            found.error("late-shape", str(problem), where=chunk.mark(word))
+            continue
+        for name, path in ((one.name, one.path) for one in asked):
+            if not name:
+                escaped = True
+            elif not path:
+                if name in known or name in around:
+                    found.error(
+                        "late-shape", f"'${{delayed:{name}}}' has no path", where=chunk.mark(word), fix=FIX
+                    )
+            elif name in known and known[name] is not chunk:
+                names[name] = None
+            else:
+                what, fix = _unknown(name, known, around)
+                found.error(
+                    "late-unknown", f"{word!r} of {chunk.id!r} {what}", where=chunk.mark(word), fix=fix
+                )
+    if names:
+        chunk.late = tuple(names)
+        implied = [Requisite("require", known[name].state, known[name].id) for name in names]
+        chunk.requisites = (*chunk.requisites, *implied)
+    elif escaped:
+        plain = with_values(chunk, lambda reference: reference.text)
+        chunk.args, chunk.name, chunk.delayed = plain.args, plain.name, plain.delayed
 
 
 def _registers(chunks: Iterable[Chunk], found: Diagnostics) -> dict[str, Chunk]:
@@ -62,11 +85,14 @@ def _registers(chunks: Iterable[Chunk], found: Diagnostics) -> dict[str, Chunk]:
     return known
 
 
-def _unknown(chunk: Chunk, word: str, name: str, known: dict[str, Chunk], found: Diagnostics) -> None:
+def _unknown(name: str, known: Mapping[str, Chunk], around: Mapping[str, Mark]) -> tuple[str, str]:
+    """What is wrong with the name that is asked for, and what to do."""
     if name in known:
-        what = f"{word!r} of {chunk.id!r} asks for its own return"
-        fix = "refer to a state that runs before it"
-    else:
-        what = f"{word!r} of {chunk.id!r} asks for {name!r}, which no state registers"
-        fix = did_you_mean(name, known) or f"write '- register: {name}' in the state that is meant"
-    found.error("late-unknown", what, where=chunk.mark(word), fix=fix)
+        return "asks for its own return", "refer to a state that runs before it"
+    what = f"asks for {name!r}, which no state registers"
+    if name in around:
+        return what, (
+            f"it is registered outside of this block ({around[name]}), and names stay in their scope: "
+            "hand the value over with 'context' of the entry that calls the block"
+        )
+    return what, did_you_mean(name, known) or f"write '- register: {name}' in the state that is meant"

@@ -60,6 +60,13 @@ OPTIONS: dict[str, Option] = {
         Option("nodegroups", MAPPING, {}, "Names for compound targets, used as `N@name`."),
         Option("test", FLAG, False, "Only tell what would change."),
         Option("strict", FLAG, False, "Unknown functions and arguments are errors before anything runs."),
+        Option(
+            "check",
+            MAPPING,
+            {},
+            "For `saltern check`: `rules` maps the names of rules to `off`, `on`, `warning` or `error`,"
+            " `exclude` is a list of SLS names or patterns.",
+        ),
         Option("renderer", TEXT, "jinja|yaml", "The pipe for files without a `#!` line."),
         Option("renderer_blacklist", TEXTS, [], "Renderers that may not be used."),
         Option("renderer_whitelist", TEXTS, [], "The only renderers that may be used, if any are named."),
@@ -98,6 +105,13 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("delayed_max_depth", NUMBER, 50, "How deep delayed frames may nest."),
         Option("delayed_max_frames", NUMBER, 1000, "How many delayed frames one run may have."),
+        Option(
+            "state_dir",
+            PATH,
+            "",
+            "Where journals of runs are kept; if not set, `/var/lib/saltern`, or below the user's home.",
+        ),
+        Option("keep_runs", NUMBER, 100, "How many runs `saltern runs` remembers."),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
         Option("state_events", FLAG, False, "Tell an event for every finished state."),
         Option("disabled_requisites", TEXTS, [], "Requisites that are ignored."),

@@ -39,12 +39,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     delayed_repeat_limit: int | None = 1
     delayed_max_depth: int = 50
     delayed_max_frames: int = 1000
+    state_dir: str = ""
+    keep_runs: int = 100
     state_top: str = "top.sls"
     state_top_saltenv: str | None = None
     top_file_merging_strategy: str = "merge"
     nodegroups: dict[str, object] = {}
     test: bool = False
     strict: bool = False
+    check: dict[str, object] = {}
 
     renderer: str = "jinja|yaml"
     renderer_blacklist: list[str] = []

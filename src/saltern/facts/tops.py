@@ -36,7 +36,7 @@ class TopReader:
     ) -> dict[str, list[Assigned]]:
         """env → SLS for this machine; a top file that cannot be read is an error, not an empty answer."""
         reads = [self._only_env] if self._only_env else list(envs)
-        tops = {env: sections for env in reads if (sections := self._sections(env, found)) is not None}
+        tops = {env: sections for env in reads if (sections := self.sections(env, found)) is not None}
         found.check()
         result = assigned(
             tops,
@@ -51,7 +51,8 @@ class TopReader:
         found.check()
         return result
 
-    def _sections(self, env: str, found: Diagnostics) -> Sections | None:
+    def sections(self, env: str, found: Diagnostics) -> Sections | None:
+        """All targets of an environment's top file; None if it has none."""
         document = self._document(self._name, env, found)
         if document is None:
             return None

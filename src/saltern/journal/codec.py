@@ -24,6 +24,7 @@ from saltern.language.delayed import (
 )
 from saltern.language.events import Answer
 from saltern.language.high import Declaration
+from saltern.language.late import literal, literals, unwrapped
 from saltern.language.result import Outcome, Result
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.plan.plan import Plan
@@ -134,6 +135,9 @@ def _chunk_out(chunk: Chunk, scopes: _Scopes) -> Body:
         "file": declared.origin.file,
         "key": declared.key,
     }
+    if chunk.literal:
+        body["literal"] = sorted(literals([chunk.name, chunk.args]))
+        body["name"], body["args"] = str(chunk.name), unwrapped(chunk.args)
     if chunk.requisites:
         body["requisites"] = [(one.kind, one.state, one.value, one.at) for one in chunk.requisites]
     for name in ("words", "late", "broken"):
@@ -161,6 +165,8 @@ def _chunk_in(body: Body, sources: Mapping[str, str], scopes: Sequence[BlockScop
         included_from=tuple(body.get("from", ())),
         order=body.get("declared"),
     )
+    if "literal" in body:
+        body = {**body, **_literal_in(body)}
     return Chunk(
         state=body["state"],
         fun=body["fun"],
@@ -168,6 +174,7 @@ def _chunk_in(body: Body, sources: Mapping[str, str], scopes: Sequence[BlockScop
         name=body["name"],
         order=body["order"],
         args=body["args"],
+        literal="literal" in body,
         requisites=tuple(Requisite(*one) for one in body.get("requisites", ())),
         words=declared.words,
         late=tuple(body.get("late", ())),
@@ -175,6 +182,17 @@ def _chunk_in(body: Body, sources: Mapping[str, str], scopes: Sequence[BlockScop
         delayed=tuple(_target_in(one, declared, scopes) for one in body.get("delayed", ())),
         declared=declared,
     )
+
+
+def _literal_in(body: Body) -> Body:
+    """The parts of a chunk that may hold texts that are data, whatever they look like."""
+    is_data = frozenset(body["literal"]).__contains__
+    targets = [{**one, "context": literal(one["context"], is_data)} for one in body.get("delayed", ())]
+    return {
+        "name": literal(body["name"], is_data),
+        "args": literal(body["args"], is_data),
+        "delayed": targets,
+    }
 
 
 # -- what is rendered later ----------------------------------------------------------------------------
@@ -226,7 +244,7 @@ def _block_out(block: Block) -> Body:
         "name": block.name,
         "file": block.file,
         "line": block.line,
-        "text": block.text,
+        "text": _text_out(block.text),
         "words": _words_out(block.words),
         "outer": block.outer,
         "python": block.call is not None,
@@ -238,7 +256,7 @@ def _block_in(body: Body) -> Block:
         name=body["name"],
         file=body["file"],
         line=body["line"],
-        text=body["text"],
+        text=_text_in(body["text"]),
         words=_words_in(body["words"]),
         outer=tuple(body["outer"]),
     )
@@ -287,13 +305,27 @@ def _words_in(body: Body) -> Words:
 
 def _source_out(source: SlsSource) -> Body:
     ref = source.ref
-    return {"env": ref.env, "sls": ref.name, "path": source.path, "name": source.name, "text": source.text}
+    text = _text_out(source.text)
+    return {"env": ref.env, "sls": ref.name, "path": source.path, "name": source.name, "text": text}
 
 
 def _source_in(body: Body | None) -> SlsSource | None:
     if body is None:
         return None
-    return SlsSource(SlsRef(body["env"], body["sls"]), body["path"], body["name"], body["text"])
+    return SlsSource(SlsRef(body["env"], body["sls"]), body["path"], body["name"], _text_in(body["text"]))
+
+
+def _text_out(text: str) -> str | bytes:
+    """A file with delayed blocks may hold bytes that are no text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogateescape")
+    return text
+
+
+def _text_in(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode(errors="surrogateescape")
 
 
 def _mark_out(mark: Mark) -> tuple[str, int, int]:

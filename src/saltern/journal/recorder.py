@@ -1,7 +1,7 @@
 """Writes down what a run does, and knows what it did before it broke. Implements ``runtime.ports.Journal``.
 
-The rule: what is about to act is on disk before it acts; what has changed something is on disk before
-the next step. All else rides along.
+The rule: what is about to act is on disk before it acts (``system.effects`` says when that is); what has
+changed something is on disk before the next step. All else rides along.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from saltern.plan.plan import Plan
 from saltern.runtime.ports import Begun, Known, Planner
 from saltern.runtime.resuming import is_once
 
-HARMLESS = frozenset({"test"})  # states that touch nothing: no start of theirs needs to be on disk
-
 
 class Recorder:
     """One run. ``past`` is what an earlier process has written of it; ``planner`` makes plans of chunks."""
@@ -51,11 +49,13 @@ class Recorder:
     def resumed(self, head: Mapping[str, object]) -> None:
         self._writer.add("resumed", head)
 
-    def starting(self, scope: str, place: int, chunk: Chunk, begun: Begun) -> None:
+    def sync(self) -> None:
+        """Something is about to act."""
+        self._writer.sync()
+
+    def starting(self, scope: str, place: int, begun: Begun) -> None:
         body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
         self._writer.add("start", body)
-        if chunk.state not in HARMLESS:
-            self._writer.sync()
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None:
         body = {"scope": scope, "place": place, "answer": answer_out(answer)}
@@ -98,7 +98,7 @@ class Recorder:
 
     def end(self, *, took: float, stopped: str, failed: bool) -> None:
         self._writer.add("end", {"took": took, "stopped": stopped, "failed": failed})
-        self._writer.sync()
+        self._writer.finish()
 
     # -- what happened before ---------------------------------------------------------------------
 

@@ -1,16 +1,16 @@
 """One file for each run: an SQLite database in WAL mode, written by one process, only ever added to.
 
 Records wait in memory until something must be durable: then all of them are written in one transaction,
-and synced. So a run that touches nothing costs one transaction at its end.
+and synced. A run that ends without having touched anything leaves a plain file of the same records.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, msgpack
+from msgspec import MsgspecError, Struct, msgpack
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.faults import point
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # raise it when records of before can no longer be read
 SUFFIX = ".run"
+DEEPEST = 200  # levels of data that are kept
+PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL);
@@ -46,17 +48,29 @@ class Writer:
         self._database: sqlite3.Connection | None = None
         self._encoder = msgpack.Encoder(enc_hook=_as_text, order=None)
         self._broken = ""
+        self._writing = False
 
     def add(self, kind: str, body: object) -> None:
-        self._waiting.append((self._next, kind, self._encoder.encode(body)))
+        try:
+            data = self._encoder.encode(body)
+        except (OverflowError, TypeError, ValueError, RecursionError):
+            data = self._encoder.encode(_tame(body))
+        self._waiting.append((self._next, kind, data))
         self._next += 1
 
     def sync(self) -> None:
         """A write that failed is not tried again: nobody knows what of it is on the disk."""
         if self._broken:
             raise _stopped(self.path, self._broken)
-        if not self._waiting:
+        if not self._waiting or self._writing:  # to write it down is an effect, too, but not one of the run
             return
+        self._writing = True
+        try:
+            self._commit()
+        finally:
+            self._writing = False
+
+    def _commit(self) -> None:
         import sqlite3
 
         point("journal.write")
@@ -69,6 +83,22 @@ class Writer:
             self._broken = str(problem)
             raise _stopped(self.path, self._broken) from None
         point("journal.synced")
+        self._waiting.clear()
+
+    def finish(self) -> None:
+        """The run has ended. If nothing had to be durable before, nothing has to be now."""
+        if self._database is not None or self._next > len(self._waiting):
+            self.sync()
+            return
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        place = f"{self.path}.new"
+        try:
+            file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(file, "wb") as out:
+                out.write(PLAIN + msgpack.encode([(kind, body) for _, kind, body in self._waiting]))
+            os.replace(place, self.path)
+        except OSError as problem:
+            raise _stopped(self.path, str(problem)) from None
         self._waiting.clear()
 
     def close(self) -> None:
@@ -107,6 +137,10 @@ def _records(path: str) -> Iterator[Record]:
 
     if not os.path.isfile(path):
         raise Damaged("there is no such file")
+    with open(path, "rb") as file:
+        if file.read(len(PLAIN)) == PLAIN:
+            yield from _plain(file.read())
+            return
     try:
         database = sqlite3.connect(f"file:{path}?mode=rw", uri=True, timeout=30)
         try:
@@ -126,6 +160,14 @@ def _records(path: str) -> Iterator[Record]:
         finally:
             database.close()
     except (sqlite3.Error, ValueError, TypeError) as problem:
+        raise Damaged(str(problem)) from None
+
+
+def _plain(data: bytes) -> Iterator[Record]:
+    try:
+        for seq, (kind, body) in enumerate(msgpack.decode(data, type=list[tuple[str, bytes]])):
+            yield Record(seq, kind, msgpack.decode(body, strict=False))
+    except MsgspecError as problem:
         raise Damaged(str(problem)) from None
 
 
@@ -156,6 +198,24 @@ def _as_text(value: object) -> object:
     if isinstance(value, set | frozenset | tuple):
         return list(value)
     return str(value)
+
+
+def _tame(value: object, depth: int = 0) -> object:
+    """What cannot be written as it is: huge numbers, half characters, odd keys, what has no end."""
+    if depth > DEEPEST:
+        return "…"
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if -(2**63) <= value < 2**64 else str(value)
+    if isinstance(value, Mapping):
+        return {
+            _tame(key, depth + 1) if isinstance(key, str | int) else str(key): _tame(inner, depth + 1)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_tame(inner, depth + 1) for inner in value]
+    return value
 
 
 def _stopped(path: str, why: str) -> OperationError:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.language.delayed import Target
 from saltern.language.high import Declaration
+from saltern.language.late import Literal, Reference, filled
 from saltern.language.source import Mark
 
 
@@ -80,3 +84,18 @@ class Chunk(Struct, kw_only=True, gc=False):
         if self.declared.included_from:
             low["__sls_included_from__"] = list(self.declared.included_from)
         return low
+
+
+def with_values(chunk: Chunk, look: Callable[[Reference], object]) -> Chunk:
+    """The chunk with every late reference replaced by what ``look`` gives for it."""
+    args = filled(chunk.args, look)
+    name = filled(chunk.name, look)
+    targets = tuple(_with_context(target, filled(target.context, look)) for target in chunk.delayed)
+    assert isinstance(args, dict)
+    known = name if isinstance(name, Literal) else str(name)
+    return replace(chunk, args=args, name=known, delayed=targets, literal=True)
+
+
+def _with_context(target: Target, context: object) -> Target:
+    assert isinstance(context, dict)
+    return replace(target, context=context) if context != target.context else target

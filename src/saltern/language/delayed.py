@@ -76,17 +76,16 @@ class BlockScope(Struct, kw_only=True, eq=False):
 
     def find(self, name: str) -> tuple[Block, BlockScope] | None:
         """Its own block, then one of those around it, with the scope that has it."""
-        scope: BlockScope | None = self
-        while scope is not None:
-            if name in scope.blocks:
-                return scope.blocks[name], scope
-            scope = scope.outer
-        return None
+        return next(((scope.blocks[name], scope) for scope in self.outwards() if name in scope.blocks), None)
 
     def names(self) -> Iterator[str]:
+        return (name for scope in self.outwards() for name in scope.blocks)
+
+    def outwards(self) -> Iterator[BlockScope]:
+        """This one, and those around it."""
         scope: BlockScope | None = self
         while scope is not None:
-            yield from scope.blocks
+            yield scope
             scope = scope.outer
 
 

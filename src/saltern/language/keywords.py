@@ -40,6 +40,9 @@ KEYWORDS: dict[str, Keyword] = {
         Keyword("runas_password", "text", "That user's password, where the system wants one."),
         Keyword("umask", "octal number", "The umask while the function runs."),
         Keyword("saltenv", "environment", "Where `salt://` is looked up for this state."),
+        Keyword(
+            "resume", "rerun, skip, fail or ask", "What to do with it if the run broke while it was running."
+        ),
         Keyword("register", "a name", "Keep its return for `${delayed:NAME.path}` in later states."),
         Keyword("delayed_render", "list of block: or sls:", "Rendered and run right after this state."),
         Keyword("delayed_blocks", "list of names", "The same, for blocks: the first draft's spelling."),

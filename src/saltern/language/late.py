@@ -2,7 +2,7 @@
 
 Alone in an argument it is that value, with its type; inside other text it is written into it.
 ``$${delayed:…}`` is the text without the first dollar. A path has one step at least, so that nothing a
-shell could mean by ``${…}`` is ever touched.
+shell could mean by ``${…}`` is ever touched: ``${delayed:-no}`` and ``${delayed:2}`` are its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from saltern.language.diagnostics import did_you_mean
 
 OPEN = "${delayed:"
 NAME = re.compile(r"[A-Za-z_][\w-]*")
-_REFERENCE = re.compile(r"(?P<escape>\$?)\$\{delayed:(?P<inner>[^}]*)\}?")
+_SHELLS = rf"[-=?+\s\d$(]|{NAME.pattern}(?![\w.}}-]|$)"  # defaults and offsets of a variable called delayed
+_REFERENCE = re.compile(rf"(?P<escape>\$?)\$\{{delayed:(?!{_SHELLS})(?P<inner>[^}}]*)\}}?")
 _STEP = re.compile(r'\.(?:"(?P<quoted>[^"]*)"|(?P<plain>[^."\s]+))')
 FIX = "write ${delayed:NAME.path}, such as ${delayed:vm.data.ip}"
 
@@ -30,6 +31,13 @@ class Literal(str):
 def literal(value: object, is_data: Callable[[str], bool]) -> object:
     """The value with every text in it literal that is data."""
     return each_text(value, lambda text: Literal(text) if is_data(text) else text)
+
+
+def literals(value: object) -> set[str]:
+    """The texts in it that are literal."""
+    found: set[str] = set()
+    each_text(value, lambda text: found.add(str(text)) if isinstance(text, Literal) else None)
+    return found
 
 
 def unwrapped(value: object) -> object:
@@ -52,7 +60,7 @@ class BadReference(Exception):
 
 
 class Reference(Struct, frozen=True):
-    """An escaped one has no name."""
+    """An escaped one has no name. One without a path may be a shell's: an offset that has a name."""
 
     text: str  # as written
     name: str
@@ -84,12 +92,14 @@ def filled(value: object, look: Callable[[Reference], object]) -> object:
 def _filled(text: str, look: Callable[[Reference], object]) -> object:
     whole = _REFERENCE.fullmatch(text)
     if whole and not whole["escape"]:
-        return look(_parse(text, whole["inner"]))
+        asked = _parse(text, whole["inner"])
+        return look(asked) if asked.path else text
 
     def one(found: re.Match[str]) -> str:
         if found["escape"]:
             return found[0][1:]
-        return written(look(_parse(found[0], found["inner"])))
+        asked = _parse(found[0], found["inner"])
+        return written(look(asked)) if asked.path else asked.text
 
     made = _REFERENCE.sub(one, text)
     return Literal(made) if text.startswith(OPEN) else made  # what begins with data is no slot
@@ -133,6 +143,6 @@ def _parse(text: str, inner: str) -> Reference:
     while name and (step := _STEP.match(inner, at)):
         path.append(step["quoted"] if step["quoted"] is not None else step["plain"])
         at = step.end()
-    if not name or not path or at != len(inner) or not text.endswith("}"):
+    if not name or at != len(inner) or not text.endswith("}"):
         raise BadReference(f"{text[:80]!r} is no reference; {FIX}")
     return Reference(text, name[0], tuple(path))

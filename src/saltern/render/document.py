@@ -60,6 +60,11 @@ class Document:
         self._lines = lines
         self._find = find
 
+    @property
+    def source(self) -> str:
+        """The text of the file."""
+        return self._source
+
     def mark(self, path: Path = ()) -> Mark:
         """The place of the value that ``path`` leads to; the file alone when it has no lines (``#!py``)."""
         line, column = self._find(self.text, path)

@@ -17,7 +17,7 @@ from saltern.render.jinja.door import Jinja
 from saltern.render.values import sls_names
 from saltern.render.yaml import USUAL, Limits, YamlProblem, read
 from saltern.render.yaml_places import locate
-from saltern.sources.tree import SlsSource
+from saltern.sources.tree import SlsSource, check_text
 
 FILE_RENDERERS = "file"
 
@@ -37,6 +37,7 @@ class Job(Struct, frozen=True, kw_only=True):
     argline: str = ""
     seconds: float = 30.0  # of CPU time, for renderers that run code
     harvest: Harvest | None = None
+    part: str = ""  # which delayed block of the file
 
 
 class Stage(Struct, frozen=True):
@@ -134,28 +135,45 @@ class Renderers:
         assert isinstance(home, Home)
         source = home.source
         given = {**self.allowed(values), **self._values(source)}
-        job = self._job(source, given, block.file)
+        job = self._job(source, given, block.file, part=">".join(block.definition[1:]))
         return self._document(block.text, job, default=home.stages, home=source, block=block, outer=scope)
+
+    def compiles(self, source: SlsSource, block: Block | None = None, scope: BlockScope = NO_BLOCKS) -> None:
+        """Whether the template of a file or a block can be read at all; it is not rendered.
+
+        Raises ``CompileError``. Of renderers beside Jinja nothing is known before they render.
+        """
+        default = scope.home.stages if isinstance(scope.home, Home) else None
+        job = self._job(source, {}, block.file if block else source.path)
+        text, _ = _cut(block.text if block else source.text, job, block)
+        stages, text = self._stages(text, job, default)
+        if stages and stages[0].name == "jinja":
+            self._jinja.compiles(text, env=job.env, name=job.name, file=job.file)
 
     def allowed(self, values: Mapping[str, object]) -> dict[str, object]:
         """Without the names that every template has."""
         special = {*self._shared, "saltenv"}
         return {name: value for name, value in values.items() if name not in special}
 
-    def _job(self, source: SlsSource, values: Mapping[str, object], file: str) -> Job:
-        harvest = Harvest() if self._delays else None
+    def _job(self, source: SlsSource, values: Mapping[str, object], file: str, *, part: str = "") -> Job:
         ref = source.ref
-        return Job(env=ref.env, sls=ref.name, name=source.name, file=file, values=values, harvest=harvest)
+        return Job(
+            env=ref.env,
+            sls=ref.name,
+            name=source.name,
+            file=file,
+            values=values,
+            harvest=Harvest() if self._delays else None,
+            part=part,
+        )
 
     def shown(self, source: SlsSource) -> str:
         """The text that the last text renderer made: what ``show rendered`` prints."""
         values = self._values(source)
         job = self._job(source, values, source.path)
         text = source.text
-        if self._delays and MARKER in text:
-            from saltern.render.blocks import cut
-
-            text, _ = cut(text, source.path)
+        if MARKER in text:
+            text, _ = _cut(text, job)
         stages, text = self._stages(text, job)
         made = Rendered(text)
         for stage in stages:
@@ -229,10 +247,8 @@ class Renderers:
     ) -> Document:
         source = text
         own: tuple[Block, ...] = ()
-        if job.harvest is not None and MARKER in text:
-            from saltern.render.blocks import cut
-
-            text, own = cut(text, job.file, outer=(*block.outer, block.name) if block else ())
+        if MARKER in text or block is not None:
+            text, own = _cut(text, job, block)
         stages, text = self._stages(text, job, default)
         made = Rendered(text)
         data: object = None
@@ -328,6 +344,7 @@ class Renderers:
                 purpose=job.purpose,
                 before=made.lines,
                 harvest=job.harvest,
+                part=job.part,
             )
         render = _load(stage.name, job)
         shared = {**self._shared, "saltenv": job.env, **job.values}
@@ -371,6 +388,17 @@ def _job(job: Job, values: Mapping[str, object], stage: Stage, seconds: float) -
         seconds=seconds,
         harvest=job.harvest,
     )
+
+
+def _cut(text: str, job: Job, block: Block | None = None) -> tuple[str, tuple[Block, ...]]:
+    """The text without its delayed blocks. Only now it is known to be text."""
+    own: tuple[Block, ...] = ()
+    if job.harvest is not None:
+        from saltern.render.blocks import cut
+
+        text, own = cut(text, job.file, outer=(*block.outer, block.name) if block else ())
+    check_text(text, job.file)
+    return text, own
 
 
 def _scope(own: tuple[Block, ...], harvest: Harvest, outer: BlockScope | None, home: Home) -> BlockScope:

@@ -72,5 +72,6 @@ def forgiven(plan: Plan, answers: Answers) -> frozenset[int]:
             if need.kind.name.startswith("onfail"):
                 for one in answers.failed_behind(need.on):
                     failed = answers.of[one]
-                    numbers.update([failed.number] if failed else [], answers.below.get(one, []))
+                    numbers.update([failed.number] if failed else [])
+                    numbers.update(inner.number for inner in answers.below.get(one, []))
     return frozenset(numbers)

@@ -54,7 +54,7 @@ class Answers:
         self.standings: list[Standing | None] = [None] * self._size
         self.rehearsed: dict[int, Standing] = {}
         self.roots: dict[int, tuple[int, ...]] = {}  # a blocked chunk → the failures that blocked it
-        self.below: dict[int, list[int]] = {}  # a caller → the numbers of what failed in its frames
+        self.below: dict[int, list[Answer]] = {}  # a caller → what failed in its frames
         self.registers: dict[str, Returned] = {}  # by the name a state gave itself with `register`
         self.listing = [] if listing is None else listing  # everything, also of frames, in order of numbers
         self._cast: dict[tuple[int, Callable[[Standing], Vote]], frozenset[Vote]] = {}
@@ -69,7 +69,14 @@ class Answers:
         answer = self.of[place]
         assert answer is not None
         self.standings[place] = standing(answer, spawned)
-        self.below[place] = [one.number for one in spawned if one.result.outcome is Outcome.FAILED]
+        self.below[place] = [one for one in spawned if one.result.outcome is Outcome.FAILED]
+
+    def failed_below(self, place: int) -> list[str]:
+        """Of a chunk that is well itself: the paths of what has failed below it."""
+        answer = self.of[place]
+        if answer is None or answer.result.outcome is Outcome.FAILED:
+            return []
+        return [one.path for one in self.below.get(place, [])]
 
     def by_tag(self) -> dict[str, Answer]:
         return {answer.chunk.tag: answer for answer in self.of if answer is not None}

@@ -103,7 +103,8 @@ def blocked(plan: Plan, place: int, verdict: Verdict, answers: Answers) -> Resul
     """Not run because of others: names them, and the failures at the root of it."""
     roots = {root for culprit in verdict.culprits for root in answers.roots.get(culprit, (culprit,))}
     answers.roots[place] = tuple(sorted(roots))
-    direct, at_root = _names(plan, verdict.culprits), _names(plan, roots)
+    direct = _names(plan, verdict.culprits)
+    at_root = sorted({name for root in roots for name in answers.failed_below(root) or _names(plan, [root])})
     comment = f"requisite failed: {', '.join(direct)}"
     if at_root != direct:
         comment += f" (root cause: {', '.join(at_root)})"

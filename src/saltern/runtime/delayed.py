@@ -142,6 +142,7 @@ class Delayed:
 
     def _run(self, plan: Plan, frame: Frame, begin: float) -> Sequence[Answer]:
         world, scope = self.world, self.scope
+        assert world.maker is not None
         scope.say(FrameStarted(frame))
         first = len(world.listing)
         try:
@@ -157,8 +158,8 @@ class Delayed:
         return [one for one in world.listing[first:] if one.number not in world.apart]
 
     def _refused(self, target: Target, why: str, *, counts: bool) -> Sequence[Answer]:
-        told = not_run(why)
-        refused = self._stand_in(target, told if counts else replace(told, extra={REFUSED: True}))
+        extra = {} if counts else {REFUSED: True}
+        refused = self._stand_in(target, replace(not_run(why), extra=extra))
         if self.scope.is_failhard(self.answer.chunk):
             told = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
             self.scope.stopped = self.scope.stopped or told

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from saltern.language.chunk import Chunk
-from saltern.language.delayed import Target
-from saltern.language.late import BadReference, Reference, filled, follow
+from saltern.language.chunk import Chunk, with_values
+from saltern.language.late import BadReference, Reference, follow, literal
 from saltern.language.result import Outcome, Result, not_called
 from saltern.runtime.answers import Registers, Returned
+from saltern.runtime.slots import PREFIX
 
 
 def filled_in(chunk: Chunk, registers: Registers, *, test: bool) -> Chunk | Result:
@@ -18,19 +16,14 @@ def filled_in(chunk: Chunk, registers: Registers, *, test: bool) -> Chunk | Resu
         if unknown:
             return deferred(unknown)
     try:
-        args = filled(chunk.args, lambda reference: _value(reference, registers))
-        name = filled(chunk.name, lambda reference: _value(reference, registers))
-        delayed = [_known(target, registers) for target in chunk.delayed]
+        return with_values(chunk, lambda reference: _kept(_value(reference, registers)))
     except BadReference as problem:
         return not_called(str(problem))
-    assert isinstance(args, dict)
-    return replace(chunk, args=args, name=str(name), delayed=tuple(delayed))
 
 
-def _known(target: Target, registers: Registers) -> Target:
-    context = filled(target.context, lambda reference: _value(reference, registers))
-    assert isinstance(context, dict)
-    return replace(target, context=context)
+def _kept(value: object) -> object:
+    """What a return says is data, even if it looks like a slot."""
+    return literal(value, lambda text: PREFIX in text)
 
 
 def deferred(names: list[str]) -> Result:

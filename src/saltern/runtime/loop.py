@@ -34,7 +34,7 @@ from saltern.runtime.answers import RESUMED, Answers, Returned
 from saltern.runtime.decide import Verdict, blocked, decide
 from saltern.runtime.execute import Executor
 from saltern.runtime.parallel import Parallel, is_parallel
-from saltern.runtime.ports import Begun, Caller, FrameMaker, Known, Recorder
+from saltern.runtime.ports import Begun, Caller, FrameMaker, Journal, Known, Recorder
 from saltern.runtime.substates import SubStates, effective, judged
 from saltern.runtime.world import INTERRUPTED, Rules, World
 from saltern.system.clock import Clock
@@ -50,9 +50,16 @@ def run(
     rules: Rules,
     tell: Recorder | None = None,
     frames: FrameMaker | None = None,
+    journal: Journal | None = None,
+    jid: str = "",
 ) -> Report:
-    """Everything in the plan, to the end or to the first failhard."""
-    whole = _Run(plan, World(caller, clock, rules, tell, frames), None)
+    """Everything in the plan, to the end or to the first failhard.
+
+    What the ``journal`` knows of an earlier, broken run of the same plan is not done again.
+    """
+    world = World(caller, clock, rules, tell, frames, journal, jid=jid)
+    world.number = journal.number if journal else 0
+    whole = _Run(plan, world, None)
     if frames is None:
         return whole.all()
     before = sys.getrecursionlimit()  # frames in frames are calls in calls; modules keep their room
@@ -98,7 +105,7 @@ class _Run:
 
     def all(self) -> Report:
         begin = self.clock.tick()
-        self.jid = self.world.next_jid()
+        self.jid = self.world.jid or self.world.next_jid()
         self.say(RunStarted(total=len(self.plan.chunks), test=self.rules.test, started=self.clock.now()))
         self.through()
         took = self.clock.tick() - begin
@@ -215,7 +222,7 @@ class _Run:
         number = self.again[place] if place in self.again else self.next_number()
         begun = self.begun[place] = Begun(number, started, tick)
         if self.journal:
-            self.journal.starting(self.path, place, self.plan.chunks[place], begun)
+            self.journal.starting(self.path, place, begun)
         return begun
 
     def ended(self, place: int, result: Result) -> None:

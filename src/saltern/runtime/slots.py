@@ -26,9 +26,8 @@ def has_slots(args: Mapping[str, object]) -> bool:
         if value.__class__ is str:
             if value.startswith(PREFIX):
                 return True
-        elif value.__class__ in (list, dict):
-            if PREFIX in repr(value):
-                return True
+        elif value.__class__ in (list, dict) and PREFIX in repr(value):
+            return True
     return False
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import normpath
@@ -19,6 +20,8 @@ from saltern.language.diagnostics import CompileError, Diagnostic, OperationErro
 from saltern.language.source import Mark, SlsRef
 
 ANY_ENV = "__env__"  # an environment of this name in the roots stands for every other
+BLOCK = b"delayed_block"
+_BYTES = re.compile("[\udc80-\udcff]")  # as ``surrogateescape`` reads what is not UTF-8
 
 
 class SlsSource(Struct, frozen=True):
@@ -91,7 +94,12 @@ class Tree:
 
     def sls_names(self, env: str) -> list[str]:
         """The names of all state files, sorted: what a pattern is matched against."""
-        return sorted({_sls_name(name) for name in self.names(env) if name.endswith(".sls")})
+        return sorted({sls_name(name) for name in self.names(env) if name.endswith(".sls")})
+
+    def place(self, ref: SlsRef) -> str | None:
+        """The path of the file that ``read`` would read."""
+        base = inside(ref.name.replace(".", "/"))
+        return (self.find(f"{base}.sls", ref.env) or self.find(f"{base}/init.sls", ref.env)) if base else None
 
     def read(self, ref: SlsRef) -> SlsSource | None:
         """The file of this name: ``a/b.sls`` in any root, else ``a/b/init.sls`` in any root."""
@@ -167,17 +175,28 @@ def _decode(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        before = data[: problem.start]
-        line = before.count(b"\n") + 1
-        column = problem.start - (before.rfind(b"\n") + 1) + 1
-        raise CompileError(
-            Diagnostic(
-                code="not-utf8",
-                what=f"the byte 0x{data[problem.start]:02x} is not UTF-8",
-                where=Mark(path, line, column),
-                fix="save the file as UTF-8",
-            )
-        ) from None
+        if BLOCK in data:  # nobody looks at what stands in a delayed block before it is rendered
+            return data.decode("utf-8-sig", "surrogateescape")
+        raise _not_utf8(data[problem.start], data[: problem.start], path) from None
+
+
+def check_text(text: str, path: str) -> None:
+    """Raise if the text has bytes that are none: a file with delayed blocks is read with all it has."""
+    found = _BYTES.search(text)
+    if found:
+        before = text[: found.start()].encode(errors="surrogateescape")
+        raise _not_utf8(ord(found[0]) - 0xDC00, before, path)
+
+
+def _not_utf8(byte: int, before: bytes, path: str) -> CompileError:
+    return CompileError(
+        Diagnostic(
+            code="not-utf8",
+            what=f"the byte 0x{byte:02x} is not UTF-8",
+            where=Mark(path, before.count(b"\n") + 1, len(before) - before.rfind(b"\n")),
+            fix="save the file as UTF-8",
+        )
+    )
 
 
 def _unreadable(path: str, why: str) -> CompileError:
@@ -224,6 +243,7 @@ def _walk(
             yield name
 
 
-def _sls_name(name: str) -> str:
+def sls_name(name: str) -> str:
+    """The name of the SLS that a file below a root is: ``a/b.sls`` and ``a/b/init.sls`` are ``a.b``."""
     stem = name.removesuffix(".sls").removesuffix("/init")
     return stem.replace("/", ".")

@@ -51,14 +51,17 @@ LOOKS: dict[str, str] = {
 # Its purpose is to fail.
 FAILS = frozenset({"test.fail_with_changes", "test.fail_without_changes"})
 
-# Nothing is known of nothing.
+# What a command or a call left is in its changes, and the states of ``test`` are about nothing.
 NO_DATA = frozenset({"cmd", "test", "module"})
 
+POLICY = "the whole policy is built anew, for seconds; tests/modules/selinux does it"
+ENGINE = "needs that engine, in an environment of its own; its own tests have one"
 LOOP = "loop devices belong to the whole machine; tests/modules/lvm has some"
 
 # What cannot be done in a sandbox is run in test mode only: the outcome it then has, a part of what it says,
 # and the reason.
 ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
+    "ansible": (False, "", ENGINE),
     "docker_container": (
         False,
         "no Docker engine",
@@ -67,6 +70,8 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "docker_image": (False, "no Docker engine", "needs an engine"),
     "docker_network": (False, "no Docker engine", "needs an engine"),
     "docker_volume": (False, "no Docker engine", "needs an engine"),
+    "exec.lines": (None, "would run", "what it reports is known when it has run"),
+    "idem": (False, "", ENGINE),
     "lvm.lv_absent": (True, "", LOOP),
     "lvm.lv_present": (None, "", LOOP),
     "lvm.pv_absent": (True, "", LOOP),
@@ -77,6 +82,17 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "kmod.present": (None, "", "a kernel module would be loaded into the whole machine"),
     "mount.swap": (None, "would be activated", "swap belongs to the whole machine"),
     "pkg.group_installed": (False, "", "apt has no groups"),
+    "pyinfra": (False, "", ENGINE),
+    "saltcall": (False, "", ENGINE),
+    "selinux.boolean": (None, "would be changed", POLICY),
+    "selinux.fcontext_policy_absent": (True, "is absent", POLICY),
+    "selinux.fcontext_policy_applied": (True, "is applied", "needs a kernel with SELinux"),
+    "selinux.fcontext_policy_present": (None, "would be set", POLICY),
+    "selinux.module": (None, "would be changed", POLICY),
+    "selinux.module_install": (None, "would be changed", POLICY),
+    "selinux.module_remove": (True, "is absent", POLICY),
+    "selinux.port_policy_absent": (True, "without a type", POLICY),
+    "selinux.port_policy_present": (None, "would be given", POLICY),
     "service.masked": (False, "cannot be masked", "needs a machine that systemd booted"),
     "service.unmasked": (False, "cannot be masked", "needs a machine that systemd booted"),
 }
@@ -88,6 +104,21 @@ NOT_CALLED: dict[str, str] = {
     "network.dig": "needs a name server",
     "mount.swapon": "swap belongs to the whole machine",
     "disk.tune": "a block device belongs to the whole machine",
+    **dict.fromkeys(
+        (
+            "selinux.fcontext_add_policy",
+            "selinux.fcontext_delete_policy",
+            "selinux.install_semod",
+            "selinux.port_add_policy",
+            "selinux.port_delete_policy",
+            "selinux.port_modify_policy",
+            "selinux.remove_semod",
+            "selinux.setsebool",
+            "selinux.setsebools",
+            "selinux.setsemod",
+        ),
+        POLICY,
+    ),
     "system.set_system_date": "the clock belongs to the whole machine",
     "system.set_system_date_time": "the clock belongs to the whole machine",
     "system.set_system_time": "the clock belongs to the whole machine",
@@ -95,13 +126,13 @@ NOT_CALLED: dict[str, str] = {
 
 # Functions that are called and refuse: a part of what they say, and the reason. Of a module, some may refuse.
 REFUSED: dict[str, tuple[str, str]] = {
-    "disk.tune": ("/dev/sda1", "the sandbox has no disks"),
     "firewalld.make_permanent": ("not running", "firewalld needs a bus; tests/modules/firewalld starts one"),
     "firewalld.reload_rules": ("not running", "firewalld needs a bus"),
     "pkg.group_diff": ("apt has no groups", "needs another package manager"),
     "pkg.group_info": ("apt has no groups", "needs another package manager"),
     "pkg.group_install": ("apt has no groups", "needs another package manager"),
     "pkg.group_list": ("apt has no groups", "needs another package manager"),
+    "ansible": ("", ENGINE),
     "docker": ("", "needs an engine; tests/modules/docker starts a real one"),
     "service.mask": ("init scripts cannot be masked", "needs a machine that systemd booted"),
     "service.systemctl_reload": ("not run by systemd", "needs a machine that systemd booted"),

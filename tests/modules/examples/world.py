@@ -6,8 +6,10 @@ want it. ``scripts`` has what is done before one single example, such as startin
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -86,6 +88,40 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "states.virtualenv": ("pip",),
     "states.x509": ("pki",),
 }
+
+
+# The programs that the examples of a module run; where one is missing, they are skipped.
+PROGRAMS = {
+    "alternatives": "update-alternatives",
+    "at": "at",
+    "cron": "crontab",
+    "debconf": "debconf-set-selections",
+    "firewalld": "firewall-offline-cmd",
+    "gem": "gem",
+    "git": "git",
+    "ip": "ifup",
+    "iptables": "iptables",
+    "locale": "locale-gen",
+    "logrotate": "logrotate",
+    "lvm": "lvm",
+    "mysql": "mariadbd",
+    "nftables": "nft",
+    "npm": "npm",
+    "pkg": "apt-get",
+    "postgres": "pg_createcluster",
+    "selinux": "semodule",
+    "service": "update-rc.d",
+    "ssh": "sshd",
+    "x509": "openssl",
+}
+
+
+def missing_for(key: str) -> str:
+    """Why an example cannot be run on this machine; empty if it can."""
+    module = key.split(".")[1]
+    program = PROGRAMS.get(module) or PROGRAMS.get(module.partition("_")[0])
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    return f"needs {program}" if program and shutil.which(program, path=path) is None else ""
 
 
 def layers_for(key: str) -> tuple[str, ...]:

@@ -188,6 +188,7 @@ def test_chains_are_flushed_when_there_is_something_in_them(bench: Bench) -> Non
     bench.change("flush", "all")
     assert rules(bench) == []
     assert "no chain" in bench.refusal("flush", "x", chain="saltern-t")
+    assert bench.call("flush", "x", test=True, chain="saltern-t").outcome is Outcome.OK
 
 
 @needs_iptables
@@ -210,6 +211,19 @@ def test_rules_are_kept_in_a_file(bench: Bench, tmp_path: Path) -> None:
     bench.change("delete", "web", save=str(file), **WEB)
     assert "--dport 80" not in file.read_text()
     assert "absolute path" in bench.refusal("append", "web", save="rules", **WEB)
+
+
+@needs_iptables
+def test_a_kept_rule_does_not_mind_others_that_are_not_kept(bench: Bench, tmp_path: Path) -> None:
+    file = str(tmp_path / "rules")
+    kept: dict[str, object] = {**WEB, "source": "10.0.0.1", "comment": "a b", "save": file}
+    bench.change("append", "web", **kept)
+    bench.change("append", "ssh", **{**WEB, "dport": 22})
+    bench.same("append", "web", **kept)
+    assert bench.change("append", "ssh", **{**WEB, "dport": "ssh", "save": file}).changes == {"saved": file}
+    bench.change("delete", "web", **{**kept, "save": False})
+    bench.same("append", "ssh", **{**WEB, "dport": 22, "save": file})
+    assert bench.change("delete", "web", **kept).changes == {"saved": file}
 
 
 @needs_iptables

@@ -187,6 +187,19 @@ def test_rules_are_kept_in_a_file_of_a_directory(bench: Bench, tmp_path: Path) -
 
 
 @needs_nft
+def test_a_kept_rule_does_not_mind_others_that_are_not_kept(bench: Bench, tmp_path: Path) -> None:
+    file = str(tmp_path / "rules")
+    kept: dict[str, object] = {**WEB, "save": file}
+    bench.change("append", "web", **kept)
+    bench.change("append", "ssh", **{**WEB, "dport": 22})
+    bench.same("append", "web", **kept)
+    assert bench.change("append", "ssh", **{**WEB, "dport": 22, "save": file}).changes == {"saved": file}
+    bench.change("delete", "web", **WEB)
+    bench.same("append", "ssh", **{**WEB, "dport": 22, "save": file})
+    assert bench.change("delete", "web", **kept).changes == {"saved": file}
+
+
+@needs_nft
 def test_chains_are_flushed_when_there_is_something_in_them(bench: Bench) -> None:
     bench.same("flush", "nothing to do")
     bench.change("append", "web", **WEB)

@@ -139,6 +139,7 @@ def test_what_is_no_module_is_refused(bench: Bench, tmp_path: Path) -> None:
     file.write_text("bogus(")
     assert "parenthesis" in bench.refusal("module_install", str(file))
     assert "no file /saltern-t" in bench.refusal("module_install", "/saltern-t.pp")
+    assert bench.call("module_install", "/saltern-t.pp", test=True).outcome is Outcome.WOULD_CHANGE
     assert "is not available" in bench.refusal("module", "salternt")
     assert "not a valid state" in bench.refusal("module", "apache", module_state="maybe")
     assert "at the same time" in bench.refusal("module", "apache", install=True, remove=True)

@@ -131,3 +131,12 @@ def test_a_printed_mapping_complains_of_what_is_not_defined() -> None:
     with pytest.raises(UndefinedError):
         salt_repr({"a": StrictUndefined(name="x")})
     assert salt_repr({"a": Undefined(name="x")}) == "{'a': Undefined}"
+
+
+@pytest.mark.parametrize(
+    "value", ["𝄞", "\\𝄞", "\\ud834𝄞", "\x7f\u2028\ufeff", "\\ud834\\udd1e", "👩‍👩‍👧 and 👩"]
+)
+def test_tojson_may_stand_in_yaml(value: str) -> None:
+    """YAML does not read one character from two halves, as JSON does."""
+    assert load_yaml(tojson(value)) == value
+    assert load_json(tojson(value)) == value

@@ -71,6 +71,9 @@ class Maker:
         self.open += 1
         return make_plan(self.chunks, ["main"], Diagnostics())
 
+    def enter(self, plan: Plan) -> None:
+        self.open += 1
+
     def leave(self) -> None:
         self.open -= 1
 

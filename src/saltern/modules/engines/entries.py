@@ -11,6 +11,7 @@ from saltern.language.result import Outcome, SubResult
 NEEDED = ("changes", "result", "comment")
 OUTCOMES: dict[object, Outcome] = {outcome.value: outcome for outcome in Outcome}
 DEEPEST = 20
+LATEST = 1e11  # the year 5138: what is beyond is no time of a clock
 
 
 def steps(value: object, depth: int = 0) -> tuple[SubResult, ...]:
@@ -126,7 +127,7 @@ def _seconds(value: object) -> float | None:
 def moment(value: object) -> float | None:
     """Seconds since 1970, from a number, an ISO time, or a time of today."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return float(value) if 0 <= value < LATEST else None
     if not isinstance(value, str):
         return None
     from datetime import datetime
@@ -134,8 +135,8 @@ def moment(value: object) -> float | None:
     today = datetime.now().date().isoformat()
     for text in (value, f"{today}T{value}"):
         try:
-            return datetime.fromisoformat(text).timestamp()
-        except ValueError:
+            return max(datetime.fromisoformat(text).timestamp(), 0.0)
+        except (ValueError, OverflowError):
             continue
     return None
 

@@ -49,3 +49,16 @@ def _named(place: str, program: str) -> Iterator[str]:
 def _on_path(program: str) -> Iterator[str]:
     for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
         yield os.path.join(place or ".", program)
+
+
+def interpreter(program: str) -> list[str]:
+    """The Python that a program written in it is run by, with its options; that of its environment else."""
+    real = os.path.realpath(program)
+    with open(real, "rb") as file:
+        first = file.readline(4096).decode("utf-8", "replace")
+    words = first.removeprefix("#!").split() if first.startswith("#!") else []
+    if words and os.path.basename(words[0]) == "env":
+        words = words[1:]
+    if words and os.path.basename(words[0]).startswith(("python", "pypy")):
+        return words
+    return [os.path.join(os.path.dirname(real), "python3")]

@@ -42,8 +42,10 @@ class Reader:
     def warnings(self) -> tuple[str, ...]:
         found = []
         if self.others:
-            lines = "1 line" if self.others == 1 else f"{self.others} lines"
-            found.append(f"{lines} of its output are no JSON objects; they are in the log")
+            lines = (
+                "1 line is no JSON object" if self.others == 1 else f"{self.others} lines are no JSON objects"
+            )
+            found.append(f"{lines}; all output is in the log")
         if self.unknown:
             found.append(f"it told events that are not known here: {', '.join(self.unknown)}")
         version = self.told.get("version", VERSION)

@@ -30,6 +30,9 @@ NO_TARGET_YET = re.compile(r"Chain '.*' does not exist|Couldn't load target")
 NAME = re.compile(r"[^\s!-][^\s]*")
 
 
+Chain = tuple[str, list[str]]  # policy and rules, as printed
+
+
 class Place(Struct, frozen=True, kw_only=True):
     """Where a rule belongs."""
 
@@ -135,9 +138,20 @@ def save(ctx: Context, family: str, file: str) -> None:
     ctx.host.write(file, current(ctx, family))
 
 
-def is_kept(ctx: Context, where: Place, file: str) -> bool:
-    """Whether the file has the place's chain as it is in force."""
-    kept = iptables_saved.chains(ctx.host.read(file) or "", where.table)
-    return kept.get(where.chain) == iptables_saved.chains(current(ctx, where.family), where.table).get(
-        where.chain
-    )
+def is_kept(ctx: Context, where: Place, file: str, rule: Sequence[str]) -> bool:
+    """Whether a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
+    kept, now = _both(ctx, where, file)
+    unlike = [one for one in kept[1] if one not in now[1]] + [one for one in now[1] if one not in kept[1]]
+    return not any(iptables_saved.resembles(line, rule) for line in unlike)
+
+
+def policy_is_kept(ctx: Context, where: Place, file: str) -> bool:
+    kept, now = _both(ctx, where, file)
+    return kept[0] == now[0]
+
+
+def _both(ctx: Context, where: Place, file: str) -> tuple[Chain, Chain]:
+    """The chain in the file, and in force."""
+    texts = (ctx.host.read(file) or "", current(ctx, where.family))
+    kept, now = (iptables_saved.chains(text, where.table).get(where.chain, ("", [])) for text in texts)
+    return kept, now

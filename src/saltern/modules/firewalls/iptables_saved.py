@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from saltern.modules.commands import words
 
 LONG = {
@@ -21,6 +24,23 @@ LONG = {
     "--dports": "destination-ports",
 }
 Rule = dict[str, list[str]]
+
+# What a rule is known by; iptables prints some other options in words of its own, and adds some.
+TELLING = frozenset(
+    {
+        "source",
+        "destination",
+        "in-interface",
+        "out-interface",
+        "source_port",
+        "destination_port",
+        "source-ports",
+        "destination-ports",
+        "comment",
+        "jump",
+        "goto",
+    }
+)
 
 
 def chains(text: str, table: str) -> dict[str, tuple[str, list[str]]]:
@@ -80,3 +100,19 @@ def options(rule: list[str]) -> Rule:
         elif name:
             found[name][-1] = f"{found[name][-1]} {word}".strip() if found[name][-1] else word
     return found
+
+
+def resembles(line: str, rule: Sequence[str]) -> bool:
+    """Whether a printed rule may be the one of these words. It errs on the side of yes."""
+    printed, wanted = options(words(line) if line else []), options(list(rule))
+    if printed.keys() & TELLING != wanted.keys() & TELLING or not wanted.keys() - {"match"} <= printed.keys():
+        return False
+    return all(_same(printed[name], wanted[name], name) for name in wanted.keys() & TELLING)
+
+
+def _same(printed: list[str], wanted: list[str], name: str) -> bool:
+    if "port" in name and any(re.search("[a-z]", one) for one in wanted):
+        return True  # a service by its name, printed as a number
+    return [re.sub(r"/(32|128)$", "", one) for one in printed] == [
+        re.sub(r"/(32|128)$", "", one) for one in wanted
+    ]

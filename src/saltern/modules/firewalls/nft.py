@@ -142,8 +142,36 @@ def current(ctx: Context) -> str:
     return "#!/usr/sbin/nft -f\n\n" + tool(ctx, "nft", "--stateless", "list", "ruleset").out
 
 
-def is_kept(ctx: Context, file: str) -> bool:
-    return not file or ctx.host.read(file) == current(ctx)
+def kept(ctx: Context, where: Place, file: str) -> list[str]:
+    """The lines of a chain in the file."""
+    found: list[str] = []
+    table = chain = ""
+    for line in (ctx.host.read(file) or "").splitlines():
+        words = line.split()
+        if line.startswith("table ") and len(words) > 2:
+            table, chain = " ".join(words[1:3]), ""
+        elif words[:1] == ["chain"] and len(words) > 1:
+            chain = words[1]
+        elif words == ["}"]:
+            chain = ""
+        elif words and (table, chain) == (f"{where.family} {where.table}", where.chain):
+            found.append(line.strip())
+    return found
+
+
+def is_kept(ctx: Context, where: Place, rule: str, file: str) -> bool:
+    """Whether a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
+    lines, now = kept(ctx, where, file), rule_lines(ctx, where)
+    found = [now[handle] for handle in handles(ctx, where, rule) if handle in now]
+    if found:
+        return all(one in lines for one in found)
+    code = _meaning(ctx, where, rule)
+    extra = [line for line in lines if line not in now.values() and not line.startswith("type ")]
+    return all(_meaning(ctx, where, line) != code for line in extra)
+
+
+def policy_is_kept(ctx: Context, where: Place, policy: str, file: str) -> bool:
+    return any(f"policy {policy};" in line for line in kept(ctx, where, file))
 
 
 def save(ctx: Context, file: str) -> None:

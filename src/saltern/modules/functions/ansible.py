@@ -5,10 +5,11 @@ from __future__ import annotations
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.api import function
 from saltern.modules.context import Context
-from saltern.modules.engines.ansible.command import Scratch, merged
+from saltern.modules.engines.ansible.command import merged
 from saltern.modules.engines.ansible.command import inventory as inventory_options
 from saltern.modules.engines.ansible.run import INSTALL, Playbook, locate, play, surroundings
 from saltern.modules.engines.find import find
+from saltern.modules.engines.scratch import Scratch
 from saltern.modules.engines.steps import Steps
 from saltern.modules.machine import Refused, said
 

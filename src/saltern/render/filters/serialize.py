@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,16 @@ def _dumps(value: Any, sort_keys: bool, **options: Any) -> str:
         return json.dumps(value, default=_plain, **options)  # keys that have no order, such as 1 and 'a'
 
 
-_IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027"})
+_IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027", "\x7f": "\\u007f"})
+_HALVES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
+
+
+def _whole(found: re.Match[str]) -> str:
+    """The character that two halves stand for; a backslash before one is not meant."""
+    if len(found[0]) == 2:
+        return found[0]
+    high, low = (int(half, 16) for half in found[0][2:].split("\\u"))
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
 
 
 def tojson(
@@ -70,11 +80,14 @@ def tojson(
     ensure_ascii: bool = True,
     separators: tuple[str, str] | None = None,
 ) -> Any:
-    """JSON that may also stand in HTML: ``<``, ``>``, ``&`` and ``'`` are written as ``\\u…``."""
+    """JSON that may also stand in HTML: ``<``, ``>``, ``&`` and ``'`` are written as ``\\u…``.
+
+    It may stand in YAML, too, which knows no pairs of ``\\u…`` for one character.
+    """
 
     def write() -> str:
         text = _dumps(val, sort_keys, indent=indent, ensure_ascii=ensure_ascii, separators=separators)
-        return text.translate(_IN_HTML)
+        return _HALVES.sub(_whole, text).translate(_IN_HTML)
 
     return _or_undefined(write)
 

@@ -16,12 +16,12 @@ from jinja2.bccache import Bucket, BytecodeCache
 _FORMAT = 2  # raise it when compiled templates of before no longer fit
 
 
-def compiled(environment: jinja2.Environment, text: str, name: str, file: str) -> CodeType:
-    """The template's code, from disk if it was compiled before."""
+def compiled(environment: jinja2.Environment, text: str, name: str, file: str, part: str = "") -> CodeType:
+    """The template's code, from disk if it was compiled before; each part of a file is kept by itself."""
     cache = environment.bytecode_cache
     if cache is None:
         return environment.compile(text, name, file)
-    bucket = cache.get_bucket(environment, name, file, text)
+    bucket = cache.get_bucket(environment, name, f"{file}>{part}" if part else file, text)
     if bucket.code is None:
         bucket.code = environment.compile(text, name, file)
         cache.set_bucket(bucket)

@@ -30,7 +30,10 @@ class Jinja(Protocol):
         purpose: str,
         before: LineMap | None,
         harvest: Harvest | None,
+        part: str,
     ) -> Rendered: ...
+
+    def compiles(self, text: str, *, env: str, name: str, file: str) -> None: ...
 
 
 class JinjaDoor:
@@ -52,6 +55,7 @@ class JinjaDoor:
         purpose: str = "sls",
         before: LineMap | None = None,
         harvest: Harvest | None = None,
+        part: str = "",
     ) -> Rendered:
         plain = self._plain.get(purpose, True) and not text.lstrip("\n").startswith("#jinja2:")
         if plain and not any(marker in text for marker in MARKERS):
@@ -59,6 +63,13 @@ class JinjaDoor:
         if self._renderer is None:
             self._renderer = self._make()
         pieces = self._renderer.render(
-            text, values, env=env, name=name, file=file, purpose=purpose, harvest=harvest
+            text, values, env=env, name=name, file=file, purpose=purpose, harvest=harvest, part=part
         )
         return Rendered(pieces.text(), pieces.lines)
+
+    def compiles(self, text: str, *, env: str, name: str, file: str) -> None:
+        """Raises ``CompileError`` if the text is no template; nothing is rendered."""
+        if any(marker in text for marker in MARKERS):
+            if self._renderer is None:
+                self._renderer = self._make()
+            self._renderer.compiles(text, env=env, name=name, file=file)

@@ -19,7 +19,7 @@ from saltern.render.filters import LazyFilters, LazyTests
 from saltern.render.filters.serialize import salt_repr
 from saltern.render.jinja.linemap import LineCodeGenerator
 from saltern.render.tags import GLOBALS, Serializer
-from saltern.sources.tree import Tree
+from saltern.sources.tree import Tree, check_text
 
 if TYPE_CHECKING:
     from saltern.render.document import Harvest
@@ -76,6 +76,7 @@ class TreeLoader(BaseLoader):
             from saltern.render.blocks import cut
 
             text, self._cut[template] = cut(text, path)
+            check_text(text, path)
         return text, path, lambda: True
 
     def load(

@@ -59,16 +59,18 @@ class JinjaRenderer:
         file: str,
         purpose: str = "sls",
         harvest: Harvest | None = None,
+        part: str = "",
     ) -> Pieces:
         """``purpose`` chooses the configured options: ``sls`` or ``file``. Raises ``CompileError``.
 
-        ``harvest`` is given the template's own names, and the blocks of those it includes.
+        ``harvest`` is given the template's own names, and the blocks of those it includes. ``part`` is
+        which block of the file the text is, if it is not all of it.
         """
         given, text = header(text)
         environment = self._environment(env, purpose, given)
         with environment.visible(values, harvest), limited(self._seconds):
             try:
-                template = self._template(environment, text, name, file)
+                template = self._template(environment, text, name, file, part)
                 context = template.new_context({**place_names(name), **values})
                 pieces = Pieces(template, context, most=MOST_TEXT)
                 if harvest is not None:
@@ -83,21 +85,28 @@ class JinjaRenderer:
                     sys.exc_info()[2], file, "template-time", TIME.format(self._seconds), TIME_FIX
                 ) from None
             except TemplateSyntaxError as problem:
-                where = Mark(problem.filename or file, problem.lineno)
-                fix = unknown_name_fix(str(problem.message), environment)
-                raise CompileError(
-                    Diagnostic(code="template-syntax", what=str(problem.message), where=where, fix=fix)
-                ) from None
+                raise _misspelt(problem, file, environment) from None
             except (Exception, SystemExit) as problem:
                 at = problem.where if isinstance(problem, Misread) else None
                 words = said(problem, values, self._shared)
                 raise told(problem.__traceback__, file, *words, at=at) from None
 
-    def _template(self, environment: Environment, text: str, name: str, file: str) -> Template:
+    def compiles(self, text: str, *, env: str, name: str, file: str) -> None:
+        """Raises ``CompileError`` if the text is no template; nothing is rendered."""
+        given, text = header(text)
+        environment = self._environment(env, "sls", given)
+        try:
+            self._template(environment, text, name, file)
+        except TemplateSyntaxError as problem:
+            raise _misspelt(problem, file, environment) from None
+
+    def _template(
+        self, environment: Environment, text: str, name: str, file: str, part: str = ""
+    ) -> Template:
         key = (name, file, text)
         known = environment.texts.get(key)
         if known is None:
-            code = compiled(environment, text, name, file)
+            code = compiled(environment, text, name, file, part)
             known = environment.texts[key] = environment.template_class.from_code(
                 environment, code, environment.make_globals(None), lambda: True
             )
@@ -121,3 +130,9 @@ class JinjaRenderer:
             self._environments[key] = made
             made.globals.update(self._shared, saltenv=env)
         return self._environments[key]
+
+
+def _misspelt(problem: TemplateSyntaxError, file: str, environment: Environment) -> CompileError:
+    where = Mark(problem.filename or file, problem.lineno)
+    fix = unknown_name_fix(str(problem.message), environment)
+    return CompileError(Diagnostic(code="template-syntax", what=str(problem.message), where=where, fix=fix))

@@ -34,6 +34,10 @@ build webserver 2.0
 build webserver-docs 1.0
 cd /srv/packages
 list >Packages
+
+# dpkg begins with nothing: what this machine has, and would have to do after an installation, is not our business.
+: >/var/lib/dpkg/status
+rm -rf /var/lib/dpkg/updates/* /var/lib/dpkg/triggers/* /var/lib/apt/extended_states
 rm -rf /etc/apt/sources.list.d/* /var/lib/apt/lists/*
 echo 'deb [trusted=yes] copy:/srv/packages ./' >/etc/apt/sources.list
 printf 'APT::Sandbox::User "root";\nAcquire::Languages "none";\n' >/etc/apt/apt.conf.d/99examples

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from saltern.language.result import Outcome
 from saltern.modules.context import Context
 from saltern.modules.engines.drive import KEPT, LONGEST, Ended, _Lines, drive, unparsed
 from saltern.modules.states import exec as module
-
-Drive = Callable[..., tuple[Ended, list[str], list[str]]]
 
 
 @pytest.fixture

@@ -210,8 +210,8 @@ def _known(event: Event, given: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _comment(word: str, given: Mapping[str, Any]) -> str:
-    told = given.get("censored") or given.get("msg") or ""
-    if not told and word == "skipped":
+    told = given.get("censored", given.get("msg", ""))
+    if told in ("", None) and word == "skipped":
         told = _why_skipped(given)
     if word == "failed":
         output = str(given.get("stderr") or given.get("module_stderr") or given.get("stdout") or "").strip()

@@ -11,10 +11,11 @@ from msgspec import Struct
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
-from saltern.modules.engines.ansible.command import Scratch, extra_vars, inventory, options, placed
+from saltern.modules.engines.ansible.command import extra_vars, inventory, options
 from saltern.modules.engines.ansible.events import Reader
 from saltern.modules.engines.drive import Ended, drive, unparsed
 from saltern.modules.engines.find import find
+from saltern.modules.engines.scratch import Scratch, placed
 from saltern.modules.engines.steps import Steps, Verdict, concluded
 from saltern.modules.params import BadArgument
 

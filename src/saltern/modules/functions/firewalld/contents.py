@@ -1,162 +1,11 @@
-"""Functions of ``firewalld`` for what belongs to a zone."""
+"""Functions of ``firewalld`` for what belongs to a zone, ports aside."""
 
 from __future__ import annotations
 
 from saltern.modules.api import function
 from saltern.modules.context import Context
-from saltern.modules.firewalls.firewalld import KINDS, value, values
-from saltern.modules.firewalls.zone_values import forward, forward_option
-from saltern.modules.functions.firewalld.asking import ask, of_zone
-from saltern.modules.functions.firewalld.zones import add_masquerade, get_icmp_types, get_masquerade
-
-
-def _list(ctx: Context, zone: str | None, arg: str, permanent: bool) -> list[str]:
-    kind = KINDS[arg]
-    said = ask(ctx, *of_zone(zone), f"--list-{kind.listed.replace(' ', '-')}", permanent=permanent)
-    return values(said.splitlines(), kind)
-
-
-def _change(ctx: Context, zone: str | None, what: tuple[str, str, str], permanent: bool) -> str:
-    """``what``: add or remove, the kind, and which."""
-    verb, arg, which = what
-    option = f"--{verb}-{KINDS[arg].option}={value(which, arg)}"
-    return ask(ctx, *of_zone(zone), option, permanent=permanent)
-
-
-def _masquerading(ctx: Context, zone: str, wanted: bool) -> None:
-    if wanted and not get_masquerade(ctx, zone):
-        add_masquerade(ctx, zone)
-
-
-@function
-def list_ports(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
-    """The ports of a zone.
-
-    Args:
-        zone: the zone.
-        permanent: the configuration; false for what is in force.
-
-    Example:
-        ```console
-        $ saltern call firewalld.list_ports public
-        ```
-    """
-    return _list(ctx, zone, "ports", permanent)
-
-
-@function
-def add_port(
-    ctx: Context, zone: str, port: str, permanent: bool = True, force_masquerade: bool = False
-) -> str:
-    """Add a port to a zone.
-
-    Args:
-        zone: the zone.
-        port: the port.
-        permanent: the configuration; false for what is in force.
-        force_masquerade: let the zone masquerade as well.
-
-    Example:
-        ```console
-        $ saltern call firewalld.add_port public 8080/tcp
-        ```
-    """
-    _masquerading(ctx, zone, force_masquerade)
-    return _change(ctx, zone, ("add", "ports", port), permanent)
-
-
-@function
-def remove_port(ctx: Context, zone: str, port: str, permanent: bool = True) -> str:
-    """Remove a port from a zone.
-
-    Args:
-        zone: the zone.
-        port: the port.
-        permanent: the configuration; false for what is in force.
-
-    Example:
-        ```console
-        $ saltern call firewalld.remove_port public 8080/tcp
-        ```
-    """
-    return _change(ctx, zone, ("remove", "ports", port), permanent)
-
-
-@function
-def list_port_fwd(ctx: Context, zone: str, permanent: bool = True) -> list[dict[str, str]]:
-    """What a zone forwards.
-
-    Args:
-        zone: the zone.
-        permanent: the configuration; false for what is in force.
-
-    Example:
-        ```console
-        $ saltern call firewalld.list_port_fwd public
-        ```
-    """
-    return [forward(one) for one in _list(ctx, zone, "port_fwd", permanent)]
-
-
-@function
-def add_port_fwd(
-    ctx: Context,
-    zone: str,
-    src: str,
-    dest: str,
-    proto: str = "tcp",
-    dstaddr: str = "",
-    permanent: bool = True,
-    force_masquerade: bool = False,
-) -> str:
-    """Forward a port.
-
-    Args:
-        zone: the zone.
-        src: the port.
-        dest: the port it goes to.
-        proto: the protocol.
-        dstaddr: the address it goes to; this machine if empty.
-        permanent: the configuration; false for what is in force.
-        force_masquerade: let the zone masquerade as well.
-
-    Example:
-        ```console
-        $ saltern call firewalld.add_port_fwd public 80 8080 tcp
-        ```
-    """
-    _masquerading(ctx, zone, force_masquerade)
-    which = forward_option(f"{src}:{dest}:{proto}:{dstaddr}")
-    return _change(ctx, zone, ("add", "port_fwd", which), permanent)
-
-
-@function
-def remove_port_fwd(
-    ctx: Context,
-    zone: str,
-    src: str,
-    dest: str,
-    proto: str = "tcp",
-    dstaddr: str = "",
-    permanent: bool = True,
-) -> str:
-    """Forward a port no more.
-
-    Args:
-        zone: the zone.
-        src: the port.
-        dest: the port it goes to.
-        proto: the protocol.
-        dstaddr: the address it goes to; this machine if empty.
-        permanent: the configuration; false for what is in force.
-
-    Example:
-        ```console
-        $ saltern call firewalld.remove_port_fwd public 80 8080 tcp
-        ```
-    """
-    which = forward_option(f"{src}:{dest}:{proto}:{dstaddr}")
-    return _change(ctx, zone, ("remove", "port_fwd", which), permanent)
+from saltern.modules.functions.firewalld.lists import change, listed
+from saltern.modules.functions.firewalld.zones import get_icmp_types
 
 
 @function
@@ -172,7 +21,7 @@ def list_icmp_block(ctx: Context, zone: str, permanent: bool = True) -> list[str
         $ saltern call firewalld.list_icmp_block public
         ```
     """
-    return _list(ctx, zone, "block_icmp", permanent)
+    return listed(ctx, zone, "block_icmp", permanent)
 
 
 @function
@@ -191,7 +40,7 @@ def block_icmp(ctx: Context, zone: str, icmp: str, permanent: bool = True) -> st
     """
     if icmp not in get_icmp_types(ctx, permanent):
         return False
-    return _change(ctx, zone, ("add", "block_icmp", icmp), permanent)
+    return change(ctx, zone, ("add", "block_icmp", icmp), permanent)
 
 
 @function
@@ -210,7 +59,7 @@ def allow_icmp(ctx: Context, zone: str, icmp: str, permanent: bool = True) -> st
     """
     if icmp not in get_icmp_types(ctx, permanent):
         return False
-    return _change(ctx, zone, ("remove", "block_icmp", icmp), permanent)
+    return change(ctx, zone, ("remove", "block_icmp", icmp), permanent)
 
 
 @function
@@ -226,7 +75,7 @@ def get_interfaces(ctx: Context, zone: str, permanent: bool = True) -> list[str]
         $ saltern call firewalld.get_interfaces public
         ```
     """
-    return _list(ctx, zone, "interfaces", permanent)
+    return listed(ctx, zone, "interfaces", permanent)
 
 
 @function
@@ -243,7 +92,7 @@ def add_interface(ctx: Context, zone: str, interface: str, permanent: bool = Tru
         $ saltern call firewalld.add_interface public eth9
         ```
     """
-    return _change(ctx, zone, ("add", "interfaces", interface), permanent)
+    return change(ctx, zone, ("add", "interfaces", interface), permanent)
 
 
 @function
@@ -260,7 +109,7 @@ def remove_interface(ctx: Context, zone: str, interface: str, permanent: bool = 
         $ saltern call firewalld.remove_interface public eth9
         ```
     """
-    return _change(ctx, zone, ("remove", "interfaces", interface), permanent)
+    return change(ctx, zone, ("remove", "interfaces", interface), permanent)
 
 
 @function
@@ -276,7 +125,7 @@ def get_sources(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
         $ saltern call firewalld.get_sources public
         ```
     """
-    return _list(ctx, zone, "sources", permanent)
+    return listed(ctx, zone, "sources", permanent)
 
 
 @function
@@ -293,7 +142,7 @@ def add_source(ctx: Context, zone: str, source: str, permanent: bool = True) -> 
         $ saltern call firewalld.add_source public 10.9.0.0/16
         ```
     """
-    return _change(ctx, zone, ("add", "sources", source), permanent)
+    return change(ctx, zone, ("add", "sources", source), permanent)
 
 
 @function
@@ -310,7 +159,7 @@ def remove_source(ctx: Context, zone: str, source: str, permanent: bool = True) 
         $ saltern call firewalld.remove_source public 10.9.0.0/16
         ```
     """
-    return _change(ctx, zone, ("remove", "sources", source), permanent)
+    return change(ctx, zone, ("remove", "sources", source), permanent)
 
 
 @function
@@ -326,7 +175,7 @@ def get_rich_rules(ctx: Context, zone: str, permanent: bool = True) -> list[str]
         $ saltern call firewalld.get_rich_rules public
         ```
     """
-    return _list(ctx, zone, "rich_rules", permanent)
+    return listed(ctx, zone, "rich_rules", permanent)
 
 
 @function
@@ -343,7 +192,7 @@ def add_rich_rule(ctx: Context, zone: str, rule: str, permanent: bool = True) ->
         $ saltern call firewalld.add_rich_rule public 'rule service name="ssh" accept'
         ```
     """
-    return _change(ctx, zone, ("add", "rich_rules", rule), permanent)
+    return change(ctx, zone, ("add", "rich_rules", rule), permanent)
 
 
 @function
@@ -360,7 +209,7 @@ def remove_rich_rule(ctx: Context, zone: str, rule: str, permanent: bool = True)
         $ saltern call firewalld.remove_rich_rule public 'rule service name="ssh" accept'
         ```
     """
-    return _change(ctx, zone, ("remove", "rich_rules", rule), permanent)
+    return change(ctx, zone, ("remove", "rich_rules", rule), permanent)
 
 
 @function
@@ -376,7 +225,7 @@ def list_services(ctx: Context, zone: str | None = None, permanent: bool = True)
         $ saltern call firewalld.list_services public
         ```
     """
-    return _list(ctx, zone, "services", permanent)
+    return listed(ctx, zone, "services", permanent)
 
 
 @function
@@ -393,7 +242,7 @@ def add_service(ctx: Context, service: str, zone: str | None = None, permanent: 
         $ saltern call firewalld.add_service http public
         ```
     """
-    return _change(ctx, zone, ("add", "services", service), permanent)
+    return change(ctx, zone, ("add", "services", service), permanent)
 
 
 @function
@@ -410,4 +259,4 @@ def remove_service(ctx: Context, service: str, zone: str | None = None, permanen
         $ saltern call firewalld.remove_service http public
         ```
     """
-    return _change(ctx, zone, ("remove", "services", service), permanent)
+    return change(ctx, zone, ("remove", "services", service), permanent)

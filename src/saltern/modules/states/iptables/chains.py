@@ -135,7 +135,7 @@ def set_policy(
             raise Refused(f"{chain} in table {table} is no built-in chain, and only those have a policy")
         if policies[chain] != wanted:
             return {"locale": name}
-        return {"saved": file} if file and not iptables.is_kept(ctx, where, file) else {}
+        return {"saved": file} if file and not iptables.policy_is_kept(ctx, where, file) else {}
 
     def act(changes: Changes) -> None:
         if "locale" in changes:
@@ -183,7 +183,7 @@ def flush(
 
     def rules() -> dict[str, list[str]]:
         found = iptables.read(ctx, where).rules
-        if chain and chain not in found:
+        if chain and chain not in found and not ctx.test:  # in a test, an earlier state may make it
             raise Refused(f"there is no chain {chain} in table {table}")
         return {one: kept for one, kept in found.items() if kept and chain in ("", one)}
 

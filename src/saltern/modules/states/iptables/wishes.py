@@ -69,8 +69,9 @@ def file_of(ctx: Context, save: object, family: str) -> str:
 
 
 def stale(ctx: Context, wishes: list[Wish]) -> list[str]:
-    """The files that do not have the chains as they are in force."""
-    found = [one.file for one in wishes if one.file and not iptables.is_kept(ctx, one.where, one.file)]
+    """The files that do not say of the rules what is in force."""
+    kept = [one for one in wishes if one.file]
+    found = [one.file for one in kept if not iptables.is_kept(ctx, one.where, one.file, one.rule)]
     return list(dict.fromkeys(found))
 
 

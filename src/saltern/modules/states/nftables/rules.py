@@ -205,7 +205,8 @@ def _settled(ctx: Context, wish: Wish, *command: str) -> Result:
 def _changes(ctx: Context, wish: Wish, wrong: bool) -> Changes:
     if wrong:
         return {"locale": wish.name}
-    return {} if nft.is_kept(ctx, wish.file) else {"saved": wish.file}
+    kept = not wish.file or not wish.rule or nft.is_kept(ctx, wish.where, wish.rule, wish.file)
+    return {} if kept else {"saved": wish.file}
 
 
 def _facts(wish: Wish, exists: bool) -> Changes:

@@ -53,7 +53,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._items: dict[tuple[str, str], list[dict[str, Any]]] = {}
         self._seen: set[tuple[str, str]] = set()
         self._done: set[str] = set()
-        self._lost: dict[str, None] = {}  # hosts that are out of the play, in that order
+        self._lost: dict[str, None] = {}  # hosts that are out, in that order
         self._handlers: set[str] = set()
 
     # -- the playbook ----------------------------------------------------------------------------------
@@ -82,10 +82,14 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._tell("stats", hosts=hosts, plays=self._plays if self._lost else [])
 
     def _play_over(self) -> None:
-        """What the hosts that were lost in the play have not come to."""
+        """What the hosts that are lost, in this play or before, have not come to."""
+        if self._play is None or not self._lost:
+            return
         try:
-            for host in self._lost if self._play is not None else ():
-                for task in self._left(host):
+            inventory = self._play.get_variable_manager()._inventory
+            hosts = {host.get_name() for host in inventory.get_hosts(self._play.hosts)}
+            for host in self._lost:
+                for task in self._left(host) if host in hosts else ():
                     self._tell("not_reached", host=host, **self._names(task))
         except Exception:  # a strategy or a version that keeps its tasks elsewhere
             return

@@ -1,0 +1,130 @@
+"""What saltern adds to Ansible: a playbook of many tasks, run by itself and through a state.
+
+``python bench/ansible.py [--tasks 1000] [--rounds 3]``. Both sides run in turns in the same minutes, and only
+their ratio counts. CPU time of the whole tree is the figure that a busy machine disturbs least; wall time
+is told beside it. The delay is from the moment that Ansible's own line is in the log to the moment
+that saltern's line for the same result can be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PREPARED = os.path.join(ROOT, "build", "engines", "bin")
+MOST = 0.05  # of Ansible's own time
+LATEST = 1.0  # seconds
+
+PLAY = "- hosts: localhost\n  connection: local\n  gather_facts: false\n  tasks:\n"
+
+
+def playbook(place: str, tasks: int) -> str:
+    path = os.path.join(place, "play.yml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PLAY)
+        file.writelines(f"    - {{name: task {n}, debug: {{msg: x}}}}\n" for n in range(tasks))
+    return path
+
+
+def used(argv: list[str], env: dict[str, str]) -> tuple[float, float]:
+    """CPU and wall time, of the program and all its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic()
+    subprocess.run(argv, env=env, stdout=subprocess.DEVNULL, check=True)
+    wall = time.monotonic() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+
+
+def state(place: str, play: str) -> list[str]:
+    sls = os.path.join(place, "states")
+    os.makedirs(sls, exist_ok=True)
+    with open(os.path.join(sls, "it.sls"), "w", encoding="utf-8") as file:
+        json.dump({"it": {"ansible.playbooks": [{"name": play}, {"diff": False}]}}, file)
+    return [sys.executable, "-m", "saltern", "apply", "it", "--file-root", sls]
+
+
+def delay(place: str, env: dict[str, str]) -> float:
+    """From Ansible's line in its log to our line, of the first of two tasks; the second one sleeps."""
+    play = os.path.join(place, "slow.yml")
+    with open(play, "w", encoding="utf-8") as file:
+        file.write(PLAY + "    - {name: first, debug: {msg: x}}\n    - {name: slow, pause: {seconds: 3}}\n")
+    logs = os.path.join(env["SALTERN_CACHEDIR"], "engines", "ansible")
+    shutil.rmtree(logs, ignore_errors=True)
+    child = subprocess.Popen([*state(place, play), "--out", "jsonl"], env=env, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    os.set_blocking(child.stdout.fileno(), False)
+    printed = shown = 0.0
+    heard = b""
+    while child.poll() is None and not (printed and shown):
+        heard += child.stdout.read() or b""
+        if not shown and b"localhost: first" in heard:
+            shown = time.monotonic()
+        if not printed and _printed(logs):
+            printed = time.monotonic()
+        time.sleep(0.001)
+    os.set_blocking(child.stdout.fileno(), True)
+    child.communicate()
+    return shown - printed
+
+
+def _printed(logs: str) -> bool:
+    names = os.listdir(logs) if os.path.isdir(logs) else []
+    for name in names:
+        with open(os.path.join(logs, name), "rb") as file:
+            if b"ok: [localhost]" in file.read():
+                return True
+    return False
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description="What saltern adds to Ansible.")
+    options.add_argument("--tasks", type=int, default=1000)
+    options.add_argument("--rounds", type=int, default=3)
+    args = options.parse_args()
+    path = f"{PREPARED}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    program = shutil.which("ansible-playbook", path=path)
+    if program is None:
+        print("ansible-playbook is not here: make engines")
+        return 0
+    place = tempfile.mkdtemp(prefix="saltern-bench-")
+    env = {
+        **os.environ,
+        "PATH": path,
+        "SALTERN_CACHEDIR": os.path.join(place, "cache"),
+        "SALTERN_STATE_DIR": os.path.join(place, "state"),
+        "ANSIBLE_NOCOLOR": "1",
+    }
+    try:
+        play = playbook(place, args.tasks)
+        alone: list[tuple[float, float]] = []
+        ours: list[tuple[float, float]] = []
+        for _ in range(args.rounds):
+            alone.append(used([program, play], env))
+            ours.append(used(state(place, play), env))
+        late = delay(place, env)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    missed = 0
+    for what, index in (("CPU", 0), ("wall", 1)):
+        least, most = min(one[index] for one in alone), min(one[index] for one in ours)
+        share = most / least - 1
+        told = f"{what:<5} ansible {least:6.2f} s, through saltern {most:6.2f} s: {share:+.1%}"
+        print(f"{told}  at most {MOST:+.0%}  {'ok' if share <= MOST else 'MISSED'}")
+        missed += share > MOST
+    print(
+        f"delay {late * 1000:.0f} ms  at most {LATEST * 1000:.0f} ms  {'ok' if late <= LATEST else 'MISSED'}"
+    )
+    return 1 if missed or late > LATEST else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,173 @@
+"""``saltern check``: every problem of the states, without running any of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import TREE_ROWS, session
+from saltern.language.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from saltern.lint.check import Checked
+    from saltern.session import Session
+
+OUTPUTS = ("human", "json", "sarif", "github")
+MOST_PASSES = 5  # an edit may uncover another mistake
+EPILOG = """\
+examples:
+  saltern check                          the whole tree, and every run of its top file
+  saltern check states/web               the state files below a directory
+  saltern check web.nginx --fix
+  saltern check --rule sls-unused --ignore command-unguarded
+  saltern check --out sarif > saltern.sarif
+
+A comment 'saltern: ignore RULE' on a line, or on the one above, keeps that rule quiet there.
+
+exit codes: 0 no errors, 1 usage or surroundings, 3 errors (with --fail-on warning: or warnings),
+5 the pillar does not compile
+"""
+
+LINE = CommandLine(
+    command="check",
+    about="Compile everything, run nothing, and tell every problem with its place. Without a name: the whole"
+    " tree, and every run that its top file gives.",
+    epilog=EPILOG,
+    words=(Word(dest="words", metavar="PATH|SLS", many=True, help="state files, by name or by path"),),
+    rows=(
+        Row(flag="--fix", dest="fix", kind="on", default=False, help="mend what can be mended by rote"),
+        Row(
+            flag="--rule",
+            dest="rules",
+            kind="list",
+            metavar="NAME[=LEVEL]",
+            help="switch a rule on, or set it to off, warning or error; may be given again",
+        ),
+        Row(flag="--ignore", dest="ignore", kind="list", metavar="NAME", help="switch a rule off"),
+        Row(flag="--list", dest="listing", kind="on", default=False, help="print all rules, and end"),
+        Row(
+            flag="--exclude",
+            dest="exclude",
+            kind="list",
+            metavar="PATTERN",
+            help="leave out the SLS whose names fit",
+        ),
+        Row(
+            flag="--fail-on",
+            dest="fail_on",
+            metavar="LEVEL",
+            choices=("warning", "error"),
+            default="error",
+            help="what the exit code tells: warning or error (default: error)",
+        ),
+        *TREE_ROWS,
+        Row(
+            flag="--out",
+            dest="out",
+            metavar="FORMAT",
+            group="output",
+            choices=OUTPUTS,
+            default="human",
+            help=f"{', '.join(OUTPUTS)} (default: human)",
+        ),
+        Row(
+            flag="--color",
+            dest="color",
+            kind="on",
+            group="output",
+            help="colours even where there is no terminal",
+        ),
+        Row(flag="--no-color", dest="color", kind="off", group="output", help="no colours"),
+    ),
+)
+
+
+def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    if args.listing:
+        _list()
+        return exits.OK
+    checked = _checked(args)
+    fixed = 0
+    for _ in range(MOST_PASSES if args.fix else 0):
+        from saltern.lint.mend import mend
+
+        made = mend(checked.edits.values())
+        if not made:
+            break
+        fixed += made
+        checked = _checked(args)
+    _write(args, checked, fixed)
+    failing = {Severity.ERROR, Severity(args.fail_on)}
+    return exits.COMPILE if any(one.severity in failing for one in checked.problems) else exits.OK
+
+
+def _checked(args: SimpleNamespace) -> Checked:
+    from saltern.engine import check
+    from saltern.lint.choices import choose, excluded
+
+    with redirect_stdout(sys.stderr):  # stdout is for what was found; a template's print is none of that
+        engine = _session(args)
+        configured = engine.settings.check
+        return check(
+            engine,
+            args.words,
+            choose(configured, args.rules or (), args.ignore or ()),
+            without=excluded(configured, args.exclude or ()),
+        )
+
+
+def _session(args: SimpleNamespace) -> Session:
+    """A path that no configured root holds is a root itself: ``saltern check states`` needs nothing else."""
+    from saltern.lint.select import is_below, is_path, real_roots
+
+    engine = session(args)
+    env = args.saltenv or engine.settings.saltenv or "base"
+    paths = [os.path.realpath(word) for word in args.words if is_path(word, engine.tree, env)]
+    roots = real_roots(engine.tree)
+    outside = [
+        path for path in paths if not any(is_below(path, root) or is_below(root, path) for root in roots)
+    ]
+    if args.file_root is None and outside and all(os.path.exists(path) for path in outside):
+        args.file_root = list(dict.fromkeys(_root(path, engine.settings.state_top) for path in outside))
+        engine = session(args)
+    return engine
+
+
+def _root(path: str, top: str) -> str:
+    """The nearest directory around a path that has a top file; else the path itself, or its directory."""
+    first = folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while folder != os.path.dirname(folder):
+        if os.path.isfile(os.path.join(folder, top)):
+            return folder
+        folder = os.path.dirname(folder)
+    return first
+
+
+def _write(args: SimpleNamespace, checked: Checked, fixed: int) -> None:
+    from saltern.lint.rules import RULES
+    from saltern.report.colours import wanted
+    from saltern.report.findings import WRITERS, Found
+
+    found = Found(
+        problems=checked.problems,
+        fixable=checked.edits,
+        fixed=fixed,
+        files=checked.files,
+        docs={name: rule.doc for name, rule in RULES.items()},
+        colour=wanted(sys.stdout, args.color),
+    )
+    WRITERS[args.out](found, sys.stdout)
+
+
+def _list() -> None:
+    from saltern.lint.rules import RULES
+
+    for name, rule in RULES.items():
+        level = rule.severity.value if rule.on else "off"
+        print(f"{name:<26} {level:<8} {'--fix' if rule.mends else '':<6} {rule.doc}")

@@ -1,0 +1,49 @@
+"""``saltern runs``: what was run on this machine, and what can be taken up again."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from msgspec import to_builtins
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, parse
+from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
+from saltern.journal.runs import RESUMABLE, Runs, Summary
+
+LINE = CommandLine(
+    command="runs",
+    about="List the runs of this machine, the newest first.",
+    epilog="`saltern resume` goes on with one that broke; `saltern show run ID` shows what was done.",
+    words=(),
+    rows=(*TREE_ROWS, *output_rows("nested")),
+)
+WIDTH = "{:<22}{:<13}{:<21}{:>10}{:>8}{:>9}{:>8}  {}"
+HEAD = WIDTH.format("run", "status", "started (UTC)", "took", "states", "changed", "failed", "asked for")
+
+
+def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    engine = session(args)
+    found = list(Runs(engine.settings).summaries())
+    if args.out == "nested":
+        _print(found)
+    else:
+        from saltern.report.outputs import write_data
+
+        write_data(to_builtins(found), sys.stdout, output_options(args, engine.settings), args.out)
+    return exits.OK
+
+
+def _print(found: list[Summary]) -> None:
+    if not found:
+        print("no runs yet")
+        return
+    print(HEAD)
+    for one in found:
+        started = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(one.started)) if one.started else ""
+        took = f"{one.took:.1f} s" if one.took else ""
+        print(WIDTH.format(one.jid, one.status, started, took, one.done, one.changed, one.failed, one.asked))
+    if any(one.status in RESUMABLE for one in found):
+        print("\nsaltern resume [RUN] goes on with a run that is broken or interrupted")

@@ -1,0 +1,26 @@
+"""What a journal says, as the report of its run."""
+
+from __future__ import annotations
+
+from saltern.journal.codec import answer_in, chunks_in, frame_in
+from saltern.journal.fold import RunState
+from saltern.language.events import Answer, Report
+
+
+def report_of(state: RunState) -> Report:
+    """All answers that are known; a run that broke has fewer than its plan has states."""
+    answers: list[Answer] = []
+    for scope in state.scopes.values():
+        chunks = chunks_in(scope.plan, state.sources) if scope.plan else []
+        answers += [answer_in(body["answer"], chunks[place]) for place, body in scope.done.items()]
+        answers += [answer_in(body["answer"]) for body in scope.stand_ins.values()]
+        answers += [answer_in(body["answer"]) for body in scope.listened.values()]
+    answers += [answer_in(body) for bodies in state.steps.values() for body in bodies]
+    end = state.end or {}
+    return Report(
+        answers=sorted(answers, key=lambda answer: answer.number),
+        took=end.get("took", 0.0),
+        stopped=end.get("stopped", "") if state.end else "the run broke, or is still at work",
+        frames=[frame_in(scope.frame) for scope in state.scopes.values() if scope.frame is not None],
+        jid=str(state.head.get("jid", "")),
+    )

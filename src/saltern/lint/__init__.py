@@ -1,0 +1,1 @@
+"""``saltern check``: everything compiled and nothing run, every problem told, the mechanical ones mended."""

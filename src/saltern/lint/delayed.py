@@ -1,0 +1,109 @@
+"""Rules about delayed rendering that can be seen in the text of a file."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.lint.findings import Findings
+from saltern.lint.page import Line, Page
+from saltern.lint.yaml_traps import ENCODING
+
+PREV_RET = "prev_ret"
+_CHANGES = re.compile(r"\bprev_ret(?:\.changes|\[['\"]changes['\"]\])(?:\.(?!get\b)\w+|\[[^\]]+\])")
+_KEPT = re.compile(r"\|\s*(?:default|d)\b|\bis\s+(?:not\s+)?defined\b|\.get\(")
+_TAG = re.compile(r"\{\{[-+]?(?P<expression>[^{}]*\bprev_ret\b[^{}]*?)(?P<end>\s*[-+]?\}\})")
+_START = re.compile(r"(?:\{%[-+]?[ \t]*|#!)delayed_block[ \t]+(?P<name>[^\s%]+)(?P<rest>.*)$")
+_END = re.compile(r"(?:\{%[-+]?[ \t]*|#!)end_delayed_block\b(?P<name>[^%]*)(?:%\}[ \t]*)?$")
+
+
+def prev_ret_changes(page: Page, found: Findings) -> None:
+    if PREV_RET not in page.text or not page.is_jinja:
+        return
+    for line in page.lines:
+        for asked in _CHANGES.finditer(line.text):
+            if not _KEPT.search(_rest(line.text, asked.end())):
+                found.warn(
+                    "prev-ret-changes",
+                    f"{asked[0]} is there on the first run only: without a change, 'changes' is empty",
+                    where=page.mark(line, asked.start()),
+                    fix="ask prev_ret.data, which is always there, or add | default(…)",
+                )
+
+
+def _rest(text: str, start: int) -> str:
+    """What follows in the same tag."""
+    ends = [end for end in (text.find("}}", start), text.find("%}", start)) if end >= 0]
+    return text[start : min(ends)] if ends else text[start:]
+
+
+def prev_ret_unquoted(page: Page, found: Findings) -> None:
+    if PREV_RET not in page.text or not page.is_jinja or not page.is_yaml:
+        return
+    for line in page.yaml():
+        for tag in _TAG.finditer(line.text):
+            before = line.text[: tag.start()]
+            if ENCODING.search(tag["expression"]) or _is_quoted(before):
+                continue
+            whole = (
+                re.fullmatch(r"[ ]*(?:- +)*(?:[\w.-]+:[ ]+)?", before) and not line.text[tag.end() :].strip()
+            )
+            at = tag.start("end")
+            found.warn(
+                "prev-ret-unquoted",
+                "a return may hold anything; here YAML would read it as if you had written it",
+                where=page.mark(line, tag.start()),
+                fix="add '| tojson'"
+                if whole
+                else "quote the value, or make all of it in one {{ … | tojson }}",
+                edit=page.edit(line, at, at, " | tojson") if whole else None,
+            )
+
+
+def _is_quoted(before: str) -> bool:
+    return before.count('"') % 2 == 1 or before.count("'") % 2 == 1
+
+
+def draft_spelling(page: Page, found: Findings) -> None:
+    """``{% delayed_block A %}``, of the first draft."""
+    for line, tag, name, _ in _tags(page):
+        if not line.text.startswith("{%"):
+            continue
+        words = f" {name}" if name else ""
+        wanted = f"#!{tag}{words}"
+        found.warn(
+            "delayed-draft-spelling",
+            f"this is the first draft's spelling of {wanted!r}",
+            where=page.mark(line),
+            fix=f"write {wanted!r}",
+            edit=page.edit(line, 0, len(line.text), wanted),
+        )
+
+
+def end_unnamed(page: Page, found: Findings) -> None:
+    for line, tag, name, begun in _tags(page):
+        if tag == "end_delayed_block" and not name and begun and line.text.startswith("#!"):
+            end = len(line.text.rstrip())
+            found.warn(
+                "delayed-end-unnamed",
+                f"this ends the block {begun!r}, and does not say so",
+                where=page.mark(line),
+                fix=f"write '#!end_delayed_block {begun}'",
+                edit=page.edit(line, end, len(line.text), f" {begun}"),
+            )
+
+
+def _tags(page: Page) -> list[tuple[Line, str, str, str]]:
+    """Each tag: its line, its kind, its words, and for an end the name it ends."""
+    if "delayed_block" not in page.text:
+        return []
+    found: list[tuple[Line, str, str, str]] = []
+    opened: list[str] = []
+    for line in page.lines:
+        if start := _START.match(line.text):
+            opened.append(start["name"])
+            words = start["name"] + re.sub(r"[ \t]*[-+]?%\}[ \t]*$", "", start["rest"])
+            found.append((line, "delayed_block", words.rstrip(), ""))
+        elif end := _END.match(line.text):
+            begun = opened.pop() if opened else ""
+            found.append((line, "end_delayed_block", end["name"].rstrip("-+ \t").strip(), begun))
+    return found

@@ -1,0 +1,133 @@
+"""The files of a check, each read, rendered and taken apart once, however many runs it is part of."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.compiler.gather import expand
+from saltern.compiler.parse import parse
+from saltern.language.delayed import MARKER
+from saltern.language.diagnostics import CompileError
+from saltern.language.high import SlsFile
+from saltern.language.source import Mark, SlsRef
+from saltern.lint.findings import Findings
+from saltern.render.blocks import WHOLE, cut
+from saltern.render.document import Document
+from saltern.session import Session
+from saltern.sources.tree import SlsSource
+from saltern.stages import TreeLoader
+
+PREV_RET = "prev_ret"
+MOST_SEARCHED = 20  # IDs that are looked for in all files
+
+
+class KeptLoader(TreeLoader):
+    """Implements ``compiler.ports.Loader``. ``used`` are the files asked for since it was last emptied."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.used: set[SlsRef] = set()
+        self.problems: dict[SlsRef, CompileError] = {}
+        self._sources: dict[SlsRef, SlsSource | None] = {}
+        self._documents: dict[SlsRef, Document | None] = {}
+        self._files: dict[SlsRef, SlsFile] = {}
+        self._names: dict[str, list[str]] = {}
+        self._reached: dict[SlsRef, set[SlsRef]] = {}
+        self._texts: dict[str, str] = {}  # by path
+        self._searched: dict[str, str] = {}
+
+    def names(self, env: str) -> list[str]:
+        if env not in self._names:
+            self._names[env] = super().names(env)
+        return self._names[env]
+
+    def source(self, ref: SlsRef) -> SlsSource | None:
+        if ref not in self._sources:
+            found = self._sources[ref] = super().source(ref)
+            if found is not None:
+                self._texts[found.path] = found.text
+        return self._sources[ref]
+
+    def load(self, ref: SlsRef) -> Document | None:
+        self.used.add(ref)
+        if ref in self.problems:
+            raise self.problems[ref]
+        if ref not in self._documents:
+            try:
+                source = self.source(ref)
+                self._documents[ref] = None if source is None else self._renderers.sls(source)
+            except CompileError as problem:
+                self.problems[ref] = problem
+                raise
+        return self._documents[ref]
+
+    def file(self, ref: SlsRef) -> SlsFile | None:
+        """The file, taken apart; None if there is none, or if it cannot be rendered."""
+        if ref not in self._files:
+            try:
+                document = self.load(ref)
+            except CompileError:
+                return None
+            if document is None:
+                return None
+            self._files[ref] = parse(document, Findings())
+        return self._files[ref]
+
+    def included(self, ref: SlsRef) -> list[SlsRef]:
+        """What a file includes, directly."""
+        file = self.file(ref)
+        return [one for include in file.includes for one in expand(include.ref, self.names)] if file else []
+
+    def reach(self, ref: SlsRef) -> set[SlsRef]:
+        """A file and all it includes, directly or not."""
+        if ref not in self._reached:
+            reached, left = {ref}, [ref]
+            while left:
+                more = [one for one in self.included(left.pop()) if one not in reached]
+                reached.update(more)
+                left += more
+            self._reached[ref] = reached
+        return self._reached[ref]
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a file that was asked for cannot be had: what else is wrong may follow from that."""
+        return any(ref in self.problems or self._documents.get(ref) is None for ref in self.used)
+
+    # -- texts ---------------------------------------------------------------------------------------
+
+    def text_of(self, file: str) -> str | None:
+        """The text of a file that was read, by its path."""
+        return self._texts.get(file)
+
+    def declares(self, id_: str, env: str) -> str:
+        """Where another file seems to declare an ID, for a message."""
+        if id_ not in self._searched and len(self._searched) < MOST_SEARCHED:
+            self._searched[id_] = self._search(id_, env)
+        return self._searched.get(id_, "")
+
+    def _search(self, id_: str, env: str) -> str:
+        pattern = re.compile(rf"^['\"]?{re.escape(id_)}['\"]?:", re.MULTILINE)
+        for name in self.names(env):
+            try:
+                source = self.source(SlsRef(env, name))
+            except CompileError:
+                continue
+            found = pattern.search(source.text) if source else None
+            if source and found:
+                line = source.text.count("\n", 0, found.start()) + 1
+                return f"it is declared in {name!r} ({Mark(source.path, line)}): include that file"
+        return ""
+
+
+def is_late(source: SlsSource) -> bool:
+    """Whether a file can only be rendered after another state has run."""
+    text = source.text
+    if PREV_RET not in text and f"#!{WHOLE}" not in text:
+        return False
+    if MARKER in text:
+        try:
+            text = cut(text, source.path)[0]
+        except CompileError:
+            return False  # rendering it tells what is wrong
+    return PREV_RET in text or any(line.startswith(f"#!{WHOLE}") for line in text.splitlines())

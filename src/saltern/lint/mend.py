@@ -1,0 +1,44 @@
+"""Edits, put into the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.source import Mark
+from saltern.lint.findings import Edit
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def mend(edits: Iterable[Edit]) -> int:
+    """How many were made. Of two that touch the same place the first is made; the next check finds the other.
+
+    Raises ``OperationError`` for a file that cannot be written.
+    """
+    by_file: dict[str, list[Edit]] = {}
+    for edit in edits:
+        by_file.setdefault(edit.file, []).append(edit)
+    return sum(_mended(file, some) for file, some in by_file.items())
+
+
+def _mended(file: str, edits: list[Edit]) -> int:
+    from saltern.system.files import read, write
+
+    try:
+        data = read(file) or b""
+        text = data.removeprefix(_BOM).decode()
+        pieces: list[str] = []
+        at = made = 0
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+            if edit.start >= at and edit.end <= len(text):
+                pieces += (text[at : edit.start], edit.text)
+                at = edit.end
+                made += 1
+        new = "".join([*pieces, text[at:]]).encode()
+        write(file, (_BOM if data.startswith(_BOM) else b"") + new)
+        return made
+    except (OSError, UnicodeDecodeError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        what = f"this file cannot be mended: {why}"
+        raise OperationError(Diagnostic(code="check-unwritable", what=what, where=Mark(file))) from None

@@ -1,0 +1,111 @@
+"""A state file as text, line by line: what is YAML in it, and what is a template or the text of a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from saltern.language.source import Mark, SlsRef
+from saltern.lint.findings import Edit
+from saltern.render.pipeline import parse_pipe
+from saltern.sources.tree import SlsSource
+
+_TEMPLATE = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
+_SCALAR = re.compile(r"(?P<before>[ ]*(?:- +)*)(?P<key>[^#]*:[ ]+)?[|>][-+0-9]*[ ]*(?:#.*)?")
+_VALUE = re.compile(
+    r"(?P<before>[ ]*(?:- +)*(?:(?P<key>[\w.-]+):[ ]+)?)(?P<value>[^\s'\"{\[|>&*!#][^\s#]*)[ ]*(?:#.*)?"
+)
+_OWN_TAGS = ("#!delayed_", "#!end_delayed_")
+
+
+class Line(Struct, frozen=True):
+    """``kind``: yaml, comment, blank, scalar (the text of ``key: |``), or template (of one, or inside it)."""
+
+    number: int
+    start: int  # its place in the text
+    text: str
+    kind: str
+
+
+class Page:
+    def __init__(self, source: SlsSource, pipe: str) -> None:
+        self.ref: SlsRef = source.ref
+        self.file = source.path
+        self.text = source.text
+        first = source.text.partition("\n")[0]
+        own = first.startswith("#!") and not first.startswith(("#!/", *_OWN_TAGS))
+        self._stages = [stage.name for stage in parse_pipe(first[2:] if own else pipe)]
+
+    @property
+    def is_yaml(self) -> bool:
+        return self._stages[-1:] == ["yaml"]
+
+    @property
+    def is_jinja(self) -> bool:
+        return "jinja" in self._stages
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        return list(_classified(self.text, _inside(self.text) if self.is_jinja else set()))
+
+    def yaml(self) -> Iterator[Line]:
+        return (line for line in self.lines if line.kind == "yaml")
+
+    @cached_property
+    def values(self) -> list[tuple[Line, re.Match[str]]]:
+        """Lines of YAML with one plain word as their ``value``, and the ``key`` before it, if any."""
+        if not self.is_yaml:
+            return []
+        return [(line, value) for line in self.yaml() if (value := _VALUE.fullmatch(line.text))]
+
+    def mark(self, line: Line, column: int = 0) -> Mark:
+        """``column`` counts from 0, as a match does."""
+        return Mark(self.file, line.number, column + 1)
+
+    def edit(self, line: Line, start: int, end: int, text: str) -> Edit:
+        return Edit(self.file, line.start + start, line.start + end, text)
+
+
+def _inside(text: str) -> set[int]:
+    """The lines, from 1, that begin inside a template's tag."""
+    found: set[int] = set()
+    if "{" not in text:
+        return found
+    line = counted = 0
+    for tag in _TEMPLATE.finditer(text):
+        if "\n" in tag[0]:
+            line += text.count("\n", counted, tag.start())
+            counted = tag.start()
+            found.update(range(line + 2, line + 2 + tag[0].count("\n")))
+    return found
+
+
+def _classified(text: str, inside: set[int]) -> Iterator[Line]:
+    start = 0
+    scalar = -1  # the column that the text of a value has to be indented beyond
+    for number, whole in enumerate(text.split("\n"), 1):
+        line = whole.removesuffix("\r")
+        body = line.lstrip(" ")
+        indent = len(line) - len(body)
+        if number in inside or body.startswith(("{%", "{#")):
+            kind = "template"
+        elif not body.strip():
+            kind = "blank"
+        elif 0 <= scalar < indent:
+            kind = "scalar"
+        elif body.startswith("#"):
+            kind, scalar = "comment", -1
+        else:
+            kind = "yaml"
+            opened = _SCALAR.fullmatch(line)
+            scalar = _column(opened["before"], opened["key"]) if opened else -1
+        yield Line(number, start, line, kind)
+        start += len(whole) + 1
+
+
+def _column(before: str, key: str | None) -> int:
+    """Where the key stands, or the dash, that the text is the value of; -1 if neither is there."""
+    return len(before) if key else len(before.rstrip()) - 1

@@ -1,0 +1,242 @@
+"""Every rule of ``saltern check``, one row each.
+
+A rule with a function is asked of texts, of runs or of the tree; one without is told by the compiler
+itself, and has a row so that it can be switched off or made more or less severe. Whatever has no row keeps a
+file from compiling, and is always told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import Severity
+from saltern.lint import delayed, layout, states, trees, yaml_traps
+from saltern.lint.findings import Findings
+from saltern.lint.page import Page
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """``on``: whether it is asked where nobody chose; ``mends``: whether ``--fix`` can mend it."""
+
+    name: str
+    doc: str
+    severity: Severity = WARNING
+    on: bool = True
+    mends: bool = False
+    text: Callable[[Page, Findings], None] | None = None
+    run: Callable[[states.Unit, Findings], None] | None = None
+    tree: Callable[[trees.Survey, Findings], None] | None = None
+
+
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        # layout
+        Rule(
+            name="tab-indent",
+            doc="A tab indents a line of YAML, which takes spaces only.",
+            severity=ERROR,
+            mends=True,
+            text=layout.tab_indent,
+        ),
+        Rule(
+            name="trailing-whitespace",
+            doc="A line ends with blanks.",
+            mends=True,
+            text=layout.trailing_whitespace,
+        ),
+        Rule(
+            name="missing-final-newline",
+            doc="The last line of the file has no end.",
+            mends=True,
+            text=layout.missing_final_newline,
+        ),
+        Rule(
+            name="old-renderer-spelling",
+            doc="The first line names its renderers as `yaml_jinja` did, long ago.",
+            mends=True,
+            text=layout.old_renderer_spelling,
+        ),
+        # values
+        Rule(
+            name="unquoted-octal",
+            doc="A file mode is a bare number with a leading zero; not all who read YAML take it for octal.",
+            mends=True,
+            text=yaml_traps.unquoted_octal,
+        ),
+        Rule(
+            name="base-sixty",
+            doc="Digits with a colon between them, such as `22:30`, are one number to YAML.",
+            mends=True,
+            text=yaml_traps.base_sixty,
+        ),
+        Rule(
+            name="unquoted-text",
+            doc="An argument that is text, as `name` or `version`, is a word or number that YAML changes:"
+            " `yes` becomes true, `1.10` becomes 1.1.",
+            mends=True,
+            text=yaml_traps.unquoted_text,
+        ),
+        Rule(
+            name="literal-secret",
+            doc="A password or a token is written into a state file, where everybody reads it.",
+            text=yaml_traps.literal_secret,
+        ),
+        Rule(
+            name="jinja-in-comment",
+            doc="A YAML comment holds a template: it is rendered, and fails as if it were no comment.",
+            text=yaml_traps.jinja_in_comment,
+        ),
+        Rule(
+            name="unquoted-jinja",
+            doc="A value begins with `{{`, neither quoted nor encoded: YAML reads what comes out of it.",
+            on=False,
+            text=yaml_traps.unquoted_jinja,
+        ),
+        # states
+        Rule(
+            name="command-unguarded",
+            doc="A command runs in every run: nothing says when it is done already.",
+            run=states.command_unguarded,
+        ),
+        Rule(
+            name="watch-without-reaction",
+            doc="A state watches, but its module does not react to changes.",
+            run=states.watch_without_reaction,
+        ),
+        Rule(
+            name="order-with-requisites",
+            doc="A state has both `order` and requisites, which may contradict each other.",
+            run=states.order_with_requisites,
+        ),
+        Rule(
+            name="argument-value",
+            doc="The value of an argument is not what the function takes, by its signature.",
+            severity=ERROR,
+            run=states.argument_value,
+        ),
+        Rule(
+            name="source-missing",
+            doc="A `salt://` source is not in the file roots.",
+            severity=ERROR,
+            run=states.source_missing,
+        ),
+        Rule(
+            name="requisite-not-included",
+            doc="A requisite names a state of a file that the run has, but not through this file's include:"
+            " applied alone, this file would not compile.",
+            run=states.requisite_not_included,
+        ),
+        # files
+        Rule(
+            name="include-twice",
+            doc="A file includes another one twice.",
+            tree=trees.include_twice,
+        ),
+        Rule(
+            name="include-cycle",
+            doc="Files include each other in a circle.",
+            tree=trees.include_cycle,
+        ),
+        Rule(
+            name="sls-unreachable",
+            doc="The name of a file has a dot in it, so no SLS name leads to it.",
+            tree=trees.sls_unreachable,
+        ),
+        Rule(
+            name="sls-unused",
+            doc="No top file gives this SLS to a machine, and nothing includes it.",
+            on=False,
+            tree=trees.sls_unused,
+        ),
+        Rule(
+            name="id-in-two-files",
+            doc="Two files that are never part of one run declare the same ID.",
+            on=False,
+            tree=trees.id_in_two_files,
+        ),
+        # delayed rendering
+        Rule(
+            name="prev-ret-changes",
+            doc="`prev_ret.changes` is asked for a key, without a default: the second run has no changes.",
+            text=delayed.prev_ret_changes,
+        ),
+        Rule(
+            name="prev-ret-unquoted",
+            doc="A value out of `prev_ret` stands where YAML reads it, neither quoted nor encoded.",
+            mends=True,
+            text=delayed.prev_ret_unquoted,
+        ),
+        Rule(
+            name="delayed-unused",
+            doc="No state calls this delayed block.",
+            tree=trees.delayed_unused,
+        ),
+        Rule(
+            name="delayed-unknown",
+            doc="A state calls a delayed block that its file does not have.",
+            severity=ERROR,
+        ),
+        Rule(
+            name="delayed-limit-low",
+            doc="More states call a delayed block than its `delayed_repeat_limit` allows.",
+        ),
+        Rule(
+            name="delayed-end-unnamed",
+            doc="The end of a delayed block does not name it.",
+            on=False,
+            mends=True,
+            text=delayed.end_unnamed,
+        ),
+        Rule(
+            name="delayed-draft-spelling",
+            doc="A delayed block is marked as the first draft did it: `{% delayed_block %}`.",
+            on=False,
+            mends=True,
+            text=delayed.draft_spelling,
+        ),
+        # told by the compiler
+        Rule(
+            name="short-form-colon",
+            doc="A function ends with a colon, and nothing stands below it.",
+            severity=ERROR,
+            mends=True,
+        ),
+        Rule(name="state-unknown", doc="No module has this state.", severity=ERROR),
+        Rule(name="argument-unknown", doc="The state takes no such argument.", severity=ERROR),
+        Rule(name="argument-missing", doc="The state needs an argument that is not given.", severity=ERROR),
+        Rule(name="argument-suspicious", doc="An argument looks like a misspelt requisite or keyword."),
+        Rule(name="requisite-unknown", doc="A requisite names a state that is not there.", severity=ERROR),
+        Rule(name="requisite-matches-nothing", doc="The pattern of a requisite fits no state."),
+        Rule(name="id-conflict", doc="Two files of one run declare the same ID.", severity=ERROR),
+        Rule(name="sls-not-found", doc="A file that is named does not exist.", severity=ERROR),
+        Rule(
+            name="template-undefined",
+            doc="A template asks for a name that does not exist with the grains and the pillar given.",
+            severity=ERROR,
+        ),
+        Rule(name="condition-ignored", doc="A condition has a shape that does not count."),
+        Rule(name="extend-by-argument", doc="An `extend` fits an argument of a state, not its name."),
+        Rule(name="extend-overridden", doc="Two files extend the same argument."),
+        Rule(name="function-too-long", doc="The name of a function has more than one dot."),
+        Rule(name="name-not-text", doc="The name of a state is a number or a boolean."),
+        Rule(name="names-empty", doc="`names` is an empty list, and one state runs all the same."),
+        Rule(name="order-unknown", doc="`order` is neither a number nor `first` nor `last`."),
+        Rule(name="top-target", doc="A target of the top file cannot be read, and matches nobody."),
+    )
+}
+
+Choices = dict[str, Severity | None]  # None: off
+
+
+def usual() -> Choices:
+    return {name: rule.severity if rule.on else None for name, rule in RULES.items()}
+
+
+def chosen(choices: Choices) -> Iterator[Rule]:
+    """The rules to ask."""
+    return (rule for name, rule in RULES.items() if choices[name] is not None)

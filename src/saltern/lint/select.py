@@ -1,0 +1,82 @@
+"""The files to check: those that were named, by SLS name or by path, or all of the tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from msgspec import Struct
+
+from saltern.compiler.gather import expand
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.source import SlsRef
+from saltern.session import Session
+from saltern.sources.tree import Tree, sls_name
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """``whole``: the top file counts, too. ``lost`` are files that their SLS name does not lead to."""
+
+    refs: tuple[SlsRef, ...]
+    whole: bool = False
+    lost: tuple[tuple[SlsRef, str], ...] = ()
+
+
+def select(session: Session, words: Sequence[str], without: Sequence[str]) -> Selection:
+    """``without`` are patterns of SLS names. Raises ``OperationError`` for a path outside of the roots."""
+    tree = session.tree
+    env = session.settings.saltenv or "base"
+    known = [one for env in session.environments() for one in _files(session, env)]
+    chosen: list[tuple[SlsRef, str]] = [] if words else known
+    whole = not words
+    for word in words:
+        if is_path(word, tree, env):
+            place = os.path.realpath(word)
+            below = [(ref, path) for ref, path in known if is_below(os.path.realpath(path), place)]
+            if not below:
+                raise _nothing(word)
+            chosen += below
+            whole = whole or any(is_below(root, place) for root in real_roots(tree))
+        else:
+            named = expand(SlsRef(env, word), tree.sls_names)
+            chosen += [(ref, tree.place(ref) or "") for ref in named]
+    kept = [one for one in chosen if not any(fnmatchcase(one[0].name, pattern) for pattern in without)]
+    lost = tuple(one for one in kept if (tree.place(one[0]) or "") != one[1])
+    refs = dict.fromkeys(one[0] for one in kept if one not in lost)
+    return Selection(refs=tuple(refs), whole=whole, lost=lost)
+
+
+def is_path(word: str, tree: Tree, env: str) -> bool:
+    """A word that could be both is the name of an SLS, if there is such an SLS."""
+    if os.sep in word or word in (".", "..") or word.endswith(".sls"):
+        return True
+    return os.path.exists(word) and tree.place(SlsRef(env, word)) is None
+
+
+def is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def real_roots(tree: Tree) -> list[str]:
+    return [os.path.realpath(root) for env in tree.environments() for root in tree.roots(env)]
+
+
+def _files(session: Session, env: str) -> Iterator[tuple[SlsRef, str]]:
+    """Every state file of an environment: nothing named as a top file is, and nothing that is pillar."""
+    tree = session.tree
+    roots = [os.path.realpath(root) for root in tree.roots(env)]
+    pillar = [os.path.realpath(root) for some in session.settings.pillar_roots.values() for root in some]
+    within = [place for place in pillar if any(is_below(place, root) for root in roots)]
+    for name in tree.names(env):
+        is_top = os.path.basename(name) == session.settings.state_top
+        path = tree.find(name, env) if name.endswith(".sls") and not is_top else None
+        if path and not any(is_below(os.path.realpath(path), place) for place in within):
+            yield SlsRef(env, sls_name(name)), path
+
+
+def _nothing(word: str) -> OperationError:
+    there = os.path.exists(word)
+    what = f"there is no state file of the file roots at {word!r}" if there else f"there is no file {word!r}"
+    fix = "name the root it belongs to: --file-root DIR" if there else ""
+    return OperationError(Diagnostic(code="check-nothing", what=what, fix=fix))

@@ -1,0 +1,151 @@
+"""Rules about states, asked of the chunks that a run would have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from saltern.language.chunk import Chunk
+from saltern.language.late import OPEN
+from saltern.language.requisites import ORDERING, WITHOUT_REACTION
+from saltern.language.source import SlsRef
+from saltern.lint.files import KeptLoader
+from saltern.lint.findings import Findings
+from saltern.modules.params import BadArgument
+from saltern.modules.registry import schema
+from saltern.plan.index import SLS, described, is_pattern
+from saltern.runtime.slots import PREFIX
+from saltern.session import Session
+
+_COMMANDS = frozenset({"cmd.run", "cmd.script"})
+# Any of these says when a command has to run at all.
+_GUARDS = {"unless", "onlyif", "creates", "stateful", "prereq", "onchanges", "onchanges_any"}
+_GUARDS |= {"onfail", "onfail_any", "onfail_all"}
+_ORDERING = frozenset(kind.name for kind in ORDERING)
+_SALT = "salt://"
+
+
+class Unit(Struct, frozen=True, kw_only=True):
+    """Files compiled together, as one run would have them; ``wanted`` are those the rules are asked about.
+
+    ``late``: it is a delayed frame.
+    """
+
+    session: Session
+    loader: KeptLoader
+    chunks: list[Chunk]
+    wanted: frozenset[SlsRef]
+    late: bool = False
+
+    def states(self) -> Iterator[Chunk]:
+        return (chunk for chunk in self.chunks if chunk.declared.ref in self.wanted)
+
+
+def command_unguarded(unit: Unit, found: Findings) -> None:
+    for chunk in unit.states():
+        if chunk.function in _COMMANDS and _GUARDS.isdisjoint(chunk.words | chunk.args.keys()):
+            found.warn(
+                "command-unguarded",
+                f"the command of {chunk.id!r} runs every time, and every time counts as a change",
+                where=chunk.mark(),
+                fix="say when it is done: unless, onlyif, creates, onchanges",
+            )
+
+
+def watch_without_reaction(unit: Unit, found: Findings) -> None:
+    reacts = unit.session.caller.reacts
+    for chunk in unit.states():
+        for word in WITHOUT_REACTION.keys() & chunk.declared.words:
+            if not reacts(chunk.state):
+                found.warn(
+                    "watch-without-reaction",
+                    f"{chunk.state!r} does not react to changes: {word!r} of {chunk.id!r} only requires",
+                    where=chunk.mark(word),
+                    fix=f"write {WITHOUT_REACTION[word]!r}, or 'onchanges' to run it after changes only",
+                )
+        for one in chunk.requisites:
+            if one.kind == "watch_in" and one.state not in ("", SLS) and not reacts(one.state):
+                found.warn(
+                    "watch-without-reaction",
+                    f"{one.state!r} does not react to changes: 'watch_in' of {chunk.id!r} only orders",
+                    where=chunk.mark(one.kind, one.at),
+                    fix="write 'require_in', or 'onchanges_in' if it is to run after changes only",
+                )
+
+
+def order_with_requisites(unit: Unit, found: Findings) -> None:
+    for chunk in unit.states():
+        waits = _ORDERING & chunk.declared.words
+        if "order" in chunk.declared.words and waits:
+            found.warn(
+                "order-with-requisites",
+                f"{chunk.id!r} has both 'order' and {min(waits)!r}; what it waits for is pulled before it",
+                where=chunk.mark("order"),
+                fix="keep the requisites: they say why",
+            )
+
+
+def argument_value(unit: Unit, found: Findings) -> None:
+    for chunk in unit.states():
+        function = unit.session.registry.state(chunk.state, chunk.fun)
+        converters = schema(function).converters if function is not None else {}
+        for name in converters.keys() & chunk.args.keys():
+            value = chunk.args[name]
+            if isinstance(value, str) and (PREFIX in value or OPEN in value):
+                continue  # known when it runs
+            try:
+                converters[name](value)
+            except BadArgument as problem:
+                what = f"{chunk.function}: the argument {name!r} {problem}"
+                found.warn("argument-value", what, where=chunk.mark(name))
+
+
+def source_missing(unit: Unit, found: Findings) -> None:
+    for chunk in unit.states():
+        given = chunk.args.get("source")
+        named = given if isinstance(given, list) else [given]
+        texts = [str(next(iter(one), "")) if isinstance(one, dict) else one for one in named]
+        own = [text for text in texts if isinstance(text, str) and text.startswith(_SALT)]
+        if not own or len(own) < len(texts) or any(_is_there(unit, chunk, text) for text in own):
+            continue
+        what = f"{own[0]!r} is not in the file roots"
+        if len(own) > 1:
+            what = f"none of {', '.join(map(repr, own))} is in the file roots"
+        found.warn("source-missing", f"{chunk.function}: {what}", where=chunk.mark("source"))
+
+
+def _is_there(unit: Unit, chunk: Chunk, text: str) -> bool:
+    from os.path import exists
+
+    path, _, query = text.removeprefix(_SALT).partition("?saltenv=")
+    if path.startswith("|") or OPEN in path:
+        return True  # a pattern of its own, or known when it runs
+    env = query or str(chunk.args.get("saltenv") or chunk.env)
+    tree = unit.session.tree
+    return tree.find(path, env) is not None or any(exists(f"{root}/{path}") for root in tree.roots(env))
+
+
+def requisite_not_included(unit: Unit, found: Findings) -> None:
+    """It works in this run, since something else brings the file; alone, it would not."""
+    if unit.late:
+        return  # a block has an include of its own
+    declared: dict[str, set[SlsRef]] = {}
+    for chunk in unit.chunks:
+        for name in (chunk.id, chunk.name):
+            declared.setdefault(name, set()).add(chunk.declared.ref)
+    for chunk in unit.states():
+        for one in chunk.requisites:
+            if one.at < 0 or one.state == SLS or is_pattern(one.value):
+                continue
+            homes = declared.get(one.value, set())
+            ref = chunk.declared.ref
+            if homes and ref not in homes and homes.isdisjoint(unit.loader.reach(ref)):
+                home = min(homes, key=str)
+                found.warn(
+                    "requisite-not-included",
+                    f"{one.kind!r} of {chunk.id!r} names {described(one)} of {home.name!r},"
+                    " which this file does not include",
+                    where=chunk.mark(one.kind, one.at),
+                    fix=f"add '- {home.name}' to its include list",
+                )

@@ -1,0 +1,196 @@
+"""The walk: every file rendered once, every run that there can be compiled, nothing run.
+
+The runs are those of the top file (this machine's, and that of every target), then each file that is not
+part of one of them, with what it includes. A file that another one includes is compiled as a part of that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from saltern.compiler.compile import Rules
+from saltern.compiler.gather import expand
+from saltern.facts.tops import TopReader
+from saltern.frames import rendered
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import Block, Limit, Target
+from saltern.language.diagnostics import CompileError
+from saltern.language.source import SlsRef
+from saltern.lint.files import PREV_RET, KeptLoader, is_late
+from saltern.lint.findings import Findings
+from saltern.lint.select import Selection
+from saltern.lint.states import Unit
+from saltern.lint.trees import Survey
+from saltern.render.pipeline import Home
+from saltern.session import Session
+from saltern.sources.tree import SlsSource
+from saltern.stages import Delays, RenderedLoader, planned
+from saltern.targeting.top import Assigned
+
+# What a run may change before a delayed target is rendered.
+_ASKS = re.compile(rf"\b(?:{PREV_RET}|salt\b(?!://)|grains)\b")
+# What may only follow from a file of the same run that is broken.
+_FOLLOWING = frozenset({"requisite-unknown", "requisite-matches-nothing", "extend-unknown", "late-unknown"})
+
+
+class Walk:
+    """One check's way through the tree. ``found`` gets what the compiler says."""
+
+    def __init__(
+        self, session: Session, selection: Selection, rules: Rules, limit: Limit, found: Findings
+    ) -> None:
+        self.found = found
+        self.loader = KeptLoader(session)
+        self.units: list[Unit] = []
+        self._session = session
+        self._selection = selection
+        self._rules = rules
+        self._limit = limit
+        self._wanted = frozenset(selection.refs)
+        self._named: set[SlsRef] = set()  # by a top file, an include, a delayed entry
+        self._late: set[SlsRef] = set()
+        self._covered: set[SlsRef] = set()
+        self._blocks = Delays()
+        self._frames: set[tuple[str, ...]] = set()  # the definitions that were looked at
+        self._has_top = False
+
+    def walk(self) -> Survey:
+        refs = [ref for ref in self._selection.refs if self._is_ready(ref)]
+        if self._selection.whole:
+            self._tops()
+        for ref in refs:
+            self._named.update(one for one in self.loader.included(ref) if one != ref)
+        roots = [ref for ref in refs if ref not in self._named]
+        for ref in (*roots, *refs):  # the second time for those that only include each other
+            if ref not in self._covered and ref not in self.loader.problems:
+                self._unit([ref])
+        self._tell_unrendered()
+        return Survey(
+            loader=self.loader,
+            refs=self._selection.refs,
+            named=frozenset(self._named),
+            has_top=self._has_top,
+            lost=self._selection.lost,
+            unused=self._unused(),
+        )
+
+    def _is_ready(self, ref: SlsRef) -> bool:
+        """Whether a file can be rendered now; one for later is only read."""
+        try:
+            source = self.loader.source(ref)
+        except CompileError as problem:
+            self.loader.problems[ref] = problem
+            return False
+        if source is None or not is_late(source):
+            return True
+        self._late.add(ref)
+        self._readable(source)
+        return False
+
+    def _unused(self) -> list[Block]:
+        """Blocks that no run calls; where only some files are checked, of those."""
+        paths = {source.path for ref in self._wanted if (source := self.loader.source(ref))}
+        return [one for one in self._blocks.unused() if self._selection.whole or one.file in paths]
+
+    # -- runs ------------------------------------------------------------------------------------------
+
+    def _tops(self) -> None:
+        session = self._session
+        only = session.settings.state_top_saltenv
+        reader = session.tops(session.tree, session.renderers, only_env=only)
+        envs = session.environments()
+        mine = reader.assigned(session.subject(), envs, self.found)
+        runs: dict[tuple[SlsRef, ...], list[Assigned]] = {}
+        for given in [
+            [one for some in mine.values() for one in some],
+            *_given(reader, [only] if only else envs),
+        ]:
+            runs.setdefault(tuple(SlsRef(one.env, one.sls) for one in given), given)
+        runs.pop((), None)
+        self._has_top = bool(runs)
+        for refs, given in runs.items():
+            self._named.update(one for ref in refs for one in expand(ref, self.loader.names))
+            self.loader.asked = {SlsRef(one.env, one.sls): one for one in given}
+            self._unit(list(refs))
+        self.loader.asked = {}
+
+    def _unit(self, refs: Sequence[SlsRef]) -> None:
+        found = Findings()
+        self.loader.used = set()
+        delays = Delays(self._limit)
+        plan = planned(
+            self._session,
+            refs,
+            self.loader,
+            self._rules,
+            found,
+            delays=delays,
+            elsewhere=lambda id_: delays.inside(id_) or self.loader.declares(id_, refs[0].env),
+        )
+        self._covered |= self.loader.used
+        self.found.take(found, without=_FOLLOWING if self.loader.is_broken else ())
+        self._add(plan.chunks, delays)
+
+    def _add(self, chunks: list[Chunk], delays: Delays, *, late: bool = False) -> None:
+        unit = Unit(session=self._session, loader=self.loader, chunks=chunks, wanted=self._wanted, late=late)
+        self.units.append(unit)
+        for target in [target for chunk in chunks for target in chunk.delayed]:
+            self._frame(target, delays)
+        self._blocks.defined |= delays.defined
+        self._blocks.called |= delays.called
+
+    # -- what is rendered later ------------------------------------------------------------------------
+
+    def _frame(self, target: Target, delays: Delays) -> None:
+        """One that asks for nothing that the run brings is rendered and compiled; of any other, only the
+        template is read."""
+        if target.kind == "sls":
+            self._named.add(SlsRef(target.definition[0].rstrip(":"), target.name))
+        if target.definition in self._frames or (target.block and target.block.call):
+            return
+        self._frames.add(target.definition)
+        text = target.block.text if target.block else getattr(target.source, "text", "")
+        self._readable(target)
+        if _ASKS.search(text):
+            return
+        try:
+            self._rendered(target, delays)
+        except CompileError as problem:  # what a macro ran into may be there by then
+            self.found.add(one for one in problem.diagnostics if not one.code.startswith("template-"))
+
+    def _rendered(self, target: Target, delays: Delays) -> None:
+        found = Findings()
+        document = rendered(self._session, target, {})
+        loader = RenderedLoader(self._session, document, target.name if target.block else "")
+        plan = planned(
+            self._session, [loader.ref], loader, self._rules, found, delays=delays, elsewhere=delays.inside
+        )
+        self.found.take(found)
+        self._add(plan.chunks, delays, late=True)
+
+    def _readable(self, one: Target | SlsSource) -> None:
+        renderers = self._session.renderers
+        source = one if isinstance(one, SlsSource) else one.source
+        try:
+            if isinstance(source, SlsSource):
+                renderers.compiles(source)
+            elif isinstance(one, Target) and isinstance(one.scope.home, Home):
+                renderers.compiles(one.scope.home.source, one.block, one.scope)
+        except CompileError as problem:
+            self.found.add(problem.diagnostics)
+
+    def _tell_unrendered(self) -> None:
+        """What only a delayed entry names may need what that entry gives it; it was rendered with that."""
+        delayed = {ref for ref in self._named if (f"{ref.env}:", ref.name) in self._frames} - self._covered
+        for ref, problem in self.loader.problems.items():
+            if ref not in delayed and ref not in self._late:
+                self.found.add(problem.diagnostics)
+
+
+def _given(reader: TopReader, envs: Sequence[str]) -> Iterator[list[Assigned]]:
+    """What each target of the top files gives, whoever it matches."""
+    for env in envs:
+        for section, targets in (reader.sections(env, Findings()) or {}).items():
+            for target in targets:
+                yield [Assigned(item.env or section, item.sls, target, item.at) for item in target.items]

@@ -1,0 +1,120 @@
+"""Rules about values that YAML or Jinja makes something else of than the author meant."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.lint.findings import Findings
+from saltern.lint.page import Line, Page
+from saltern.render.yaml import plain
+
+_OCTAL = re.compile(r"0o?[0-7]{3,4}")
+_SIXTIES = re.compile(r"[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_MODES = re.compile(r"\w*mode|umask")
+# Arguments that are text, whatever they look like.
+_TEXTS = {"name", "hostname", "user", "group", "owner", "runas", "password", "comment"}
+_TEXTS |= {"version", "release", "channel", "rev", "branch", "tag"}
+_SECRET = re.compile(
+    r"^[ ]*- +(?P<key>(?:\w+_)?(?:password|passwd|secret|token|api_key|passphrase)):[ ]+(?P<value>\S.*)$"
+)
+_NO_SECRET = re.compile(
+    r"['\"]?(?:\{|\$|[!*x]['\"]?$|salt://|__slot__|None|null|~|true|false)", re.IGNORECASE
+)
+_JINJA = re.compile(r"\{\{|\{%")
+_OPEN_VALUE = re.compile(r"^[ ]*(?:- +)*(?:[\w.-]+:[ ]+)?(?P<tag>\{\{.*)$")
+ENCODING = re.compile(
+    r"\|\s*(?:tojson|json|json_encode_dict|json_encode_list|json_encode|yaml_encode|yaml_dquote|yaml_squote|yaml"
+    r"|int|float|length|count|to_bool|indent)\b"
+)
+
+
+def unquoted_octal(page: Page, found: Findings) -> None:
+    if "mode" not in page.text and "umask" not in page.text:
+        return
+    for line, value in page.values:
+        if value["key"] and _MODES.fullmatch(value["key"]) and _OCTAL.fullmatch(value["value"]):
+            what = f"{value['value']} is a number here, and which one depends on who reads the YAML"
+            _told("unquoted-octal", what, page, line, value, found)
+
+
+def base_sixty(page: Page, found: Findings) -> None:
+    if not _SIXTIES.search(page.text):
+        return
+    for line, value in page.values:
+        if _SIXTIES.fullmatch(value["value"]):
+            what = f"YAML reads {value['value']} to the base of 60: {plain(value['value'])}"
+            _told("base-sixty", what, page, line, value, found)
+
+
+def unquoted_text(page: Page, found: Findings) -> None:
+    for line, value in page.values:
+        text = value["value"]
+        if value["key"] not in _TEXTS or _SIXTIES.fullmatch(text):
+            continue
+        read = plain(text)
+        if not isinstance(read, str) and not _same(read, text):
+            what = f"YAML reads the {value['key']} {text} as {_shown(read)}"
+            _told("unquoted-text", what, page, line, value, found)
+
+
+def _told(code: str, what: str, page: Page, line: Line, value: re.Match[str], found: Findings) -> None:
+    """A plain word that quotes would keep as it is."""
+    start, end = value.span("value")
+    quoted = f"'{value['value']}'"
+    edit = page.edit(line, start, end, quoted)
+    found.warn(code, what, where=page.mark(line, start), fix=f"quote it: {quoted}", edit=edit)
+
+
+def literal_secret(page: Page, found: Findings) -> None:
+    for line in page.yaml():
+        secret = _SECRET.match(line.text)
+        if secret and not _NO_SECRET.match(secret["value"]):
+            found.warn(
+                "literal-secret",
+                f"{secret['key']!r} is written into the file",
+                where=page.mark(line, secret.start("key")),
+                fix=f"keep it in the pillar: {{{{ pillar['{secret['key']}'] }}}}",
+            )
+
+
+def jinja_in_comment(page: Page, found: Findings) -> None:
+    if not page.is_jinja:
+        return
+    for line in page.lines:
+        tag = _JINJA.search(line.text) if line.kind == "comment" else None
+        if tag:
+            found.warn(
+                "jinja-in-comment",
+                "'#' does not keep a template from being rendered",
+                where=page.mark(line, tag.start()),
+                fix="write {# … #}",
+            )
+
+
+def unquoted_jinja(page: Page, found: Findings) -> None:
+    if not page.is_jinja:
+        return
+    for line in page.yaml():
+        value = _OPEN_VALUE.match(line.text)
+        if value and not ENCODING.search(value["tag"]) and not _is_key(value["tag"]):
+            found.warn(
+                "unquoted-jinja",
+                "a value that begins with '{{' is read by YAML as whatever it turns out to be",
+                where=page.mark(line, value.start("tag")),
+                fix="add '| tojson' inside of it, or put quotes around it",
+            )
+
+
+def _is_key(tag: str) -> bool:
+    return tag.rstrip().endswith(":") or bool(re.search(r"\}\}[^'\"]*:\s", tag))
+
+
+def _same(read: object, text: str) -> bool:
+    """A number that says the same when it is made text again."""
+    return isinstance(read, int | float) and not isinstance(read, bool) and str(read) == text
+
+
+def _shown(read: object) -> str:
+    if read is None:
+        return "nothing"
+    return str(read).lower() if isinstance(read, bool) else f"the number {read}"

@@ -1,0 +1,23 @@
+"""Arguments of a state → options of a program, by a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def flags(table: Mapping[str, str], given: Mapping[str, object], *, spread: bool = False) -> list[str]:
+    """The options that are given. A list repeats its option, or follows it where it is ``spread``."""
+    found: list[str] = []
+    for name, flag in table.items():
+        value = given.get(name)
+        if value is None or value is False:
+            continue
+        if value is True:
+            found.append(flag)
+        elif not isinstance(value, list):
+            found.append(f"{flag}={value}")
+        elif spread:
+            found += [flag, *map(str, value)] if value else []
+        else:
+            found += [f"{flag}={one}" for one in value]
+    return found

@@ -1,0 +1,1 @@
+"""An executor for Salt."""

@@ -1,0 +1,103 @@
+"""An executor of Salt: it calls the function with arguments from a private file, and tells each state.
+
+Salt has a place where it tells that a state is done, ``State.event``, and is silent there without a
+master; this listens there. What it could not hear is told from what the function returns.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+if HERE not in sys.path:
+    sys.path.append(HERE)
+
+import saltern_tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+SEPARATOR = "_|-"
+
+
+class Listening:
+    """Hears the states of one run, and not those of a run within a state."""
+
+    def __init__(self) -> None:
+        self._outer: Any = None
+        self._running: dict[str, Any] = {}
+        self._told: set[str] = set()
+
+    def listen(self, state_class: Any) -> None:
+        listening, call, event = self, state_class.call_chunk, state_class.event
+
+        def heard_call(state: Any, low: Any, running: Any, chunks: Any, *args: Any, **kwargs: Any) -> Any:
+            listening.calling(state, low, running, chunks)
+            return call(state, low, running, chunks, *args, **kwargs)
+
+        def heard_event(state: Any, ret: Any, *args: Any, **kwargs: Any) -> Any:
+            listening.done(state, ret)
+            return event(state, ret, *args, **kwargs)
+
+        state_class.call_chunk, state_class.event = heard_call, heard_event
+
+    def calling(self, state: Any, low: Any, running: Any, chunks: Any) -> None:
+        if self._outer is None:
+            self._outer = state
+            saltern_tell.tell("plan", count=len(chunks))
+            for chunk in chunks:
+                saltern_tell.tell("planned", tag=_tag(chunk))
+        if state is self._outer:
+            self._running = running
+            saltern_tell.tell("begin", tag=_tag(low))
+
+    def done(self, state: Any, ret: Any) -> None:
+        if state is not self._outer:
+            return
+        tag = next((tag for tag in reversed(list(self._running)) if self._running[tag] is ret), "")
+        # One that has a process of its own is told when that has ended.
+        if tag and tag not in self._told and "proc" not in ret and tag not in getattr(state, "procs", ()):
+            self._tell(tag, ret)
+
+    def rest(self, returned: Any) -> None:
+        """What the function returned: states, or the reasons why there are none."""
+        if not isinstance(returned, dict):
+            errors = returned if isinstance(returned, list) else [returned]
+            saltern_tell.tell("errors", errors=errors)
+            return
+        states = {
+            tag: ret for tag, ret in returned.items() if SEPARATOR in str(tag) and isinstance(ret, dict)
+        }
+        for tag in sorted(states, key=lambda tag: states[tag].get("__run_num__") or 0):
+            if tag not in self._told:
+                self._tell(tag, states[tag])
+        saltern_tell.tell("end")
+
+    def _tell(self, tag: str, ret: Any) -> None:
+        self._told.add(tag)
+        for entry in ret.get("sub_state_run") or ():
+            if isinstance(entry, dict) and isinstance(entry.get("low"), dict):
+                self._told.add(_tag(entry["low"]))  # Salt is going to list it once more, by this name
+        saltern_tell.tell("state", tag=tag, ret=ret)
+
+
+def _tag(low: Any) -> str:
+    return SEPARATOR.join(str(low.get(key)) for key in ("state", "__id__", "name", "fun"))
+
+
+def execute(opts: Any, data: Any, func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    wanted = saltern_tell.arguments(opts["saltern_call"])
+    listening = Listening()
+    saltern_tell.tell("start")
+    try:
+        import salt.state
+
+        listening.listen(salt.state.State)
+    except Exception as problem:  # a Salt with other insides: its states are told in the end
+        saltern_tell.tell("deaf", why=problem)
+    returned = func(*args, **{**kwargs, **wanted})
+    listening.rest(returned)
+    return returned

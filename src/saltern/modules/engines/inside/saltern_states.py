@@ -1,0 +1,29 @@
+"""The states of an Idem run, each told once. Plain functions: what is in a plugin gets the hub first."""
+
+from __future__ import annotations
+
+import saltern_tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TOLD: set[str] = set()
+CALLED: set[str] = set()
+KEPT = ("tag", "name", "__id__", "changes", "comment", "result", "start_time", "total_seconds")
+
+
+def tell_all(running: dict[str, Any], *, final: bool) -> None:
+    """Those that are done. Idem may still run some again, unless this is ``final``."""
+    for tag, ret in list(running.items()):
+        if "acct_details" in ret:  # set when the function is called, and dropped when all is over
+            CALLED.add(tag)
+        if tag not in TOLD and ret.get("total_seconds") and (final or not _pending(ret)):
+            TOLD.add(tag)
+            # The states before and after stay with Idem: they hold what it keeps out of the changes.
+            told = {key: ret.get(key) for key in KEPT}
+            saltern_tell.tell("state", called=tag in CALLED, ret=told)
+
+
+def _pending(ret: dict[str, Any]) -> bool:
+    return ret.get("result") is not True or bool(ret.get("changes"))

@@ -1,0 +1,1 @@
+"""Plugins of Idem: a progress bar and an output that tell results."""

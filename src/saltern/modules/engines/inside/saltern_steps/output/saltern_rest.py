@@ -1,0 +1,21 @@
+"""An output that tells all states that were not told yet, and prints what Idem usually prints."""
+
+from __future__ import annotations
+
+import re
+
+import saltern_states
+import saltern_tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+COLOURS = re.compile(r"\x1b\[\d+m")
+
+
+def display(hub: Any, data: Any) -> Any:
+    if isinstance(data, dict):
+        saltern_states.tell_all(data, final=True)
+    saltern_tell.tell("end")
+    return COLOURS.sub("", str(hub.output.state.display(data)))

@@ -1,0 +1,33 @@
+"""A progress bar that tells each state when it is done, unless Idem is going to run it again."""
+
+from __future__ import annotations
+
+import typing
+
+import saltern_states
+import saltern_tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+
+def create(hub: Any, iterable: Iterable[Any], **kwargs: Any) -> Iterable[Any]:
+    """Idem tells what is to be done, in steps of its own: all that waits for nothing."""
+    for entry in getattr(iterable, "values", list)():
+        if entry.get("tag"):
+            saltern_tell.tell("plan", tag=entry["tag"])
+    return iterable
+
+
+def update(hub: Any, progress_bar: Iterable[Any], **kwargs: Any) -> None:
+    """Some state has ended; which one is for us to find out."""
+    options = hub.OPT.idem
+    final = options.test or options.reconciler == "none"
+    saltern_states.tell_all(hub.idem.RUNS[hub.idem.RUN_NAME]["running"], final=final)
+
+
+# pop compares these with the very objects of Idem's own signatures.
+create.__annotations__["iterable"] = typing.Iterable
+update.__annotations__["progress_bar"] = typing.Iterable

@@ -1,0 +1,20 @@
+"""Looking at what belongs to a zone, and adding to it or taking away."""
+
+from __future__ import annotations
+
+from saltern.modules.context import Context
+from saltern.modules.firewalls.firewalld import KINDS, value, values
+from saltern.modules.functions.firewalld.asking import ask, of_zone
+
+
+def listed(ctx: Context, zone: str | None, arg: str, permanent: bool) -> list[str]:
+    kind = KINDS[arg]
+    said = ask(ctx, *of_zone(zone), f"--list-{kind.listed.replace(' ', '-')}", permanent=permanent)
+    return values(said.splitlines(), kind)
+
+
+def change(ctx: Context, zone: str | None, what: tuple[str, str, str], permanent: bool) -> str:
+    """``what``: add or remove, the kind, and which."""
+    verb, arg, which = what
+    option = f"--{verb}-{KINDS[arg].option}={value(which, arg)}"
+    return ask(ctx, *of_zone(zone), option, permanent=permanent)

@@ -1,0 +1,145 @@
+"""Functions of ``firewalld`` for ports of a zone, open or forwarded."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.firewalls.zone_values import forward, forward_option
+from saltern.modules.functions.firewalld.lists import change, listed
+from saltern.modules.functions.firewalld.zones import add_masquerade, get_masquerade
+
+
+def _masquerading(ctx: Context, zone: str, wanted: bool) -> None:
+    if wanted and not get_masquerade(ctx, zone):
+        add_masquerade(ctx, zone)
+
+
+@function
+def list_ports(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
+    """The ports of a zone.
+
+    Args:
+        zone: the zone.
+        permanent: the configuration; false for what is in force.
+
+    Example:
+        ```console
+        $ saltern call firewalld.list_ports public
+        ```
+    """
+    return listed(ctx, zone, "ports", permanent)
+
+
+@function
+def add_port(
+    ctx: Context, zone: str, port: str, permanent: bool = True, force_masquerade: bool = False
+) -> str:
+    """Add a port to a zone.
+
+    Args:
+        zone: the zone.
+        port: the port.
+        permanent: the configuration; false for what is in force.
+        force_masquerade: let the zone masquerade as well.
+
+    Example:
+        ```console
+        $ saltern call firewalld.add_port public 8080/tcp
+        ```
+    """
+    _masquerading(ctx, zone, force_masquerade)
+    return change(ctx, zone, ("add", "ports", port), permanent)
+
+
+@function
+def remove_port(ctx: Context, zone: str, port: str, permanent: bool = True) -> str:
+    """Remove a port from a zone.
+
+    Args:
+        zone: the zone.
+        port: the port.
+        permanent: the configuration; false for what is in force.
+
+    Example:
+        ```console
+        $ saltern call firewalld.remove_port public 8080/tcp
+        ```
+    """
+    return change(ctx, zone, ("remove", "ports", port), permanent)
+
+
+@function
+def list_port_fwd(ctx: Context, zone: str, permanent: bool = True) -> list[dict[str, str]]:
+    """What a zone forwards.
+
+    Args:
+        zone: the zone.
+        permanent: the configuration; false for what is in force.
+
+    Example:
+        ```console
+        $ saltern call firewalld.list_port_fwd public
+        ```
+    """
+    return [forward(one) for one in listed(ctx, zone, "port_fwd", permanent)]
+
+
+@function
+def add_port_fwd(
+    ctx: Context,
+    zone: str,
+    src: str,
+    dest: str,
+    proto: str = "tcp",
+    dstaddr: str = "",
+    permanent: bool = True,
+    force_masquerade: bool = False,
+) -> str:
+    """Forward a port.
+
+    Args:
+        zone: the zone.
+        src: the port.
+        dest: the port it goes to.
+        proto: the protocol.
+        dstaddr: the address it goes to; this machine if empty.
+        permanent: the configuration; false for what is in force.
+        force_masquerade: let the zone masquerade as well.
+
+    Example:
+        ```console
+        $ saltern call firewalld.add_port_fwd public 80 8080 tcp
+        ```
+    """
+    _masquerading(ctx, zone, force_masquerade)
+    which = forward_option(f"{src}:{dest}:{proto}:{dstaddr}")
+    return change(ctx, zone, ("add", "port_fwd", which), permanent)
+
+
+@function
+def remove_port_fwd(
+    ctx: Context,
+    zone: str,
+    src: str,
+    dest: str,
+    proto: str = "tcp",
+    dstaddr: str = "",
+    permanent: bool = True,
+) -> str:
+    """Forward a port no more.
+
+    Args:
+        zone: the zone.
+        src: the port.
+        dest: the port it goes to.
+        proto: the protocol.
+        dstaddr: the address it goes to; this machine if empty.
+        permanent: the configuration; false for what is in force.
+
+    Example:
+        ```console
+        $ saltern call firewalld.remove_port_fwd public 80 8080 tcp
+        ```
+    """
+    which = forward_option(f"{src}:{dest}:{proto}:{dstaddr}")
+    return change(ctx, zone, ("remove", "port_fwd", which), permanent)

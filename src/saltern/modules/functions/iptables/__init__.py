@@ -1,0 +1,12 @@
+"""``iptables``: look at the kernel's packet filter, and change it.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
+
+from __future__ import annotations
+
+_WHERE = {
+    "looking": "version build_rule get_rules get_saved_rules get_policy get_saved_policy check check_chain",
+    "changing": "set_policy save new_chain delete_chain append insert delete flush",
+}
+LAZY: dict[str, str] = {fun: part for part, funs in _WHERE.items() for fun in funs.split()}

@@ -1,0 +1,28 @@
+"""How functions of ``nftables`` answer."""
+
+from __future__ import annotations
+
+from saltern.modules.context import Context
+from saltern.modules.firewalls import nft
+from saltern.modules.firewalls.nft import Place
+from saltern.modules.machine import Refused
+
+Answer = dict[str, object]
+
+
+def answer(result: bool, comment: str, **more: object) -> Answer:
+    return {"result": result, "comment": comment, **more}
+
+
+def shown(where: Place) -> str:
+    what = f"Chain {where.chain} in table" if where.chain else "Table"
+    return f"{what} {where.table} in family {where.family}"
+
+
+def done(ctx: Context, where: Place, verb: str, *words: str) -> Answer:
+    """Let nft do it; what it has against it is the comment."""
+    try:
+        nft.run(ctx, *words)
+    except Refused as refused:
+        return answer(False, str(refused))
+    return answer(True, f"{shown(where)} {verb}")

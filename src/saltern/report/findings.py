@@ -1,0 +1,149 @@
+"""What ``saltern check`` found: for people, as JSON, as SARIF 2.1.0, as annotations of GitHub."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TextIO
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import Diagnostic
+from saltern.language.source import Mark
+from saltern.report.text import emit, tame
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+Data = dict[str, object]
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """``fixable`` are those that ``--fix`` can mend, ``fixed`` how many it has; ``docs`` are of the rules."""
+
+    problems: Sequence[Diagnostic]
+    fixable: Collection[Diagnostic] = ()
+    fixed: int = 0
+    files: int = 0
+    docs: Mapping[str, str] = {}
+    colour: bool = False
+
+
+def human(found: Found, out: TextIO) -> None:
+    from saltern.report.diagnostics import show
+
+    show(found.problems, out, found.colour)
+    files = f"{found.files} file{'s' * (found.files != 1)}"
+    words = [f"checked {files}" + ("" if found.problems else ", no problems")]
+    if found.fixed:
+        words.append(f"{found.fixed} fixed")
+    if found.fixable:
+        words.append(f"{len(found.fixable)} can be fixed with --fix")
+    emit(out, "; ".join(words) + "\n")
+
+
+def json(found: Found, out: TextIO) -> None:
+    rows = [
+        {
+            "severity": one.severity.value,
+            "code": one.code,
+            "message": one.what,
+            **_plainly(one.where),
+            "fix": one.fix,
+            "fixable": one in found.fixable,
+            "detail": one.detail,
+            "also": [{"note": note, **_plainly(mark)} for note, mark in one.also],
+        }
+        for one in found.problems
+    ]
+    _write({"files": found.files, "fixed": found.fixed, "problems": rows}, out)
+
+
+def _plainly(mark: Mark | None) -> Data:
+    if mark is None:
+        return {"file": None, "line": None, "column": None}
+    return {"file": _relative(mark.file), "line": mark.line or None, "column": mark.column or None}
+
+
+def sarif(found: Found, out: TextIO) -> None:
+    from saltern import __version__
+
+    codes = sorted({one.code for one in found.problems})
+    driver = {
+        "name": "saltern",
+        "version": __version__,
+        "rules": [{"id": code, "shortDescription": {"text": found.docs.get(code, code)}} for code in codes],
+    }
+    results = [_result(one, codes.index(one.code)) for one in found.problems]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    _write({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, out)
+
+
+def _result(one: Diagnostic, rule: int) -> Data:
+    result: Data = {
+        "ruleId": one.code,
+        "ruleIndex": rule,
+        "level": one.severity.value,
+        "message": {"text": _message(one)},
+    }
+    if one.where is not None:
+        result["locations"] = [_location(one.where)]
+    if one.also:
+        result["relatedLocations"] = [
+            {**_location(mark), "message": {"text": note}} for note, mark in one.also
+        ]
+    return result
+
+
+def _location(mark: Mark) -> Data:
+    from urllib.parse import quote
+
+    path = _relative(mark.file)
+    place: Data = {
+        "artifactLocation": {"uri": f"file://{quote(path)}" if path.startswith("/") else quote(path)}
+    }
+    if mark.line:
+        place["region"] = {"startLine": mark.line, **({"startColumn": mark.column} if mark.column else {})}
+    return {"physicalLocation": place}
+
+
+def github(found: Found, out: TextIO) -> None:
+    """One workflow command for each problem, which GitHub shows at its line."""
+    for one in found.problems:
+        words = {"title": one.code}
+        if one.where is not None:
+            words["file"] = _relative(one.where.file)
+            words |= {"line": str(one.where.line)} if one.where.line else {}
+            words |= {"col": str(one.where.column)} if one.where.column else {}
+        told = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in words.items())
+        emit(out, tame(f"::{one.severity.value} {told}::{_escaped(_message(one))}") + "\n")
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _message(one: Diagnostic) -> str:
+    return "\n".join(
+        [one.what, *([one.detail] if one.detail else []), *([f"fix: {one.fix}"] if one.fix else [])]
+    )
+
+
+def _relative(file: str) -> str:
+    """From where we are, if it is below: so that it fits a checkout."""
+    here = os.getcwd()
+    return os.path.relpath(file, here) if file.startswith(here.rstrip("/") + "/") else file
+
+
+def _write(value: Data, out: TextIO) -> None:
+    from msgspec import json as fast
+
+    emit(out, fast.format(fast.encode(value), indent=2).decode() + "\n")
+
+
+WRITERS: dict[str, Callable[[Found, TextIO], None]] = {
+    "human": human,
+    "json": json,
+    "sarif": sarif,
+    "github": github,
+}

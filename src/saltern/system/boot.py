@@ -1,0 +1,48 @@
+"""Which boot of this machine it is: proof that it went down and came back, without any clock."""
+
+from __future__ import annotations
+
+import os
+
+NONCE = "/run/saltern.boot"
+
+
+def boot_identity(root: str = "/") -> dict[str, str]:
+    """The kernel's boot id, the start of process 1, a word that a boot forgets; empty if unknown."""
+    return {
+        "boot_id": _text(os.path.join(root, "proc/sys/kernel/random/boot_id")),
+        "pid1": _pid1(os.path.join(root, "proc/1/stat")),
+        "nonce": _nonce(os.path.join(root, NONCE.lstrip("/"))),
+    }
+
+
+def has_rebooted(before: dict[str, str], now: dict[str, str]) -> bool:
+    """Only a known part that differs from a known part says so."""
+    return any(before.get(key) and now.get(key) and before[key] != now[key] for key in before)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _pid1(path: str) -> str:
+    """In ticks since the kernel started; the name before it may hold anything."""
+    fields = _text(path).rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 else ""
+
+
+def _nonce(path: str) -> str:
+    if known := _text(path):
+        return known
+    word = os.urandom(16).hex()
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return _text(path)
+    with os.fdopen(file, "w", encoding="ascii") as out:
+        out.write(word)
+    return word
