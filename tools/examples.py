@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tools import engines
 from tools.transcript import commands, transcript
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +29,7 @@ def examples() -> list[Path]:
 def lacking(example: Path) -> list[str]:
     """The programs that the example needs and this machine does not have."""
     needs = example / NEEDS
-    path = os.pathsep.join((os.environ.get("PATH", os.defpath), SYSTEM))
+    path = os.pathsep.join((engines.path(), SYSTEM))
     programs = needs.read_text(encoding="utf-8").split() if needs.is_file() else []
     return [program for program in programs if shutil.which(program, path=path) is None]
 

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from tools import engines
+
 PROMPT = "$ "
 
 # What differs from run to run, and what stands for it.
@@ -48,7 +50,7 @@ def environment(directory: Path) -> Mapping[str, str]:
         "COLUMNS": "80",
         "NO_COLOR": "1",
         "PWD": str(directory),
-        "PATH": os.pathsep.join((str(Path(sys.executable).parent), kept.get("PATH", os.defpath))),
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), engines.path())),
     }
 
 

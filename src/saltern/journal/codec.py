@@ -26,7 +26,7 @@ from saltern.language.events import Answer
 from saltern.language.high import Declaration
 from saltern.language.late import literal, literals, unwrapped
 from saltern.language.result import Outcome, Result
-from saltern.language.source import Mark, Path, SlsRef
+from saltern.language.source import Mark, Origin, Path, SlsRef
 from saltern.plan.plan import Plan
 from saltern.render.document import find_word
 from saltern.render.pipeline import Home, Stage
@@ -92,6 +92,44 @@ def answer_out(answer: Answer, *, chunk: bool = False) -> Body:
     return body
 
 
+def brief(scope: str, place: int, answer: Answer) -> tuple[object, ...] | None:
+    """An answer that says little, as most do; None for one that says more."""
+    result = answer.result
+    if (
+        result.changes
+        or result.outcome is not Outcome.OK
+        or result.warnings
+        or result.extra
+        or result.quiet
+        or not (result.ran and result.called and answer.timed)
+        or answer.parallel
+    ):
+        return None
+    return scope, place, answer.number, answer.started, answer.took, result.comment, result.data
+
+
+def brief_in(row: Sequence[Any], frame: Body | None) -> Body:
+    """What ``brief`` left out is the same for all answers of a scope."""
+    scope, place, number, started, took, comment, data = row
+    said = {"comment": comment, "changes": {}, "data": data, "ran": True, "quiet": False, "called": True}
+    inside = {"parent": frame["parent"], "under": frame["caller"], "depth": frame["depth"]} if frame else {}
+    answer = {
+        "number": number,
+        "started": started,
+        "took": took,
+        "timed": True,
+        "parallel": False,
+        "parent": "",
+        "under": -1,
+        "depth": 0,
+        "frame": scope,
+        "sub": False,
+        **inside,
+        "result": {**said, "outcome": True},
+    }
+    return {"scope": scope, "place": place, "answer": answer}
+
+
 def answer_in(body: Body, chunk: Chunk | None = None) -> Answer:
     known = chunk or _chunk_in(body["chunk"], {}, [])
     return Answer(chunk=known, result=result_in(body["result"]), **{name: body[name] for name in _ANSWER})
@@ -109,32 +147,80 @@ def frame_in(body: Body) -> Frame:
 
 
 def plan_out(plan: Plan) -> Body:
-    scopes = _Scopes()
-    chunks = [_chunk_out(chunk, scopes) for chunk in plan.chunks]
-    return {"rendered": plan.rendered, "chunks": chunks, "scopes": scopes.bodies}
+    scopes, files = _Scopes(), _Files()
+    chunks = [_row(chunk, scopes, files) for chunk in plan.chunks]
+    return {"rendered": plan.rendered, "files": files.rows, "chunks": chunks, "scopes": scopes.bodies}
 
 
 def chunks_in(body: Body, sources: Mapping[str, str]) -> list[Chunk]:
     scopes: list[BlockScope] = []
     for one in body["scopes"]:
         scopes.append(_scope_in(one, scopes))
-    return [_chunk_in(one, sources, scopes) for one in body["chunks"]]
+    files = body["files"]
+    return [_chunk_in(_body(row, files), sources, scopes) for row in body["chunks"]]
+
+
+class _Files:
+    """Where chunks come from, each place once."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str, str]] = []
+        self._known: dict[int, int] = {}
+        self._kept: list[Origin] = []  # so that no id is used twice
+
+    def place(self, declared: Declaration) -> int:
+        known = self._known.get(id(declared.origin))
+        if known is None:
+            known = self._known[id(declared.origin)] = len(self.rows)
+            self._kept.append(declared.origin)
+            self.rows.append((declared.ref.env, declared.ref.name, declared.origin.file))
+        return known
+
+
+def _row(chunk: Chunk, scopes: _Scopes, files: _Files) -> tuple[object, ...]:
+    """Short, since there are as many as states; what few have stands in a mapping at the end."""
+    return (
+        chunk.state,
+        chunk.fun,
+        chunk.id,
+        chunk.name,
+        chunk.order,
+        chunk.args,
+        files.place(chunk.declared),
+        chunk.declared.key,
+        chunk.declared.order,
+        _rarely(chunk, scopes),
+    )
+
+
+def _body(row: Sequence[Any], files: Sequence[Sequence[str]]) -> Body:
+    env, sls, file = files[row[6]]
+    return {
+        "state": row[0],
+        "fun": row[1],
+        "id": row[2],
+        "name": row[3],
+        "order": row[4],
+        "args": row[5],
+        "env": env,
+        "sls": sls,
+        "file": file,
+        "key": row[7],
+        "declared": row[8],
+        **(row[9] or {}),
+    }
 
 
 def _chunk_out(chunk: Chunk, scopes: _Scopes) -> Body:
+    files = _Files()
+    return _body(_row(chunk, scopes, files), files.rows)
+
+
+def _rarely(chunk: Chunk, scopes: _Scopes) -> Body | None:
     declared = chunk.declared
-    body: Body = {
-        "state": chunk.state,
-        "fun": chunk.fun,
-        "id": chunk.id,
-        "name": chunk.name,
-        "order": chunk.order,
-        "args": chunk.args,
-        "sls": declared.ref.name,
-        "env": declared.ref.env,
-        "file": declared.origin.file,
-        "key": declared.key,
-    }
+    if not (chunk.words or chunk.requisites or chunk.delayed or chunk.broken or chunk.late or chunk.literal):
+        return {"from": declared.included_from} if declared.included_from else None
+    body: Body = {}
     if chunk.literal:
         body["literal"] = sorted(literals([chunk.name, chunk.args]))
         body["name"], body["args"] = str(chunk.name), unwrapped(chunk.args)
@@ -145,8 +231,6 @@ def _chunk_out(chunk: Chunk, scopes: _Scopes) -> Body:
             body[name] = list(value) if name != "broken" else value
     if declared.included_from:
         body["from"] = declared.included_from
-    if declared.order is not None:
-        body["declared"] = declared.order
     if chunk.delayed:
         body["delayed"] = [_target_out(target, scopes) for target in chunk.delayed]
     return body

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
+from saltern.journal.codec import brief_in
 from saltern.journal.store import Record
 
 Body = dict[str, Any]
@@ -102,6 +103,11 @@ def _done(state: RunState, body: Body) -> None:
     _counted(state, body["answer"])
 
 
+def _rows(state: RunState, rows: Sequence[Sequence[Any]]) -> None:
+    for row in rows:
+        _done(state, brief_in(row, state.scope(row[0]).frame))
+
+
 def _step(state: RunState, body: Body) -> None:
     state.steps.setdefault(body["under"], []).append(body)
     _counted(state, body)
@@ -145,6 +151,7 @@ _READERS: dict[str, Any] = {
     "plan": _plan,
     "start": _started,
     "done": _done,
+    "rows": _rows,
     "step": _step,
     "rehearsed": _rehearsed,
     "frame": _frame,

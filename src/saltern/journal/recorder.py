@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from saltern.journal.codec import (
     answer_in,
     answer_out,
+    brief,
     chunks_in,
     frame_in,
     frame_out,
@@ -37,6 +38,7 @@ class Recorder:
         self._writer = writer
         self._past = past or RunState()
         self._planner = planner
+        self._begun: dict[tuple[str, int], Begun] = {}  # not on disk: nothing of them has acted yet
 
     # -- what happens ----------------------------------------------------------------------------
 
@@ -50,16 +52,26 @@ class Recorder:
         self._writer.add("resumed", head)
 
     def sync(self) -> None:
-        """Something is about to act."""
+        """Something is about to act: what is begun and not done is what may act."""
+        for (scope, place), begun in self._begun.items():
+            body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
+            self._writer.add("start", body)
+        self._begun.clear()
         self._writer.sync()
 
     def starting(self, scope: str, place: int, begun: Begun) -> None:
-        body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
-        self._writer.add("start", body)
+        self._begun[scope, place] = begun
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None:
-        body = {"scope": scope, "place": place, "answer": answer_out(answer)}
+        self._begun.pop((scope, place), None)
         chunk = answer.chunk
+        short = brief(scope, place, answer) if result is answer.result else None
+        if short is not None:
+            self._writer.add_row(short)
+            if is_once(chunk):
+                self._writer.sync()
+            return
+        body = {"scope": scope, "place": place, "answer": answer_out(answer)}
         if result is not answer.result and (chunk.delayed or "register" in chunk.words):
             body["result"] = result_out(result)  # hidden from reports, needed by what comes later
         self._writer.add("done", body)
@@ -101,6 +113,10 @@ class Recorder:
         self._writer.finish()
 
     # -- what happened before ---------------------------------------------------------------------
+
+    @property
+    def resuming(self) -> bool:
+        return self._past.records > 0
 
     @property
     def number(self) -> int:

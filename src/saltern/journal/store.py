@@ -47,10 +47,16 @@ class Writer:
         self._waiting: list[tuple[int, str, bytes]] = []
         self._database: sqlite3.Connection | None = None
         self._encoder = msgpack.Encoder(enc_hook=_as_text, order=None)
+        self._rows: list[tuple[object, ...]] = []
         self._broken = ""
         self._writing = False
 
+    def add_row(self, row: tuple[object, ...]) -> None:
+        """One of many short ones: those that follow each other become one record, ``rows``."""
+        self._rows.append(row)
+
     def add(self, kind: str, body: object) -> None:
+        self._gather()
         try:
             data = self._encoder.encode(body)
         except (OverflowError, TypeError, ValueError, RecursionError):
@@ -58,10 +64,16 @@ class Writer:
         self._waiting.append((self._next, kind, data))
         self._next += 1
 
+    def _gather(self) -> None:
+        if self._rows:
+            rows, self._rows = self._rows, []
+            self.add("rows", rows)
+
     def sync(self) -> None:
         """A write that failed is not tried again: nobody knows what of it is on the disk."""
         if self._broken:
             raise _stopped(self.path, self._broken)
+        self._gather()
         if not self._waiting or self._writing:  # to write it down is an effect, too, but not one of the run
             return
         self._writing = True

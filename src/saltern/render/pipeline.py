@@ -135,7 +135,9 @@ class Renderers:
         assert isinstance(home, Home)
         source = home.source
         given = {**self.allowed(values), **self._values(source)}
-        job = self._job(source, given, block.file, part=">".join(block.definition[1:]))
+        # Only YAML looks up its lines in the template; for others the blank lines above have to stay.
+        alone = [stage.name for stage in home.stages] == ["jinja", "yaml"]
+        job = self._job(source, given, block.file, part=">".join(block.definition[1:]) if alone else "")
         return self._document(block.text, job, default=home.stages, home=source, block=block, outer=scope)
 
     def compiles(self, source: SlsSource, block: Block | None = None, scope: BlockScope = NO_BLOCKS) -> None:

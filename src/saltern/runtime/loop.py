@@ -145,10 +145,11 @@ class _Run:
 
     def walk(self) -> None:
         done = self.answers.of
+        resuming = self.journal is not None and self.journal.resuming
         for step in self.plan.sequence:
             if step < 0:
                 self.rehearse(~step)
-            elif done[step] is None and not self.replayed(step):
+            elif done[step] is None and not (resuming and self.replayed(step)):
                 self.take(step)
             if self.parallel.busy:
                 self.parallel.reap()

@@ -91,6 +91,11 @@ class Journal(Protocol):
     """
 
     @property
+    def resuming(self) -> bool:
+        """Whether it knows anything of an earlier process."""
+        ...
+
+    @property
     def number(self) -> int:
         """The next run number."""
         ...

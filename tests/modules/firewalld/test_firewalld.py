@@ -17,6 +17,7 @@ from tests.modules.bench import Bench, needs_root
 from tests.modules.own_network import OtherHost, namespaces
 
 from saltern.modules.functions import firewalld as firewalld_functions
+from saltern.modules.params import BadArgument
 from saltern.modules.states import firewalld
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -26,6 +27,9 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 <allow own="*"/></policy></busconfig>
 """
 PROGRAMS = ("firewall-cmd", "firewall-offline-cmd", "firewalld", "dbus-daemon", "unshare", "nsenter", "ip")
+# Every program of firewalld takes a while to start, so not everything is tried in both ways.
+with_daemon = pytest.mark.parametrize("bench", ["daemon"], indirect=True)
+offline = pytest.mark.parametrize("bench", ["offline"], indirect=True)
 needs_firewalld: Callable[[Callable[..., None]], Callable[..., None]] = needs_root(*PROGRAMS)
 
 
@@ -102,6 +106,7 @@ def test_a_zone_gets_what_belongs_to_it(bench: Bench, request: pytest.FixtureReq
     }
 
 
+@offline
 @needs_firewalld
 def test_a_range_of_ports_covers_its_ports(bench: Bench) -> None:
     bench.change("present", "public", ports=["6000-6010/udp"])
@@ -109,6 +114,7 @@ def test_a_range_of_ports_covers_its_ports(bench: Bench) -> None:
     bench.change("present", "public", ports=["6005/tcp"])
 
 
+@with_daemon
 @needs_firewalld
 def test_rules_forwards_and_blocks(bench: Bench) -> None:
     rules = [
@@ -144,6 +150,7 @@ def test_a_zone_is_bound_and_made_the_default(bench: Bench) -> None:
     assert (done.data["interfaces"], done.data["sources"]) == ([], ["10.1.0.0/16"])
 
 
+@with_daemon
 @needs_firewalld
 def test_a_service_is_what_it_is_said_to_be(bench: Bench) -> None:
     done = bench.change("service", "saltern-t", ports=["4505/tcp", "4506/tcp"], protocols=["gre"])
@@ -160,6 +167,7 @@ def test_a_service_is_what_it_is_said_to_be(bench: Bench) -> None:
     bench.change("present", "public", services=["saltern-t"])
 
 
+@offline
 @needs_firewalld
 def test_what_firewalld_refuses_is_told(bench: Bench) -> None:
     assert "such as 80/tcp" in bench.refusal("present", "public", ports=["80"])
@@ -173,9 +181,10 @@ def test_what_firewalld_refuses_is_told(bench: Bench) -> None:
     assert "INVALID_PORT" in bench.refusal("present", "public", ports=["99999/tcp"])
 
 
+@offline
 @needs_firewalld
 @pytest.mark.timeout(300)  # some sixty programs of firewalld, which take their time to start
-def test_functions_look_and_change(bench: Bench, request: pytest.FixtureRequest) -> None:
+def test_functions_look_and_change(bench: Bench) -> None:
     def call(name: str, *args: object, **keywords: object) -> object:
         return bench.salt[f"firewalld.{name}"](*args, **keywords)
 
@@ -213,7 +222,21 @@ def test_functions_look_and_change(bench: Bench, request: pytest.FixtureRequest)
     assert call("remove_service_port", "saltern-t", "99/tcp") == "success"
     assert call("delete_service", "saltern-t") == "success"
     assert call("set_default_zone", "saltern-t") == "success" and call("default_zone") == "saltern-t"
-    if "daemon" in request.node.name:
-        assert call("add_port", "work", "81/tcp", permanent=False) == "success"
-        assert call("make_permanent") == "success" and call("list_ports", "work") == ["81/tcp"]
-        assert call("reload_rules") == "success"
+
+
+@with_daemon
+@needs_firewalld
+def test_functions_reach_what_is_in_force(bench: Bench) -> None:
+    salt = bench.salt
+    assert salt["firewalld.add_port"]("work", "81/tcp", permanent=False) == "success"
+    assert salt["firewalld.list_ports"]("work") == []
+    assert salt["firewalld.make_permanent"]() == "success"
+    assert salt["firewalld.list_ports"]("work") == ["81/tcp"]
+    assert salt["firewalld.reload_rules"]() == "success"
+
+
+@offline
+@needs_firewalld
+def test_what_is_in_force_needs_the_daemon(bench: Bench) -> None:
+    with pytest.raises(BadArgument, match="firewalld is not running"):
+        bench.salt["firewalld.list_ports"]("work", permanent=False)

@@ -225,7 +225,7 @@ def test_a_timeout_ends_pyinfra_and_tells_what_had_begun(engine: Engine) -> None
 def test_a_pyinfra_that_is_interrupted_is_a_failure_that_says_so(
     engine: Engine, number: signal.Signals, slow: tuple[Outcome, bool, bool], said: str
 ) -> None:
-    """A pyinfra that is asked to end waits for the operation that it is at, and then says that all is well."""
+    """Asked to end, pyinfra waits for the operation that it is at, and then says that all is well."""
     file = engine.base / "deploy.py"
     file.write_text(SLOW.replace("sleep 20", "sleep 5"))
     given = {"data": {"scratch": str(engine.base)}}

@@ -9,23 +9,35 @@ from __future__ import annotations
 import os
 import sys
 from types import CodeType
+from typing import TYPE_CHECKING
 
 import jinja2
 from jinja2.bccache import Bucket, BytecodeCache
 
+if TYPE_CHECKING:
+    from saltern.render.jinja.environment import Environment
+
 _FORMAT = 2  # raise it when compiled templates of before no longer fit
 
 
-def compiled(environment: jinja2.Environment, text: str, name: str, file: str, part: str = "") -> CodeType:
+def compiled(environment: Environment, text: str, name: str, file: str, part: str = "") -> CodeType:
     """The template's code, from disk if it was compiled before; each part of a file is kept by itself."""
     cache = environment.bytecode_cache
     if cache is None:
-        return environment.compile(text, name, file)
+        return _compiled(environment, text, name, file, part)
     bucket = cache.get_bucket(environment, name, f"{file}>{part}" if part else file, text)
     if bucket.code is None:
-        bucket.code = environment.compile(text, name, file)
+        bucket.code = _compiled(environment, text, name, file, part)
         cache.set_bucket(bucket)
     return bucket.code
+
+
+def _compiled(environment: Environment, text: str, name: str, file: str, part: str) -> CodeType:
+    if not part:
+        return environment.compile(text, name, file)
+    start = text.lstrip("\n")
+    with environment.below(len(text) - len(start)):
+        return environment.compile(start, name, file)
 
 
 def bytecode(cachedir: str, options: object) -> BytecodeCache | None:

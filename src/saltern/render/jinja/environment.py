@@ -9,8 +9,9 @@ from posixpath import dirname, normpath
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-from jinja2 import BaseLoader, StrictUndefined, Template, TemplateNotFound, Undefined
+from jinja2 import BaseLoader, StrictUndefined, Template, TemplateNotFound, TemplateSyntaxError, Undefined
 from jinja2.bccache import BytecodeCache
+from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import Context as JinjaContext
 from jinja2.sandbox import SandboxedEnvironment
 
@@ -154,6 +155,7 @@ class Environment(SandboxedEnvironment):
         self.modules: dict[int, Any] = {}
         self.harvest: Harvest | None = None
         self.importing = 0
+        self._above = 0
         self.texts: dict[tuple[str, str, str], Template] = {}
         known = {name.lower(): value for name, value in options.items() if name.lower() in OPTIONS}
         settings: dict[str, Any] = {
@@ -190,6 +192,27 @@ class Environment(SandboxedEnvironment):
                 if value is _NOTHING:
                     del self.globals[name]
 
+    @contextmanager
+    def below(self, lines: int) -> Iterator[None]:
+        """Compile a text as one that stands below so many lines of its file, and not among its output."""
+        self._above = lines
+        try:
+            yield
+        finally:
+            self._above = 0
+
+    def _tokenize(
+        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
+    ) -> TokenStream:
+        if not self._above:
+            return super()._tokenize(source, name, filename, state)
+        lines = self._above
+        return TokenStream(
+            _lowered(lambda: super(Environment, self)._tokenize(source, name, filename, state), lines),
+            name,
+            filename,
+        )
+
     def join_path(self, template: str, parent: str) -> str:
         if not template.startswith(("./", "../")):
             return template
@@ -214,6 +237,15 @@ class Environment(SandboxedEnvironment):
                 if sized and one * len(other) > MOST_REPEATED:
                     raise OverflowError("this repeats too much")
         return super().call_binop(context, operator, left, right)
+
+
+def _lowered(tokens: Callable[[], TokenStream], lines: int) -> Iterator[Token]:
+    try:
+        for line, kind, value in tokens():
+            yield Token(line + lines, kind, value)
+    except TemplateSyntaxError as problem:
+        problem.lineno += lines
+        raise
 
 
 def _digits(text: str) -> list[str]:

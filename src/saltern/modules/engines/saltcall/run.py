@@ -19,7 +19,12 @@ from saltern.modules.engines.steps import Steps, Verdict, concluded
 from saltern.modules.engines.told import INSIDE, Listener, why
 
 INSTALL = "pip install salt into an environment of its own, or the package salt-minion of Salt's repository"
-CODES = {1: "the states do not compile, or an error", 2: "a state failed", 5: "the pillar cannot be read"}
+CODES = {
+    0: "before it was done",
+    1: "the states do not compile, or an error",
+    2: "a state failed",
+    5: "the pillar cannot be read",
+}
 OUTPUT = ("--no-color", "--out=highstate", "--state-output=full", "--retcode-passthrough")
 
 
@@ -100,7 +105,10 @@ def _places(ctx: Context, scratch: str, *, keep: bool) -> dict[str, object]:
 
 
 def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ended: Ended) -> Result:
-    if "start" not in listener.heard and ended.code == 0:
+    """A Salt that is interrupted ends with 0, but it does not tell its end."""
+    told = "start" in listener.heard
+    broken = told and not listener.heard & {"end", "errors"}
+    if not told and ended.code == 0:
         steps(unparsed(ended, "it has told nothing"))
     return concluded(
         "salt-call",
@@ -108,6 +116,7 @@ def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ende
         ended,
         Verdict(
             what="state",
+            fine=() if broken else (0,),
             codes=CODES,
             data={"sls": wanted.arguments.get("mods") or "highstate"},
             why="\n".join(states.errors) or why(steps, ended),

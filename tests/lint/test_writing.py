@@ -1,0 +1,134 @@
+"""What is found, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.e2e.command import Place
+
+TREE = {
+    "main.sls": "a:\n  cmd.run:\n    - name: x\n    - require:\n      - test: gone, 100%\n",
+    "sub/b c.sls": "b:\n  test.nop:  \n",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path).write(TREE)
+
+
+class Row(msgspec.Struct, forbid_unknown_fields=True):
+    severity: str
+    code: str
+    message: str
+    file: str | None
+    line: int | None
+    column: int | None
+    fix: str
+    fixable: bool
+    detail: str
+    also: list[dict[str, object]]
+
+
+class Json(msgspec.Struct, forbid_unknown_fields=True):
+    files: int
+    fixed: int
+    problems: list[Row]
+
+
+def test_people_read_file_line_code_excerpt_and_fix(place: Place) -> None:
+    done = place.run("check")
+    assert done.code == 3 and done.err == ""
+    first = f"{place.states}/main.sls:2:3: warning: the command of 'a' runs every time"
+    assert done.out.startswith(first)
+    assert "  2 |   cmd.run:\n    |   ^\n" in done.out
+    assert "2 errors, 2 warnings\nchecked 2 files; 2 can be fixed with --fix\n" in done.out
+
+
+def test_json_has_every_problem_with_its_place(place: Place) -> None:
+    done = place.run("check", "--out", "json")
+    found = msgspec.json.decode(done.out, type=Json)
+    assert done.code == 3 and found.files == 2
+    rows = [(row.severity, row.code, row.file, row.line, row.column, row.fixable) for row in found.problems]
+    assert rows == [
+        ("warning", "command-unguarded", "states/main.sls", 2, 3, False),
+        ("error", "requisite-unknown", "states/main.sls", 5, 9, False),
+        ("error", "short-form-colon", "states/sub/b c.sls", 2, 3, True),
+        ("warning", "trailing-whitespace", "states/sub/b c.sls", 2, 12, True),
+    ]
+
+
+def test_sarif_names_its_rules_and_places_as_the_standard_wants(place: Place) -> None:
+    done = place.run("check", "--out", "sarif")
+    data = json.loads(done.out)
+    assert (data["version"], done.code) == ("2.1.0", 3)
+    (run,) = data["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert rules[result["ruleIndex"]]["shortDescription"]["text"]
+        assert result["level"] in ("error", "warning") and result["message"]["text"]
+    last = run["results"][-1]["locations"][0]["physicalLocation"]
+    assert last == {
+        "artifactLocation": {"uri": "states/sub/b%20c.sls"},
+        "region": {"startLine": 2, "startColumn": 12},
+    }
+
+
+def test_github_gets_one_command_for_each_problem_with_what_it_would_misread_escaped(place: Place) -> None:
+    lines = place.run("check", "--out", "github").out.splitlines()
+    assert len(lines) == 4
+    assert lines[1] == (
+        "::error title=requisite-unknown,file=states/main.sls,line=5,col=9::'require' of 'a' names"
+        " test 'gone, 100%25', which no SLS of this run declares%0Afix: include the file that declares it"
+    )
+
+
+@pytest.mark.parametrize("out", ["human", "json", "sarif", "github"])
+def test_a_tree_without_problems_is_told_as_such(out: str, place: Place) -> None:
+    for name in TREE:
+        (place.states / name).write_text("")
+    done = place.run("check", "--out", out)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "checked 2 files, no problems\n" or out != "human"
+
+
+def test_warnings_fail_only_where_they_are_to(place: Place) -> None:
+    (place.states / "main.sls").write_text("a:\n  cmd.run:\n    - name: x\n")
+    (place.states / "sub/b c.sls").write_text("")
+    assert place.run("check").code == 0
+    assert place.run("check", "--fail-on", "warning").code == 3
+    assert place.run("check", "--rule", "command-unguarded=error").code == 3
+    assert place.run("check", "--ignore", "command-unguarded", "--fail-on", "warning").code == 0
+
+
+def test_what_a_template_prints_does_not_come_between(place: Place) -> None:
+    (place.states / "main.sls").write_text("#!py\ndef run():\n    print('noise')\n    return {}\n")
+    done = place.run("check", "main", "--out", "json")
+    assert json.loads(done.out)["problems"] == [] and done.err == "noise\n"
+
+
+def test_the_rules_are_listed_with_their_level(place: Place) -> None:
+    done = place.run("check", "--list")
+    assert done.code == 0
+    assert (
+        "sls-unused                 off" in done.out
+        and "tab-indent                 error    --fix" in done.out
+    )
+
+
+def test_the_configuration_file_is_read(place: Place) -> None:
+    place.write({"etc/saltern.yaml": "check:\n  rules:\n    command-unguarded: off\n  exclude: ['sub.*']\n"})
+    done = place.run("check", "--ignore=requisite-unknown")
+    assert (done.code, done.out) == (0, "checked 1 file, no problems\n")
+
+
+def test_a_check_runs_nothing(place: Place) -> None:
+    (place.states / "main.sls").write_text(
+        f"a:\n  cmd.run:\n    - name: touch {place.base}/ran\n    - onlyif: touch {place.base}/asked\n"
+    )
+    place.run("check")
+    assert not (place.base / "ran").exists() and not (place.base / "asked").exists()
