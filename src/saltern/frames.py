@@ -17,6 +17,7 @@ from saltern.language.late import OPEN, Literal, literal
 from saltern.language.source import SlsRef
 from saltern.plan.plan import Plan
 from saltern.render.blocks import cut
+from saltern.render.pipeline import Home
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
@@ -116,11 +117,14 @@ class Frames:
 
 def rendered(session: Session, target: Target, returned: Mapping[str, object]) -> Document:
     """What a target becomes after such a return."""
+    if target.scope.partial:
+        _complete(session, target.scope)
     outer = target.scope.variables if target.words.scoped else {}
     values = {**_public(outer), **target.context, "prev_ret": returned}
     renderers = session.renderers
     if target.block is not None:
-        document = renderers.block(target.block, target.scope, values)
+        block = target.scope.blocks.get(target.name, target.block)  # its function, if it is one
+        document = renderers.block(block, target.scope, values)
     else:
         assert isinstance(target.source, SlsSource)
         document = renderers.sls(target.source, renderers.allowed(values))
@@ -128,6 +132,21 @@ def rendered(session: Session, target: Target, returned: Mapping[str, object]) -
         inherited = _public(outer) if target.words.scoped else {}
         document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}
     return document
+
+
+def _complete(session: Session, scope: BlockScope) -> None:
+    """Macros, imports and functions are not in a journal: they are made anew, from the text the run had."""
+    scope.partial = False
+    home = scope.home
+    if not isinstance(home, Home):
+        return
+    try:
+        fresh = session.renderers.sls(home.source).blocks
+    except CompileError:
+        return  # what is missing is told where it is used
+    scope.variables = {**fresh.variables, **scope.variables}
+    functions = {name: block for name, block in fresh.blocks.items() if block.call is not None}
+    scope.blocks = {**scope.blocks, **functions}
 
 
 def previous(call: Call) -> dict[str, object]:

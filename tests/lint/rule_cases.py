@@ -137,6 +137,8 @@ BAD: dict[str, list[Tree]] = {
     ],
     "template-undefined": ["a:\n  test.nop:\n    - comment: {{ pillar['gone'] }}\n"],
     "condition-ignored": ["a:\n  test.nop:\n    - onlyif:\n      - [true]\n"],
+    "exclude-matches-nothing": ["exclude:\n  - id: gone\na:\n  test.nop: []\n"],
+    "use-unknown": ["a:\n  test.nop:\n    - use:\n      - test: gone\n"],
     "extend-by-argument": [
         {
             "main.sls": "include: [other]\nextend:\n  /etc/x:\n    file:\n      - mode: '0600'\n",
@@ -219,7 +221,13 @@ GOOD: dict[str, list[Tree]] = {
             "top.sls": "base:\n  '*':\n    - b\n",
             "a.sls": "one:\n  test.nop: []\n",
             "b.sls": "include: [a]\ntwo:\n  test.nop:\n    - require:\n      - test: one\n      - sls: a\n",
-        }
+        },
+        {
+            "top.sls": "base:\n  '*':\n    - a\n    - b\n",
+            "a.sls": "one:\n  test.nop:\n    - require:\n      - test: zero\nzero:\n  test.nop: []\n",
+            "b.sls": "include: [a]\nextend:\n  one:\n    test:\n      - require:\n        - test: two\n"
+            "two:\n  test.nop: []\n",
+        },
     ],
     "include-twice": [
         {
@@ -284,6 +292,8 @@ GOOD: dict[str, list[Tree]] = {
     "sls-not-found": [{"main.sls": "include:\n  - other\n", "other.sls": "a:\n  test.nop: []\n"}],
     "template-undefined": ["a:\n  test.nop:\n    - comment: {{ pillar.get('gone', 'x') }}\n"],
     "condition-ignored": ["a:\n  test.nop:\n    - onlyif:\n      - 'true'\n"],
+    "exclude-matches-nothing": ["exclude:\n  - id: a\na:\n  test.nop: []\n"],
+    "use-unknown": ["a:\n  test.nop:\n    - use:\n      - test: b\nb:\n  test.nop: []\n"],
     "extend-by-argument": [
         {
             "main.sls": "include: [other]\nextend:\n  /etc/x:\n    file:\n      - mode: '0600'\n",

@@ -89,7 +89,7 @@ def test_an_unknown_target_that_another_file_declares_is_told_with_that_file() -
 
 
 def test_grains_and_pillar_that_are_given_count() -> None:
-    text = "{{ pillar['name'] }}-{{ grains['kind'] }}:\n  test.nop:\n    - mood: x\n    - require:\n      - test: c\n"
+    text = "{{ pillar['name'] }}-{{ grains['kind'] }}:\n  test.nop:\n    - require:\n      - test: c\n"
     found = checked({"main.sls": text}, pillar={"name": "a"}, grains={"kind": "b"})
     assert [one.what for one in found.problems] == [
         "'require' of 'a-b' names test 'c', which no SLS of this run declares"
@@ -115,7 +115,7 @@ def test_a_file_that_asks_for_a_return_is_only_read() -> None:
 
 def test_a_file_that_gets_its_names_from_an_entry_is_rendered_with_them() -> None:
     tree = {
-        "main.sls": "a:\n  test.nop:\n    - delayed_render:\n      - sls: later\n        context: {zone: x}\n",
+        "main.sls": "a:\n  test.nop:\n    - delayed_render:\n      - {sls: later, context: {zone: x}}\n",
         "later.sls": "{{ zone }}:\n  test.nop:\n    - require:\n      - test: gone\n",
     }
     assert codes(tree) == ["requisite-unknown"]
@@ -147,16 +147,15 @@ def test_blocks_that_nest_and_call_themselves_are_looked_at_once() -> None:
         "a:\n  test.nop:\n    - delayed_render:\n      - block: again\n"
         "#!delayed_block again delayed_repeat_limit=None\nb:\n  test.nop:\n    - delayed_render:\n"
         "      - block: again\n      - block: inner\n"
-        "#!delayed_block inner\nc:\n  test.nop:\n    - delayed_render:\n      - block: gone\n#!end_delayed_block\n"
-        "#!end_delayed_block\n"
+        "#!delayed_block inner\nc:\n  test.nop:\n    - delayed_render:\n      - block: gone\n"
+        "#!end_delayed_block\n#!end_delayed_block\n"
     )
     assert places(checked({"main.sls": text})) == ["main.sls:15 delayed-unknown"]
 
 
 def test_a_file_with_broken_tags_is_told_by_them() -> None:
-    assert codes({"main.sls": "a:\n  test.nop: []\n#!delayed_block x\n{{ prev_ret }}\n"}) == [
-        "delayed-no-end"
-    ]
+    text = "a:\n  test.nop: []\n#!delayed_block x\n{{ prev_ret | tojson }}\n"
+    assert codes({"main.sls": text}) == ["delayed-no-end"]
 
 
 # -- in general ---------------------------------------------------------------------------------------

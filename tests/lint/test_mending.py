@@ -9,6 +9,9 @@ import pytest
 from tests.e2e.command import Place
 from tests.lint.rule_cases import BAD, block
 
+from saltern.language.diagnostics import OperationError
+from saltern.lint.findings import Edit
+from saltern.lint.mend import mend
 from saltern.lint.rules import RULES
 
 MENDED = {
@@ -71,7 +74,16 @@ def test_what_an_edit_uncovers_is_mended_too(place: Place) -> None:
 
 
 def test_the_rest_of_a_file_stays_as_it_is(place: Place) -> None:
-    text = "\ufeffa:\r\n  file.managed:\r\n    - name: /x \r\n    - contents: |\r\n        été  \r\n        \tmake\r\n"
+    lines = [
+        "\ufeffa:",
+        "  file.managed:",
+        "    - name: /x ",
+        "    - contents: |",
+        "        été  ",
+        "        \tx",
+        "",
+    ]
+    text = "\r\n".join(lines)
     place.write({"main.sls": text.encode()})
     os.chmod(place.states / "main.sls", 0o640)
     place.run("check", "--fix")
@@ -79,9 +91,15 @@ def test_the_rest_of_a_file_stays_as_it_is(place: Place) -> None:
     assert (place.states / "main.sls").stat().st_mode & 0o777 == 0o640
 
 
-def test_a_file_that_cannot_be_written_is_told(place: Place) -> None:
-    place.write({"main.sls": "a:  \n  test.nop: []\n"})
-    os.chmod(place.base, 0o755)
-    os.chmod(place.states, 0o755)
-    done = place.run("check", "--fix", f"--config={os.devnull}", user=65534)
-    assert (done.code, "[check-unwritable]" in done.err) == (1, True), done
+def test_a_file_that_cannot_be_written_is_told() -> None:
+    with pytest.raises(OperationError) as problem:
+        mend([Edit("/proc/version", 0, 0, "x")])
+    assert [one.code for one in problem.value.diagnostics] == ["check-unwritable"]
+
+
+def test_of_two_edits_at_one_place_the_first_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text("abcdef")
+    edits = [Edit(str(file), 1, 3, "-"), Edit(str(file), 2, 4, "+"), Edit(str(file), 4, 4, "!")]
+    assert mend(edits) == 2
+    assert file.read_text() == "a-d!ef"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.lint.checking import checked, codes
 from tests.lint.rule_cases import BAD, GOOD, Tree
+from tools.reference.errors import collect
 
 from saltern.lint.rules import RULES
 
@@ -18,6 +19,19 @@ def files(tree: Tree) -> dict[str, str]:
 
 def test_every_rule_has_a_bad_and_a_good_case() -> None:
     assert set(BAD) == set(GOOD) == set(RULES)
+
+
+def test_every_warning_of_the_compiler_can_be_switched_off() -> None:
+    told = {
+        code
+        for code, problem in collect().items()
+        if problem.warning and any(place.startswith(("compiler/", "plan/")) for place in problem.places)
+    }
+    assert told and told <= set(RULES)
+
+
+def test_every_code_of_a_rule_is_told_somewhere() -> None:
+    assert set(RULES) <= set(collect())
 
 
 @pytest.mark.parametrize(("name", "tree"), BAD_CASES, ids=[name for name, _ in BAD_CASES])

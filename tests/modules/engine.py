@@ -16,13 +16,12 @@ from tests.modules.bench import Bench
 from saltern.language.result import Outcome, Result, SubResult
 
 BUILD = Path(__file__).parents[2] / "build"
-PREPARED = BUILD / "engines" / "bin"
-SALT = BUILD / "salt"
+PREPARED = (BUILD / "engines" / "bin", BUILD / "salt" / "programs")
 
 
 def program(name: str) -> str | None:
-    """That of the prepared environment, or else the machine's."""
-    return shutil.which(name, path=f"{PREPARED}{os.pathsep}{os.environ.get('PATH', os.defpath)}")
+    """That of a prepared environment, or else the machine's."""
+    return shutil.which(name, path=os.pathsep.join([*map(str, PREPARED), os.environ.get("PATH", os.defpath)]))
 
 
 class Engine:

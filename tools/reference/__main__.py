@@ -9,7 +9,7 @@ from saltern.modules.registry import Registry
 from tools.reference import errors, modules, tables
 
 TARGET = Path(__file__).parent.parent.parent / "docs" / "reference"
-BY_HAND = frozenset({"index.md", "delayed.md"})
+BY_HAND = frozenset({"index.md", "delayed.md", "step-format.md"})
 
 
 def pages() -> dict[str, str]:

@@ -26,7 +26,7 @@ def made(path: str) -> None:
         fun="file",
         result=None if missing and TEST else True,
         changes={path: {"old": None, "new": "a file"}} if missing else {},
-        comment="made" if missing else "it is there",
+        comment=("would be made" if TEST else "made") if missing else "it is there",
         start_time=begin,
         duration=time.time() - begin,
     )

@@ -124,16 +124,20 @@ def _checked(args: SimpleNamespace) -> Checked:
 
 def _session(args: SimpleNamespace) -> Session:
     """A path that no configured root holds is a root itself: ``saltern check states`` needs nothing else."""
-    from saltern.lint.select import is_below, is_path, real_roots
+    from saltern.lint.select import is_below, is_path, nothing_at, real_roots
 
     engine = session(args)
     env = args.saltenv or engine.settings.saltenv or "base"
-    paths = [os.path.realpath(word) for word in args.words if is_path(word, engine.tree, env)]
+    words = [word for word in args.words if is_path(word, engine.tree, env)]
+    for word in words:
+        if not os.path.exists(word):
+            raise nothing_at(word)
+    paths = [os.path.realpath(word) for word in words]
     roots = real_roots(engine.tree)
     outside = [
         path for path in paths if not any(is_below(path, root) or is_below(root, path) for root in roots)
     ]
-    if args.file_root is None and outside and all(os.path.exists(path) for path in outside):
+    if args.file_root is None and outside:
         args.file_root = list(dict.fromkeys(_root(path, engine.settings.state_top) for path in outside))
         engine = session(args)
     return engine

@@ -183,9 +183,9 @@ def _row(chunk: Chunk, scopes: _Scopes, files: _Files) -> tuple[object, ...]:
         chunk.state,
         chunk.fun,
         chunk.id,
-        chunk.name,
+        str(chunk.name),
         chunk.order,
-        chunk.args,
+        unwrapped(chunk.args) if chunk.literal else chunk.args,
         files.place(chunk.declared),
         chunk.declared.key,
         chunk.declared.order,
@@ -223,7 +223,6 @@ def _rarely(chunk: Chunk, scopes: _Scopes) -> Body | None:
     body: Body = {}
     if chunk.literal:
         body["literal"] = sorted(literals([chunk.name, chunk.args]))
-        body["name"], body["args"] = str(chunk.name), unwrapped(chunk.args)
     if chunk.requisites:
         body["requisites"] = [(one.kind, one.state, one.value, one.at) for one in chunk.requisites]
     for name in ("words", "late", "broken"):

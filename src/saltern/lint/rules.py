@@ -220,12 +220,14 @@ RULES: dict[str, Rule] = {
             severity=ERROR,
         ),
         Rule(name="condition-ignored", doc="A condition has a shape that does not count."),
+        Rule(name="exclude-matches-nothing", doc="An `exclude` names what is not part of the run."),
         Rule(name="extend-by-argument", doc="An `extend` fits an argument of a state, not its name."),
         Rule(name="extend-overridden", doc="Two files extend the same argument."),
         Rule(name="function-too-long", doc="The name of a function has more than one dot."),
         Rule(name="name-not-text", doc="The name of a state is a number or a boolean."),
         Rule(name="names-empty", doc="`names` is an empty list, and one state runs all the same."),
         Rule(name="order-unknown", doc="`order` is neither a number nor `first` nor `last`."),
+        Rule(name="use-unknown", doc="A `use` names a state that is not there."),
         Rule(name="top-target", doc="A target of the top file cannot be read, and matches nobody."),
     )
 }

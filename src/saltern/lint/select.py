@@ -35,7 +35,7 @@ def select(session: Session, words: Sequence[str], without: Sequence[str]) -> Se
             place = os.path.realpath(word)
             below = [(ref, path) for ref, path in known if is_below(os.path.realpath(path), place)]
             if not below:
-                raise _nothing(word)
+                raise nothing_at(word)
             chosen += below
             whole = whole or any(is_below(root, place) for root in real_roots(tree))
         else:
@@ -75,7 +75,8 @@ def _files(session: Session, env: str) -> Iterator[tuple[SlsRef, str]]:
             yield SlsRef(env, sls_name(name)), path
 
 
-def _nothing(word: str) -> OperationError:
+def nothing_at(word: str) -> OperationError:
+    """Why a path chooses no file."""
     there = os.path.exists(word)
     what = f"there is no state file of the file roots at {word!r}" if there else f"there is no file {word!r}"
     fix = "name the root it belongs to: --file-root DIR" if there else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from saltern.language.chunk import Chunk
+from saltern.language.chunk import Chunk, Requisite
 from saltern.language.late import OPEN
 from saltern.language.requisites import ORDERING, WITHOUT_REACTION
 from saltern.language.source import SlsRef
@@ -136,11 +136,11 @@ def requisite_not_included(unit: Unit, found: Findings) -> None:
             declared.setdefault(name, set()).add(chunk.declared.ref)
     for chunk in unit.states():
         for one in chunk.requisites:
-            if one.at < 0 or one.state == SLS or is_pattern(one.value):
-                continue
-            homes = declared.get(one.value, set())
             ref = chunk.declared.ref
-            if homes and ref not in homes and homes.isdisjoint(unit.loader.reach(ref)):
+            homes = declared.get(one.value, set())
+            if not homes or ref in homes or one.state == SLS or is_pattern(one.value):
+                continue
+            if homes.isdisjoint(unit.loader.reach(ref)) and _is_written(unit, chunk, one):
                 home = min(homes, key=str)
                 found.warn(
                     "requisite-not-included",
@@ -149,3 +149,14 @@ def requisite_not_included(unit: Unit, found: Findings) -> None:
                     where=chunk.mark(one.kind, one.at),
                     fix=f"add '- {home.name}' to its include list",
                 )
+
+
+def _is_written(unit: Unit, chunk: Chunk, wanted: Requisite) -> bool:
+    """Whether the file itself says so: what another file brings by ``extend`` is not its matter."""
+    file = unit.loader.file(chunk.declared.ref)
+    for declared in file.declarations if file else ():
+        if (declared.id, declared.state) == (chunk.id, chunk.state):
+            lists = [item.get(wanted.kind) for item in declared.items if isinstance(item, dict)]
+            entries = [entry for some in lists if isinstance(some, list) for entry in some]
+            return wanted.value in entries or {wanted.state: wanted.value} in entries
+    return False

@@ -35,7 +35,7 @@ class Document:
     line of it, the line in the file. Both are looked at only when a problem is told.
     """
 
-    __slots__ = ("_find", "_lines", "_source", "blocks", "data", "file", "is_init", "ref", "text")
+    __slots__ = ("_find", "_known", "_lines", "_source", "blocks", "data", "file", "is_init", "ref", "text")
 
     def __init__(
         self,

@@ -4,26 +4,17 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.modules.engine import SALT, Engine, program
+from tests.modules.engine import Engine, program
 
 from saltern.modules.states import saltcall
 
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
-    """Salt of ``make salt``, which has no environment of its own, or else the machine's."""
-    own = SALT / "bin" / "salt-call"
-    found = str(own) if own.exists() else program("salt-call")
+    found = program("salt-call")
     if found is None:
         pytest.skip("needs Salt: make salt")
-    env = {"PYTHONPATH": str(SALT)} if own.exists() else {}
     roots = {"base": [str(tmp_path / "states")]}
     return Engine(
-        tmp_path,
-        saltcall,
-        "apply",
-        bin_dir=os.path.dirname(found),
-        env=env,
-        file_roots=roots,
-        pillar_roots={},
+        tmp_path, saltcall, "apply", bin_dir=os.path.dirname(found), file_roots=roots, pillar_roots={}
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from saltern.modules.engines.steps import Steps
 
 INSIDE = os.path.join(os.path.dirname(__file__), "inside")
 MOST_NAMED = 3
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 Event = dict[str, Any]
 Handlers = Mapping[str, Callable[[Event], None]]
@@ -46,7 +48,7 @@ class Listener:
 def why(steps: Steps, ended: Ended) -> str:
     """The end of a failure's comment: the steps that failed, or the engine's last words."""
     if not steps.failures:
-        return ended.tail
+        return COLOURS.sub("", ended.tail)
     more = " …" if len(steps.failures) > MOST_NAMED else ""
     return f"failed: {', '.join(steps.failures[:MOST_NAMED])}{more}"
 

@@ -164,9 +164,9 @@ def _made(
     outcome, ran = OUTCOMES.get(word, (Outcome.FAILED, True))
     given: Mapping[str, Any] = event.get("result") or {}
     changes = _changes(event, given, looped=bool(sub)) if ran else {}
-    if check and changes and outcome is Outcome.OK:
-        outcome = Outcome.WOULD_CHANGE
     comment = _comment(word, given)
+    if check and changes and outcome is Outcome.OK:
+        outcome, comment = Outcome.WOULD_CHANGE, "would change" if comment == word else comment
     if forgiven and outcome is Outcome.FAILED:
         outcome, comment = Outcome.OK, f"{word}, but {forgiven}: {comment}"
     return SubResult(
@@ -199,7 +199,7 @@ def _changes(event: Event, given: Mapping[str, Any], *, looped: bool) -> dict[st
     if not given.get("changed"):
         return {}
     if event.get("diff"):
-        return {"diff": event["diff"]}
+        return {"diff": str(event["diff"]).rstrip("\n")}
     said = {key: value for key, value in given.items() if key not in NO_CHANGES and value not in ("", [], {})}
     return {"changed": True} if looped or not said else said
 
