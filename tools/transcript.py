@@ -25,6 +25,7 @@ NORMAL: tuple[tuple[str, str], ...] = (
     (r"Duration: [\d.]+ m?s", "Duration: TIME"),
     (r"Total run time: +[\d.]+ m?s", "Total run time: TIME"),
     (r"(?m)(pid:)(\s+)\d+$", r"\1\2PID"),
+    (r"\b\d{8}-\d{6}-\d+-(\w+\.log)\b", r"TIME-PID-\1"),
     (r"\b[0-9a-f]{64}\b", "SHA256"),
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID"),
     (r"\bSHA256:[\w+/]{43}", "SHA256:HASH"),

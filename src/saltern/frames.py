@@ -14,9 +14,10 @@ from saltern.language.delayed import NO_BLOCKS, Block, BlockScope, Target
 from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, did_you_mean
 from saltern.language.events import Answer
 from saltern.language.late import OPEN, Literal, literal
-from saltern.language.source import SlsRef
+from saltern.language.source import Origin, Path, SlsRef
 from saltern.plan.plan import Plan
 from saltern.render.blocks import cut
+from saltern.render.document import Document
 from saltern.render.pipeline import Home
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX
@@ -24,7 +25,6 @@ from saltern.sources.tree import SlsSource
 from saltern.stages import Delays, RenderedLoader, planned
 
 if TYPE_CHECKING:
-    from saltern.render.document import Document
     from saltern.session import Session
 
 # Callers whose whole point is that something is different afterwards.
@@ -46,7 +46,6 @@ class Frames:
         self._rules = replace(rules, exclude=())  # what the command line excludes is the whole run's
         self._delays = delays
         self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
-        self._open: list[Document | None] = []
         self._suspect: list[bool] = []  # of the same scopes: whether a return holds what only files may say
 
     def make(self, call: Call) -> Plan:
@@ -74,25 +73,19 @@ class Frames:
             raise Unrendered(self._told(problem.diagnostics, call)) from None
         self._delays.warnings.update(dict.fromkeys(found.warnings))
         self._outer.append(session.run.chunks)
-        self._open.append(document)
         self._suspect.append(suspect)
         session.run.chunks = plan.chunks
         return plan
 
     def enter(self, plan: Plan) -> None:
         self._outer.append(self._session.run.chunks)
-        self._open.append(None)
         self._suspect.append(any(chunk.literal for chunk in plan.chunks))
         self._session.run.chunks = plan.chunks
 
     def leave(self) -> None:
         """Of a frame that has run, only its answers are kept."""
-        document = self._open.pop()
         self._suspect.pop()
-        if document is not None:
-            document.blocks, document.data = NO_BLOCKS, None
-        for chunk in self._session.run.chunks:
-            chunk.delayed = ()
+        _settle(self._session.run.chunks)
         self._session.run.chunks = self._outer.pop()
 
     def _elsewhere(self, id_: str) -> str:
@@ -113,6 +106,21 @@ class Frames:
         target = call.target
         head = f"{target.kind} {target.name!r} ({target.place()}), called by {call.answer.path}"
         return f"{head}:\n{out.getvalue().rstrip()}"
+
+
+def _settle(chunks: Iterable[Chunk]) -> None:
+    """The chunks of answers need no more of their files than the places they stand at."""
+    asked: dict[Document, list[Path]] = {}
+    for chunk in chunks:
+        declared = chunk.declared
+        places: list[tuple[Origin, Path]] = [(declared.origin, (declared.id, declared.key))]
+        places += [(target.origin, target.path) for target in chunk.delayed if target.origin]
+        for origin, path in places:
+            if isinstance(origin, Document):
+                asked.setdefault(origin, []).append(path)
+        chunk.delayed = ()
+    for document, paths in asked.items():
+        document.settle(paths)
 
 
 def rendered(session: Session, target: Target, returned: Mapping[str, object]) -> Document:

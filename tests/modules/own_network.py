@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from saltern.system.host import LocalHost
 from saltern.system.process import Ran, run
 
@@ -46,7 +48,8 @@ def namespaces(first: str = "true") -> Iterator[int]:
     )
     assert keeper.stdin is not None and keeper.stdout is not None
     try:
-        assert keeper.stdout.readline() == b"ready\n"
+        if keeper.stdout.readline() != b"ready\n":
+            pytest.skip("no namespaces to be had here")
         yield keeper.pid
     finally:
         keeper.communicate()

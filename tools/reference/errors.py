@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from saltern.lint.rules import RULES
 from tools.reference.markdown import page
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
@@ -139,6 +140,8 @@ def _section(problem: Problem, note: str) -> str:
         lines += ["A warning: the run goes on.", ""]
     if note:
         lines += [note, ""]
+    if problem.code in RULES:
+        lines += ["A rule of [`saltern check`](check.md).", ""]
     lines += [f"- says: {text}" for text in problem.texts]
     lines += [f"- advises: {text}" for text in problem.fixes]
     if lines[-1].startswith("- "):

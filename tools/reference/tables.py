@@ -14,8 +14,10 @@ from saltern.config.options import OPTIONS
 from saltern.facts.grains import GROUPS
 from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import REQUISITES, RequisiteKind, When
+from saltern.lint.rules import RULES, Rule
 from saltern.render.filters import FILTERS, TESTS
 from saltern.render.pipeline import RENDERERS
+from saltern.report.findings import WRITERS
 from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS
 from saltern.targeting.match import MATCHERS
@@ -220,7 +222,40 @@ def outputs() -> str:
     )
 
 
+def check() -> str:
+    asked = [rule for rule in RULES.values() if rule.text or rule.run or rule.tree]
+    told = [rule for rule in RULES.values() if rule not in asked]
+    head = ("rule", "level", "`--fix`", "what it finds")
+
+    def rows(rules: list[Rule]) -> list[tuple[str, str, str, str]]:
+        return [
+            (
+                f"[`{rule.name}`](errors.md#{rule.name})",
+                rule.severity.value if rule.on else f"off ({rule.severity.value})",
+                "yes" if rule.mends else "",
+                prose(rule.doc),
+            )
+            for rule in rules
+        ]
+
+    return page(
+        "Rules of `saltern check`",
+        "A rule is switched on and off, and made a warning or an error, in the configuration"
+        " (`check: {rules: {NAME: off}}`), on the command line (`--rule NAME`, `--rule NAME=error`,"
+        " `--ignore NAME`), and for one place by a comment `saltern: ignore NAME` on the line or the one"
+        " above."
+        " `saltern check --list` prints this table. [How to use it](../guides/check.md).",
+        table(head, rows(asked)),
+        "The compiler tells these itself. `apply` makes some of them warnings that are errors here.",
+        table(head, rows(told)),
+        "Every other [problem](errors.md) keeps a file from compiling, and is always told.",
+        "## Formats",
+        table(("`--out`", "what it is"), [(code(name), words.FINDINGS[name]) for name in WRITERS]),
+    )
+
+
 PAGES = {
+    "check.md": check,
     "source.md": source.source,
     "commands.md": commands,
     "options.md": options,

@@ -22,12 +22,20 @@ MATCHERS = {
 OUTPUTS = {
     "highstate": "For people: a block or a line for each state, and a summary.",
     "json": "One JSON document in the shape Salt's scripts expect.",
+    "tree": "One JSON document in which each state holds the delayed frames and sub states it led to.",
     "jsonl": "One JSON object for each event, while it happens.",
     "yaml": "The same data as `json`, as YAML.",
     "junit": "JUnit XML, for CI systems.",
     "quiet": "Nothing; the exit code says it all.",
     "nested": "Data, indented, for people.",
     "pprint": "Data as Python writes it.",
+}
+
+FINDINGS = {
+    "human": "For people: the place, the lines around it, and what to do.",
+    "json": "One JSON document with every problem, its place and whether `--fix` can mend it.",
+    "sarif": "SARIF 2.1.0, for code scanning and editors.",
+    "github": "Annotations for a workflow of GitHub.",
 }
 
 FILTERS = {

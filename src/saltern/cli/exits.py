@@ -15,7 +15,7 @@ EXITS: dict[int, str] = {
     OK: "all is well; in test mode also: something would change",
     SURROUNDINGS: "the command line is wrong, or the surroundings: no such directory, a bad configuration",
     FAILED: "at least one state failed",
-    COMPILE: "the states do not compile; nothing was run",
+    COMPILE: "the states do not compile; nothing was run. `check`: there are errors",
     CHANGED: "with --detailed-exitcode: all is well, and something changed or would change",
     PILLAR: "the pillar does not compile; nothing was run",
     BUG: "saltern itself failed; the message says where the details are",

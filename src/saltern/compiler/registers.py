@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from saltern.compiler.parse import kind_of
@@ -65,7 +66,7 @@ def _registers(chunks: Iterable[Chunk], found: Diagnostics) -> dict[str, Chunk]:
         if "register" not in chunk.words:
             continue
         name = chunk.args["register"]
-        if not isinstance(name, str) or not NAME.fullmatch(name):
+        if not isinstance(name, str) or not re.fullmatch(NAME, name):
             what = f"'register' of {chunk.id!r} is {name if isinstance(name, str) else kind_of(name)!r}"
             fix = "write a name of letters, digits, '_' and '-'"
             found.error("register-name", what, where=chunk.mark("register"), fix=fix)

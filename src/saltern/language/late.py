@@ -15,10 +15,11 @@ from msgspec import Struct
 from saltern.language.diagnostics import did_you_mean
 
 OPEN = "${delayed:"
-NAME = re.compile(r"[A-Za-z_][\w-]*")
-_SHELLS = rf"[-=?+\s\d$(]|{NAME.pattern}(?![\w.}}-]|$)"  # defaults and offsets of a variable called delayed
-_REFERENCE = re.compile(rf"(?P<escape>\$?)\$\{{delayed:(?!{_SHELLS})(?P<inner>[^}}]*)\}}?")
-_STEP = re.compile(r'\.(?:"(?P<quoted>[^"]*)"|(?P<plain>[^."\s]+))')
+# Compiled by whoever has such a text: most runs have none.
+NAME = r"[A-Za-z_][\w-]*"
+_SHELLS = rf"[-=?+\s\d$(]|{NAME}(?![\w.}}-]|$)"  # defaults and offsets of a variable called delayed
+_REFERENCE = rf"(?P<escape>\$?)\$\{{delayed:(?!{_SHELLS})(?P<inner>[^}}]*)\}}?"
+_STEP = r'\.(?:"(?P<quoted>[^"]*)"|(?P<plain>[^."\s]+))'
 FIX = "write ${delayed:NAME.path}, such as ${delayed:vm.data.ip}"
 
 
@@ -71,7 +72,7 @@ def references(value: object) -> Iterator[Reference]:
     """All in an argument, however deep. Raises ``BadReference``."""
     if isinstance(value, str):
         if OPEN in value and not isinstance(value, Literal):
-            for found in _REFERENCE.finditer(value):
+            for found in re.finditer(_REFERENCE, value):
                 yield Reference(found[0], "", ()) if found["escape"] else _parse(found[0], found["inner"])
     elif isinstance(value, Mapping):
         for inner in value.values():
@@ -90,7 +91,7 @@ def filled(value: object, look: Callable[[Reference], object]) -> object:
 
 
 def _filled(text: str, look: Callable[[Reference], object]) -> object:
-    whole = _REFERENCE.fullmatch(text)
+    whole = re.fullmatch(_REFERENCE, text)
     if whole and not whole["escape"]:
         asked = _parse(text, whole["inner"])
         return look(asked) if asked.path else text
@@ -101,7 +102,7 @@ def _filled(text: str, look: Callable[[Reference], object]) -> object:
         asked = _parse(found[0], found["inner"])
         return written(look(asked)) if asked.path else asked.text
 
-    made = _REFERENCE.sub(one, text)
+    made = re.sub(_REFERENCE, one, text)
     return Literal(made) if text.startswith(OPEN) else made  # what begins with data is no slot
 
 
@@ -137,12 +138,12 @@ def _there(value: object, step: str) -> str:
 
 
 def _parse(text: str, inner: str) -> Reference:
-    name = NAME.match(inner)
+    name = re.match(NAME, inner)
     at = name.end() if name else 0
     path = []
-    while name and (step := _STEP.match(inner, at)):
+    while name and (step := re.match(_STEP, inner[at:])):
         path.append(step["quoted"] if step["quoted"] is not None else step["plain"])
-        at = step.end()
+        at += step.end()
     if not name or at != len(inner) or not text.endswith("}"):
         raise BadReference(f"{text[:80]!r} is no reference; {FIX}")
     return Reference(text, name[0], tuple(path))

@@ -42,7 +42,7 @@ def excluded(configured: Mapping[str, object], asked: Sequence[str]) -> list[str
 def _set(choices: Choices, name: str, level: object) -> None:
     """YAML reads ``off`` and ``on`` as false and true."""
     if name not in RULES:
-        fix = did_you_mean(name, RULES) or "docs/reference/check.md lists them"
+        fix = did_you_mean(name, RULES) or "saltern check --list prints them"
         raise _wrong(f"no rule is called {name!r}", fix)
     word = {True: "on", False: "off"}.get(level, str(level)) if isinstance(level, bool) else str(level)
     if word == "on":

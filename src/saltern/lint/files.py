@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from saltern.compiler.gather import expand
 from saltern.compiler.parse import parse
@@ -34,7 +35,7 @@ class KeptLoader(TreeLoader):
         self._names: dict[str, list[str]] = {}
         self._reached: dict[SlsRef, set[SlsRef]] = {}
         self._texts: dict[str, str] = {}  # by path
-        self._searched: dict[str, str] = {}
+        self._searched: dict[str, dict[SlsRef, Mark]] = {}
 
     def names(self, env: str) -> list[str]:
         if env not in self._names:
@@ -101,23 +102,24 @@ class KeptLoader(TreeLoader):
         return self._texts.get(file)
 
     def declares(self, id_: str, env: str) -> str:
-        """Where another file seems to declare an ID, for a message."""
+        """Where a file that was not asked for seems to declare an ID, for a message."""
         if id_ not in self._searched and len(self._searched) < MOST_SEARCHED:
-            self._searched[id_] = self._search(id_, env)
-        return self._searched.get(id_, "")
+            self._searched[id_] = dict(self._search(id_, env))
+        for ref, mark in self._searched.get(id_, {}).items():
+            if ref not in self.used:
+                return f"it is declared in {ref.name!r} ({mark}): include that file"
+        return ""
 
-    def _search(self, id_: str, env: str) -> str:
+    def _search(self, id_: str, env: str) -> Iterator[tuple[SlsRef, Mark]]:
         pattern = re.compile(rf"^['\"]?{re.escape(id_)}['\"]?:", re.MULTILINE)
-        for name in self.names(env):
+        for ref in [SlsRef(env, name) for name in self.names(env)]:
             try:
-                source = self.source(SlsRef(env, name))
+                source = self.source(ref)
             except CompileError:
                 continue
             found = pattern.search(source.text) if source else None
             if source and found:
-                line = source.text.count("\n", 0, found.start()) + 1
-                return f"it is declared in {name!r} ({Mark(source.path, line)}): include that file"
-        return ""
+                yield ref, Mark(source.path, source.text.count("\n", 0, found.start()) + 1)
 
 
 def is_late(source: SlsSource) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
 
 from saltern.language.delayed import NO_BLOCKS, Block, BlockScope
 from saltern.language.source import Mark, Path, SlsRef
 
+SMALL = 4096  # characters
 LineMap = Callable[[], list[int]]
 Finder = Callable[[str, Path], tuple[int, int]]
 
@@ -59,6 +60,7 @@ class Document:
         self._source = source
         self._lines = lines
         self._find = find
+        self._known: dict[Path, Mark] | None = None
 
     @property
     def source(self) -> str:
@@ -67,6 +69,8 @@ class Document:
 
     def mark(self, path: Path = ()) -> Mark:
         """The place of the value that ``path`` leads to; the file alone when it has no lines (``#!py``)."""
+        if self._known is not None:
+            return self._known.get(path) or Mark(self.file)
         line, column = self._find(self.text, path)
         return self.place(line, column)
 
@@ -75,6 +79,17 @@ class Document:
         if not line:
             return Mark(self.file)
         return place(self.file, self._source, self.text, self._lines, line, column)
+
+    def settle(self, paths: Iterable[Path]) -> None:
+        """All that is in it has run, and nobody will ask for a place but those of ``paths``.
+
+        A large text is let go of; a small one is no larger than the answers that came of it.
+        """
+        self.data, self.blocks = None, NO_BLOCKS
+        if self._known is None and len(self.text) + len(self._source) > SMALL:
+            self._known = {path: self.mark(path) for path in paths}
+            self.text = self._source = ""
+            self._lines = None
 
 
 def place(file: str, source: str, text: str, lines: LineMap | None, line: int, column: int) -> Mark:

@@ -306,3 +306,9 @@ def test_functions_give_the_results_as_data(plays: Plays) -> None:
     found = ansible.playbooks(context, str(plays.base / "play.yml"), bin_dir=plays.place, **given)  # type: ignore[arg-type]
     assert found["result"] is True
     assert repr(found["steps"]).count("'id'") == 2
+
+
+def test_in_test_mode_a_playbook_may_still_have_to_be_made(plays: Plays) -> None:
+    result = plays.file(str(plays.base / "none.yml"), test=True)
+    assert result.outcome is Outcome.WOULD_CHANGE
+    assert "if a state before makes it" in result.comment

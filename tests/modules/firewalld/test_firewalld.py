@@ -52,7 +52,7 @@ def daemon(host: OtherHost, place: Path) -> Iterator[None]:
             )
             while not (place / "bus").exists():
                 time.sleep(0.05)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while host.run(["firewall-cmd", "--state"]).code and time.monotonic() < end:
             time.sleep(0.1)
         yield

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.api import function
 from saltern.modules.context import Context
-from saltern.modules.engines.ansible.command import merged
 from saltern.modules.engines.ansible.command import inventory as inventory_options
-from saltern.modules.engines.ansible.run import INSTALL, Playbook, locate, play, surroundings
+from saltern.modules.engines.ansible.command import merged
+from saltern.modules.engines.ansible.run import (
+    INSTALL,
+    Playbook,
+    locate,
+    missing,
+    play,
+    surroundings,
+)
 from saltern.modules.engines.find import find
 from saltern.modules.engines.scratch import Scratch
 from saltern.modules.engines.steps import Steps
@@ -41,6 +50,8 @@ def playbooks(
     """
     steps = Steps(ctx)
     path, base = locate(ctx, playbook, rundir)
+    if not os.path.isfile(path):
+        raise Refused(missing(ctx, path).comment)
     wanted = Playbook(
         path=path, rundir=base, given=merged({"diff": True}, kwargs), bin_dir=bin_dir, timeout=timeout
     )

@@ -21,7 +21,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.engines.ansible.command import merged
-from saltern.modules.engines.ansible.run import Playbook, fetched, locate, play, would_fetch
+from saltern.modules.engines.ansible.run import Playbook, fetched, locate, missing, play, would_fetch
 from saltern.modules.engines.steps import Steps
 
 
@@ -149,6 +149,8 @@ def playbooks(
         if early is not None:
             return replace(early, sub=tuple(steps.kept))
     path, base = locate(ctx, name, rundir)
+    if not os.path.isfile(path):
+        return missing(ctx, path)
     return play(
         ctx,
         Playbook(path=path, rundir=base, given=given, bin_dir=bin_dir, env=env, timeout=timeout),

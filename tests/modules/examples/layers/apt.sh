@@ -36,7 +36,7 @@ cd /srv/packages
 list >Packages
 
 # dpkg begins with nothing: what this machine has, and would have to do after an installation, is not our business.
-: >/var/lib/dpkg/status
+for list in status statoverride diversions; do : >/var/lib/dpkg/$list; done
 rm -rf /var/lib/dpkg/updates/* /var/lib/dpkg/triggers/* /var/lib/apt/extended_states
 rm -rf /etc/apt/sources.list.d/* /var/lib/apt/lists/*
 echo 'deb [trusted=yes] copy:/srv/packages ./' >/etc/apt/sources.list

@@ -8,13 +8,13 @@ cat >/etc/hosts <<END
 END
 echo web1 >/etc/hostname
 
-# Nor what root likes.
+# What root of this machine likes, and who else lives here, is not our business.
 rm -rf /root/.config /root/.cache /root/.gem /root/.gitconfig /root/.npmrc /root/.pip /root/.ssh
 
 rm -rf /var/spool/cron/crontabs/* /var/spool/cron/atjobs/*
 if [ -e /var/spool/cron/atjobs/.SEQ ]; then : >/var/spool/cron/atjobs/.SEQ; fi
 
-for file in passwd group shadow gshadow; do  # who else lives on the machine that runs the tests is not our business
+for file in passwd group shadow gshadow; do
     sed -i -E '/^[^:]+:[^:]*:(1[0-9]{3}|[2-9][0-9]{3}|[1-5][0-9]{4}):/d' /etc/$file
 done
 groupadd -g 2000 staffers

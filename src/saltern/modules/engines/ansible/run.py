@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.language.result import Outcome, Result, SubResult
+from saltern.language.result import Outcome, Result, SubResult, failed
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
 from saltern.modules.engines.ansible.command import extra_vars, inventory, options
@@ -46,15 +46,20 @@ class Playbook(Struct, frozen=True, kw_only=True):
 
 
 def locate(ctx: Context, name: str, rundir: str | None) -> tuple[str, str]:
-    """The playbook and the directory to run it in; raises ``BadArgument`` if there is no such file."""
+    """The path of the playbook and the directory to run it in."""
     path = placed(ctx, name)
     base = os.path.expanduser(rundir) if rundir else os.path.dirname(path)
     if not os.path.isabs(base):
         raise BadArgument(f"the playbook {name} is not an absolute path: say with rundir where it is")
-    full = os.path.join(base, path)
-    if not os.path.isfile(full):
-        raise BadArgument(f"no playbook is at {full}")
-    return full, base
+    return os.path.join(base, path), base
+
+
+def missing(ctx: Context, path: str) -> Result:
+    """There is no playbook; in test mode a state before may be about to make it."""
+    if ctx.test:
+        told = f"no playbook is at {path}; if a state before makes it, it would be run"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=told, data={"playbook": path})
+    return failed(f"no playbook is at {path}", playbook=path)
 
 
 def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
