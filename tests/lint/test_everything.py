@@ -158,6 +158,15 @@ def test_a_file_with_broken_tags_is_told_by_them() -> None:
     assert codes({"main.sls": text}) == ["delayed-no-end"]
 
 
+def test_a_python_file_with_blocks_is_run_as_far_as_they_are_not() -> None:
+    text = (
+        "#!py\n@delayed_block('after')\ndef after(prev_ret):\n    return prev_ret['gone']\n"
+        "def run():\n    return {'a': {'test.nop': [{'delayed_render': [{'block': 'aftr'}]}]}}\n"
+    )
+    assert codes({"main.sls": text}) == ["delayed-unused", "delayed-unknown"]
+    assert codes({"main.sls": text.replace("aftr", "after")}) == []
+
+
 # -- in general ---------------------------------------------------------------------------------------
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
 import pytest
-from tests.e2e.command import Place
+from tests.e2e.command import Place, is_told_well
 
 TREE = {
     "main.sls": "a:\n  cmd.run:\n    - name: x\n    - require:\n      - test: gone, 100%\n",
@@ -124,6 +125,24 @@ def test_the_configuration_file_is_read(place: Place) -> None:
     place.write({"etc/saltern.yaml": "check:\n  rules:\n    command-unguarded: off\n  exclude: ['sub.*']\n"})
     done = place.run("check", "--ignore=requisite-unknown")
     assert (done.code, done.out) == (0, "checked 1 file, no problems\n")
+
+
+def test_a_secret_in_a_file_is_told_without_telling_it(place: Place) -> None:
+    (place.states / "main.sls").write_text("ada:\n  user.present:\n    - password: hunter2\n    - uid: 5 \n")
+    for out in ("human", "json", "sarif", "github"):
+        done = place.run("check", "main", "--out", out)
+        assert "literal-secret" in done.out and "hunter2" not in done.out
+
+
+@pytest.mark.parametrize("out", ["human", "json", "sarif", "github"])
+def test_files_that_cannot_be_read_and_names_that_cannot_be_printed_are_told(out: str, place: Place) -> None:
+    (place.states / "bin.sls").write_bytes(b"\xff\xfe\x00")
+    (place.states / "loop.sls").symlink_to("loop.sls")
+    Path(os.fsdecode(bytes(place.states) + b"/\xff\x1b[31m.sls")).write_text("a:\n  test.nop:\n")
+    os.mkfifo(place.states / "pipe.sls")
+    done = place.run("check", "--out", out)
+    is_told_well(done)
+    assert done.code == 3 and "not-utf8" in done.out and done.out.count("short-form-colon") >= 2
 
 
 def test_a_check_runs_nothing(place: Place) -> None:

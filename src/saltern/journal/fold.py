@@ -34,10 +34,15 @@ class RunState(Struct):
     sources: dict[str, str] = field(default_factory=dict)
     scopes: dict[str, ScopeState] = field(default_factory=dict)
     steps: dict[int, list[Body]] = field(default_factory=dict)  # parent's number → its sub states
+    lost: dict[int, list[Body]] = field(default_factory=dict)  # the same, of calls that broke with the run
     end: Body | None = None
     resumed: int = 0
     records: int = 0
     number: int = 0  # the next
+
+    @property
+    def has_plan(self) -> bool:
+        return "" in self.scopes and bool(self.scopes[""].plan)
 
     def scope(self, path: str) -> ScopeState:
         return self.scopes.setdefault(path, ScopeState())
@@ -49,14 +54,14 @@ class RunState(Struct):
             (path, place)
             for path, scope in self.scopes.items()
             for place in scope.started
-            if place not in scope.done
+            if place not in scope.done and ~place not in scope.listened
         ]
 
     @property
     def status(self) -> str:
         """``running`` is for whoever knows that its process lives."""
         if self.end is None:
-            return "broken"
+            return "broken" if self.has_plan else "unbegun"
         if self.end["stopped"] == "interrupted":
             return "interrupted"
         return "failed" if self.end["failed"] else "succeeded"
@@ -83,6 +88,18 @@ def _head(state: RunState, body: Body) -> None:
 def _resumed(state: RunState, _body: Body) -> None:
     state.resumed += 1
     state.end = None
+    _lose_steps(state)
+
+
+def _lose_steps(state: RunState) -> None:
+    """What a call had done when it broke is not what the state came to: it may be called again."""
+    known = {body["answer"]["number"] for one in state.scopes.values() for body in one.done.values()}
+    known |= {body["answer"]["number"] for one in state.scopes.values() for body in one.listened.values()}
+    for parent in sorted(state.steps):
+        if parent in known:
+            known.update(body["number"] for body in state.steps[parent])
+        else:
+            state.lost[parent] = state.steps.pop(parent)
 
 
 def _sources(state: RunState, body: Body) -> None:

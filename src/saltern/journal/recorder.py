@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.journal.codec import (
+    Body,
     answer_in,
     answer_out,
     brief,
@@ -53,6 +54,8 @@ class Recorder:
 
     def sync(self) -> None:
         """Something is about to act: what is begun and not done is what may act."""
+        if self._writer.writing:
+            return
         for (scope, place), begun in self._begun.items():
             body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
             self._writer.add("start", body)
@@ -64,6 +67,8 @@ class Recorder:
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None:
         self._begun.pop((scope, place), None)
+        if self._writer.broken:  # the module was told so, and made a failure of it
+            self._writer.sync()
         chunk = answer.chunk
         short = brief(scope, place, answer) if result is answer.result else None
         if short is not None:
@@ -104,13 +109,17 @@ class Recorder:
         self._writer.add("stand-in", body)
 
     def listened(self, scope: str, place: int, answer: Answer) -> None:
+        self._begun.pop((scope, ~place), None)
         body = {"scope": scope, "place": place, "answer": answer_out(answer, chunk=True)}
         self._writer.add("listened", body)
         self._writer.sync()
 
     def end(self, *, took: float, stopped: str, failed: bool) -> None:
         self._writer.add("end", {"took": took, "stopped": stopped, "failed": failed})
-        self._writer.finish()
+        if stopped == "interrupted":  # more will be written
+            self._writer.sync()
+        else:
+            self._writer.finish()
 
     # -- what happened before ---------------------------------------------------------------------
 
@@ -137,7 +146,8 @@ class Recorder:
             raw = result_in(body["result"]) if "result" in body else answer.result
             return Known(answer=answer, result=raw, steps=self._steps(answer.number))
         if place in state.started:
-            return Known(started=Begun(state.started[place]["number"], state.started[place]["started"], 0.0))
+            begun = _begun(state.started[place])
+            return Known(started=begun, steps=self._steps(begun.number, self._past.lost))
         return None
 
     def was_rehearsed(self, scope: str, place: int) -> Standing | None:
@@ -161,19 +171,27 @@ class Recorder:
         body = state.stand_ins.get((caller, target)) if state else None
         return None if body is None else answer_in(body["answer"])
 
-    def has_listened(self, scope: str, place: int) -> Answer | None:
+    def has_listened(self, scope: str, place: int) -> Known | None:
         state = self._past.scopes.get(scope)
-        body = state.listened.get(place) if state else None
-        return None if body is None else answer_in(body["answer"])
+        if state is None:
+            return None
+        if place in state.listened:
+            answer = answer_in(state.listened[place]["answer"])
+            return Known(answer=answer, steps=self._steps(answer.number))
+        return Known(started=_begun(state.started[~place])) if ~place in state.started else None
 
-    def _steps(self, number: int) -> list[Answer]:
+    def _steps(self, number: int, among: Mapping[int, list[Body]] | None = None) -> list[Answer]:
         """The sub states of an answer, and theirs."""
         found: list[Answer] = []
-        for body in self._past.steps.get(number, ()):
+        for body in (self._past.steps if among is None else among).get(number, ()):
             answer = answer_in(body)
-            found += [answer, *self._steps(answer.number)]
+            found += [answer, *self._steps(answer.number, among)]
         return found
 
     def _planned(self, state: ScopeState) -> Plan:
         assert self._planner is not None
         return self._planner(chunks_in(state.plan, self._past.sources), state.plan["rendered"])
+
+
+def _begun(body: Body) -> Begun:
+    return Begun(body["number"], body["started"], 0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from msgspec import MsgspecError, Struct, msgpack
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # raise it when records of before can no longer be read
 SUFFIX = ".run"
+SIDES = ("", "-wal", "-shm")  # a file and what SQLite keeps beside it; without the WAL it tells less than is true
 DEEPEST = 200  # levels of data that are kept
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
@@ -35,7 +37,11 @@ class Record(Struct, frozen=True):
 
 
 class Damaged(Exception):
-    """A journal that cannot be read; the text says why."""
+    """A journal that cannot be read, and never will be; the text says why."""
+
+
+class Unreadable(Exception):
+    """A journal that cannot be read here and now: not ours, of a later version, held by another process."""
 
 
 class Writer:
@@ -69,12 +75,21 @@ class Writer:
             rows, self._rows = self._rows, []
             self.add("rows", rows)
 
+    @property
+    def broken(self) -> bool:
+        return bool(self._broken)
+
+    @property
+    def writing(self) -> bool:
+        """To write it down is an effect, too, but not one of the run."""
+        return self._writing
+
     def sync(self) -> None:
         """A write that failed is not tried again: nobody knows what of it is on the disk."""
         if self._broken:
             raise _stopped(self.path, self._broken)
         self._gather()
-        if not self._waiting or self._writing:  # to write it down is an effect, too, but not one of the run
+        if not self._waiting or self._writing:
             return
         self._writing = True
         try:
@@ -85,48 +100,58 @@ class Writer:
     def _commit(self) -> None:
         import sqlite3
 
+        rows = self._waiting[:]
         point("journal.write")
         try:
             database = self._database or self._open()
             with database:
-                database.executemany("INSERT INTO record VALUES (?, ?, ?)", self._waiting)
+                # One that is there already was written right before an interrupt kept us from knowing it.
+                database.executemany("INSERT OR IGNORE INTO record VALUES (?, ?, ?)", rows)
                 point("journal.commit")
         except (sqlite3.Error, OSError) as problem:
             self._broken = str(problem)
             raise _stopped(self.path, self._broken) from None
         point("journal.synced")
-        self._waiting.clear()
+        del self._waiting[: len(rows)]
 
     def finish(self) -> None:
         """The run has ended. If nothing had to be durable before, nothing has to be now."""
         if self._database is not None or self._next > len(self._waiting):
             self.sync()
             return
-        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
         place = f"{self.path}.new"
         try:
+            make_folder(os.path.dirname(self.path))
             file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with os.fdopen(file, "wb") as out:
                 out.write(PLAIN + msgpack.encode([(kind, body) for _, kind, body in self._waiting]))
+            point("journal.plain")
             os.replace(place, self.path)
         except OSError as problem:
             raise _stopped(self.path, str(problem)) from None
+        point("journal.finished")
         self._waiting.clear()
 
     def close(self) -> None:
         if self._database is not None:
+            point("journal.close")
             self._database.close()
             self._database = None
+            point("journal.closed")
 
     def _open(self) -> sqlite3.Connection:
         import sqlite3
 
         new = not os.path.exists(self.path)
         if new:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            make_folder(os.path.dirname(self.path))
+            point("journal.create")
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             point("journal.created")
-        self._database = database = sqlite3.connect(self.path, isolation_level="IMMEDIATE", timeout=30)
+        # A module may act in a thread of its own; `system.effects` lets one at a time in here.
+        self._database = database = sqlite3.connect(
+            self.path, isolation_level="IMMEDIATE", timeout=30, check_same_thread=False
+        )
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=FULL")
         if new or not _has_schema(database):
@@ -135,44 +160,49 @@ class Writer:
                     if statement.strip():
                         database.execute(statement)
                 database.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
+                point("journal.schema")
             _sync_directory(os.path.dirname(self.path))
         return database
 
 
 def read(path: str) -> list[Record]:
-    """All records that were committed. Raises ``Damaged``."""
-    return list(_records(path))
-
-
-def _records(path: str) -> Iterator[Record]:
+    """All records that were committed. Raises ``Damaged`` and ``Unreadable``."""
     import sqlite3
 
-    if not os.path.isfile(path):
-        raise Damaged("there is no such file")
-    with open(path, "rb") as file:
-        if file.read(len(PLAIN)) == PLAIN:
-            yield from _plain(file.read())
-            return
     try:
-        database = sqlite3.connect(f"file:{path}?mode=rw", uri=True, timeout=30)
-        try:
-            if not _has_schema(database):
-                return  # created, and nothing committed yet
-            (known,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or ("0",)
-            if int(known) > FORMAT:
-                raise Damaged(f"it has format {known}, and this version reads up to {FORMAT}")
-            (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
-            if state != "ok":
-                raise Damaged(str(state))
-            rows = database.execute("SELECT seq, kind, body FROM record ORDER BY seq")
-            for expected, (seq, kind, body) in enumerate(rows):
-                if seq != expected:
-                    raise Damaged(f"record {expected} is missing")
-                yield Record(seq, kind, msgpack.decode(body, strict=False))
-        finally:
-            database.close()
-    except (sqlite3.Error, ValueError, TypeError) as problem:
+        with open(path, "rb") as file:
+            if file.read(len(PLAIN)) == PLAIN:
+                return list(_plain(file.read()))
+        with closing(sqlite3.connect(_address(path), uri=True, timeout=30)) as database:
+            return list(_stored(database))
+    except sqlite3.OperationalError as problem:  # locked, no permission, a disk that does not answer
+        raise Unreadable(str(problem)) from None
+    except OSError as problem:
+        raise Unreadable(problem.strerror or str(problem)) from None
+    except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError) as problem:
         raise Damaged(str(problem)) from None
+
+
+def _address(path: str) -> str:
+    for special in "%?#":
+        path = path.replace(special, f"%{ord(special):x}")
+    return f"file:{path}?mode=rw"
+
+
+def _stored(database: sqlite3.Connection) -> Iterator[Record]:
+    if not _has_schema(database):
+        return  # created, and nothing committed yet
+    (known,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or ("0",)
+    if int(known) > FORMAT:
+        raise Unreadable(f"it has format {known}, and this version of saltern reads up to {FORMAT}")
+    (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if state != "ok":
+        raise Damaged(str(state))
+    rows = database.execute("SELECT seq, kind, body FROM record ORDER BY seq")
+    for expected, (seq, kind, body) in enumerate(rows):
+        if seq != expected:
+            raise Damaged(f"record {expected} is missing")
+        yield Record(seq, kind, msgpack.decode(body, strict=False))
 
 
 def _plain(data: bytes) -> Iterator[Record]:
@@ -186,15 +216,34 @@ def _plain(data: bytes) -> Iterator[Record]:
 def quarantine(path: str) -> str:
     """Put a damaged journal aside, with its side files; the new place."""
     place = f"{path}.damaged"
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in SIDES:
+        point("journal.quarantine")
         if os.path.exists(path + suffix):
             os.replace(path + suffix, place + suffix)
     return place
 
 
+def remove(path: str) -> None:
+    for suffix in SIDES:
+        point("journal.remove")
+        if os.path.exists(path + suffix):
+            os.remove(path + suffix)
+
+
 def _has_schema(database: sqlite3.Connection) -> bool:
     found = database.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('meta', 'record')").fetchone()
     return bool(found[0] == 2)
+
+
+def make_folder(folder: str) -> None:
+    """With those above it; what is new is durable."""
+    if os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder) or "."
+    make_folder(above)
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    _sync_directory(above)
 
 
 def _sync_directory(folder: str) -> None:

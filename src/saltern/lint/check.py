@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from saltern.compiler.compile import Rules
 from saltern.language.delayed import Limit
-from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.diagnostics import Diagnostic
 from saltern.language.source import SlsRef
 from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Edit, Findings
@@ -65,15 +65,8 @@ def check(
 
 def _pages(loader: KeptLoader, session: Session, refs: Sequence[SlsRef]) -> dict[str, Page]:
     """The files as text, by path. Those that cannot be read are told already."""
-    pages: dict[str, Page] = {}
-    for ref in refs:
-        try:
-            source = loader.source(ref)
-        except CompileError:
-            continue
-        if source is not None:
-            pages[source.path] = Page(source, session.settings.renderer)
-    return pages
+    sources = [source for ref in refs if (source := loader.known(ref))]
+    return {source.path: Page(source, session.settings.renderer) for source in sources}
 
 
 def _add_edits(found: Findings, pages: dict[str, Page]) -> None:

@@ -49,6 +49,13 @@ class KeptLoader(TreeLoader):
                 self._texts[found.path] = found.text
         return self._sources[ref]
 
+    def known(self, ref: SlsRef) -> SlsSource | None:
+        """The same; None also for one that cannot be read."""
+        try:
+            return self.source(ref)
+        except CompileError:
+            return None
+
     def load(self, ref: SlsRef) -> Document | None:
         self.used.add(ref)
         if ref in self.problems:
@@ -113,10 +120,7 @@ class KeptLoader(TreeLoader):
     def _search(self, id_: str, env: str) -> Iterator[tuple[SlsRef, Mark]]:
         pattern = re.compile(rf"^['\"]?{re.escape(id_)}['\"]?:", re.MULTILINE)
         for ref in [SlsRef(env, name) for name in self.names(env)]:
-            try:
-                source = self.source(ref)
-            except CompileError:
-                continue
+            source = self.known(ref)
             found = pattern.search(source.text) if source else None
             if source and found:
                 yield ref, Mark(source.path, source.text.count("\n", 0, found.start()) + 1)
@@ -127,6 +131,8 @@ def is_late(source: SlsSource) -> bool:
     text = source.text
     if PREV_RET not in text and f"#!{WHOLE}" not in text:
         return False
+    if text.startswith("#!py") and "@delayed_block" in text:
+        return False  # it is given to its blocks
     if MARKER in text:
         try:
             text = cut(text, source.path)[0]

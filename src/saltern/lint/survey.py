@@ -90,7 +90,7 @@ class Walk:
 
     def _unused(self) -> list[Block]:
         """Blocks that no run calls; where only some files are checked, of those."""
-        paths = {source.path for ref in self._wanted if (source := self.loader.source(ref))}
+        paths = {source.path for ref in self._wanted if (source := self.loader.known(ref))}
         return [one for one in self._blocks.unused() if self._selection.whole or one.file in paths]
 
     # -- runs ------------------------------------------------------------------------------------------

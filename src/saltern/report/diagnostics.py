@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
@@ -15,6 +16,10 @@ LONGEST = 160  # columns shown of a line; the caret stays in sight
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
+# What a file says behind such a key is not for logs.
+_SECRET = re.compile(
+    r"(?i)(\b\w*(?:password|passwd|passphrase|secret|token|api_key)['\"]?:\s+)(?!['\"]?\{)\S.*"
+)
 MOST_SHOWN = 100
 MOST_READ = 10_000_000  # characters of a file, to show some lines of it
 
@@ -71,7 +76,7 @@ def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[
         return
     gutter = len(str(mark.line + 1))
     for number in range(max(mark.line - 1, 1), min(mark.line + 1, len(text)) + 1):
-        line, here = text[number - 1], number == mark.line
+        line, here = _SECRET.sub(r"\1•••", text[number - 1]), number == mark.line
         start = max(mark.column - LONGEST + 20, 0) if here else 0
         yield f"  {paint(f'{number:>{gutter}} |', 'grey')} {cut(_from(line, start), LONGEST)}".rstrip()
         if here and 1 <= mark.column <= len(line) + 1:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.source import Mark
-from saltern.report.text import emit, tame
+from saltern.report.text import emit, safe_line, tame
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 Data = dict[str, object]
@@ -97,9 +97,8 @@ def _location(mark: Mark) -> Data:
     from urllib.parse import quote
 
     path = _relative(mark.file)
-    place: Data = {
-        "artifactLocation": {"uri": f"file://{quote(path)}" if path.startswith("/") else quote(path)}
-    }
+    uri = quote(os.fsencode(path))
+    place: Data = {"artifactLocation": {"uri": f"file://{uri}" if path.startswith("/") else uri}}
     if mark.line:
         place["region"] = {"startLine": mark.line, **({"startColumn": mark.column} if mark.column else {})}
     return {"physicalLocation": place}
@@ -114,7 +113,7 @@ def github(found: Found, out: TextIO) -> None:
             words |= {"line": str(one.where.line)} if one.where.line else {}
             words |= {"col": str(one.where.column)} if one.where.column else {}
         told = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in words.items())
-        emit(out, tame(f"::{one.severity.value} {told}::{_escaped(_message(one))}") + "\n")
+        emit(out, safe_line(f"::{one.severity.value} {told}::{_escaped(_message(one))}") + "\n")
 
 
 def _escaped(text: str, more: str = "") -> str:
@@ -136,9 +135,9 @@ def _relative(file: str) -> str:
 
 
 def _write(value: Data, out: TextIO) -> None:
-    from msgspec import json as fast
+    from saltern.report.salt import dumps
 
-    emit(out, fast.format(fast.encode(value), indent=2).decode() + "\n")
+    emit(out, tame(dumps(value, indent=True).decode()) + "\n")
 
 
 WRITERS: dict[str, Callable[[Found, TextIO], None]] = {

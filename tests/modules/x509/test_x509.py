@@ -231,7 +231,9 @@ def test_functions_tell_of_keys_and_certificates(desk: Desk, key: str, ca: dict[
     assert functions.verify_private_key(ctx, key, desk.at("ca.crt")) is False
     assert "BEGIN PRIVATE KEY" in functions.create_private_key(ctx, algo="ed25519")
     assert functions.get_pem_entry(ctx, desk.text("ca.crt")).startswith("-----BEGIN CERTIFICATE")
-    assert functions.get_pem_entry(ctx, desk.at("ca.crt")) == functions.get_pem_entry(ctx, desk.text("ca.crt"))
+    assert functions.get_pem_entry(ctx, desk.at("ca.crt")) == functions.get_pem_entry(
+        ctx, desk.text("ca.crt")
+    )
 
 
 def test_without_the_library_the_words_say_what_to_install(
