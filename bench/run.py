@@ -73,12 +73,17 @@ def measured(path: str) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def cpu(argv: list[str], env: dict[str, str]) -> float:
+    return cost(argv, env)[0]
+
+
+def cost(argv: list[str], env: dict[str, str]) -> tuple[float, float]:
+    """CPU seconds, and MB at the most."""
     nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     child = os.posix_spawn(argv[0], argv, env, file_actions=nowhere)
     _, status, used = os.wait4(child, 0)
     if status:
         raise SystemExit(f"failed: {' '.join(argv)}")
-    return used.ru_utime + used.ru_stime
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def cold_jinja(work: str, rounds: int) -> float:
@@ -100,6 +105,21 @@ def cold_jinja(work: str, rounds: int) -> float:
     return min(ours) / min(limit)
 
 
+def frames(work: str, rounds: int) -> int:
+    """Delayed frames beside the same states compiled normally; how many goals were missed."""
+    import delayed
+
+    root = os.path.join(work, "delayed")
+    delayed.write(root)
+    env = environment(work)
+
+    def measure(name: str) -> tuple[float, float]:
+        words = ["apply", "tree", "--file-root", os.path.join(root, name), "--out", "json"]
+        return cost([env["SALTERN"], *words], env)
+
+    return sum(line(*row) for row in delayed.rows(measure, rounds))
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description="Measure saltern, and hold the ratios against the goals.")
     options.add_argument("--rounds", type=int, default=5)
@@ -115,6 +135,7 @@ def main() -> int:
         missed = judge(measured(result))
         ratio = cold_jinja(work, rounds)
         missed += line("W4.jinja200 cold", ratio, COLD_JINJA)
+        missed += frames(work, rounds)
         if not args.quick:
             print(harness(work, "growth", "--tools", "limit,saltern"))
     finally:

@@ -267,7 +267,16 @@ GOOD: dict[str, list[Tree]] = {
         block("x:\n  test.nop:\n    - comment: |\n        {{ prev_ret.data.ip }}\n"),
         block("{% set ip = prev_ret.data.ip %}\nx:\n  test.nop: []\n"),
     ],
-    "delayed-unused": [block("x:\n  test.nop: []\n")],
+    "delayed-unused": [
+        block("x:\n  test.nop: []\n"),
+        "{% if false %}\n"
+        + CALLER
+        + "{% endif %}\n#!delayed_block after\nx:\n  test.nop: []\n#!end_delayed_block\n",
+        block(
+            "x:\n  test.nop:\n    - comment: {{ prev_ret.data.x | tojson }}\n    - delayed_render: [{block: more}]\n"
+        )
+        + "#!delayed_block more\ny:\n  test.nop: []\n#!end_delayed_block\n",
+    ],
     "delayed-unknown": [block("x:\n  test.nop: []\n")],
     "delayed-limit-low": [
         f"{CALLER}    - names: [one, two]\n#!delayed_block after delayed_repeat_limit=2\nx:\n  test.nop: []\n"

@@ -80,7 +80,7 @@ LINE = CommandLine(
             flag="--queue",
             dest="queue",
             metavar="SECONDS",
-            help="wait so long for another run on this machine to end; without it, refuse at once",
+            help="wait at most so long for another run on this machine to end; 0 refuses at once",
         ),
         Row(
             flag="--no-journal",
@@ -157,13 +157,16 @@ def _run(args: SimpleNamespace, engine: Session, request: Request, tell: Recorde
         return apply(engine, request, tell, compiled=_settle)
     from saltern import durable
 
-    ask = durable.Ask(queue=seconds(args.queue), pillar=mapping_value("--pillar", args.pillar))
+    ask = durable.Ask(
+        queue=seconds(args.queue, engine.settings.queue_runs),
+        pillar=mapping_value("--pillar", args.pillar),
+    )
     return durable.apply(engine, request, tell, ask, compiled=_settle)
 
 
-def seconds(text: str | None) -> float:
+def seconds(text: str | None, usual: float) -> float:
     try:
-        return float(text or 0)
+        return usual if text is None else float(text)
     except ValueError:
         what = f"--queue needs a number of seconds, not {text!r}"
         raise OperationError(Diagnostic(code="option-shape", what=what)) from None

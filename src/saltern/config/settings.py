@@ -41,6 +41,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     delayed_max_frames: int = 1000
     state_dir: str = ""
     keep_runs: int = 100
+    queue_runs: float = 600
     state_top: str = "top.sls"
     state_top_saltenv: str | None = None
     top_file_merging_strategy: str = "merge"

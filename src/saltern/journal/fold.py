@@ -88,10 +88,10 @@ def _head(state: RunState, body: Body) -> None:
 def _resumed(state: RunState, _body: Body) -> None:
     state.resumed += 1
     state.end = None
-    _lose_steps(state)
+    lose_steps(state)
 
 
-def _lose_steps(state: RunState) -> None:
+def lose_steps(state: RunState) -> None:
     """What a call had done when it broke is not what the state came to: it may be called again."""
     known = {body["answer"]["number"] for one in state.scopes.values() for body in one.done.values()}
     known |= {body["answer"]["number"] for one in state.scopes.values() for body in one.listened.values()}

@@ -20,7 +20,7 @@ from saltern.journal.codec import (
     result_in,
     result_out,
 )
-from saltern.journal.fold import RunState, ScopeState
+from saltern.journal.fold import RunState, ScopeState, lose_steps
 from saltern.journal.store import Writer
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
@@ -51,6 +51,7 @@ class Recorder:
 
     def resumed(self, head: Mapping[str, object]) -> None:
         self._writer.add("resumed", head)
+        lose_steps(self._past)
 
     def sync(self) -> None:
         """Something is about to act: what is begun and not done is what may act."""
@@ -80,7 +81,7 @@ class Recorder:
         if result is not answer.result and (chunk.delayed or "register" in chunk.words):
             body["result"] = result_out(result)  # hidden from reports, needed by what comes later
         self._writer.add("done", body)
-        if result.changes or is_once(chunk):
+        if result.changes or (result.ran and is_once(chunk)):
             self._writer.sync()
 
     def step(self, answer: Answer) -> None:

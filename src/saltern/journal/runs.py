@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -36,6 +37,8 @@ class Summary(Struct, frozen=True, kw_only=True):
     resumed: int = 0
 
 
+WITHIN = "SALTERN_RUN"  # in the environment of what a run starts: its number
+PATIENCE = 2.0  # seconds of waiting before it is told
 RESUMABLE = frozenset({"broken", "interrupted"})
 
 
@@ -115,7 +118,7 @@ class Runs:
 
         try:
             file = os.open(self._lock, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
+        except OSError:
             return None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -128,30 +131,52 @@ class Runs:
     @contextmanager
     def locked(self, jid: str, started: float, *, wait: float = 0.0) -> Iterator[None]:
         """This machine is ours; whoever else wants it is told who has it. ``wait`` are seconds to queue."""
-        os.makedirs(os.path.dirname(self._lock), mode=0o700, exist_ok=True)
-        file = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        within = os.environ.get(WITHIN)
+        holder = self.holder() if within else None
+        if holder is not None and holder.jid == within:
+            yield  # a state of that run has started us: to wait for its end would be for ever
+            return
+        file = self._opened()
         try:
             _take(file, wait)
             os.ftruncate(file, 0)
             os.pwrite(file, json.encode(Held(pid=os.getpid(), jid=jid, started=started)), 0)
+            os.environ[WITHIN] = jid
             yield
         finally:
+            os.environ.pop(WITHIN, None)
             os.close(file)
+
+
+    def _opened(self) -> int:
+        try:
+            os.makedirs(os.path.dirname(self._lock), mode=0o700, exist_ok=True)
+            return os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as problem:
+            what = f"runs cannot be written down: {self._lock}: {problem.strerror}"
+            fix = "name a directory of your own: state_dir, SALTERN_STATE_DIR; or do without: --no-journal"
+            raise OperationError(Diagnostic(code="state-dir", what=what, fix=fix)) from None
 
 
 def _take(file: int, wait: float) -> None:
     import fcntl
     import time
 
-    end = time.monotonic() + wait
+    begun = time.monotonic()
+    told = False
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            if time.monotonic() >= end:
+            waited = time.monotonic() - begun
+            if waited >= wait:
                 raise _busy(_held(file)) from None
-            time.sleep(min(0.1, max(0.0, end - time.monotonic())))
+            if waited >= PATIENCE and not told:
+                told = True
+                who = _held(file)
+                print(f"saltern: waiting for run {who.jid} (process {who.pid}) to end", file=sys.stderr)
+            time.sleep(min(0.005 + waited / 10, 0.2, wait - waited))
 
 
 def _held(file: int) -> Held:
@@ -163,7 +188,7 @@ def _held(file: int) -> Held:
 
 def _busy(who: Held) -> OperationError:
     what = f"another run is at work on this machine: {who.jid or 'of unknown number'}, process {who.pid}"
-    fix = "wait for it, or queue behind it: --queue SECONDS"
+    fix = "wait for it, or wait longer: --queue SECONDS"
     return OperationError(Diagnostic(code="run-busy", what=what, fix=fix))
 
 

@@ -139,3 +139,9 @@ def is_late(source: SlsSource) -> bool:
         except CompileError:
             return False  # rendering it tells what is wrong
     return PREV_RET in text or any(line.startswith(f"#!{WHOLE}") for line in text.splitlines())
+
+
+def names_block(text: str, name: str) -> bool:
+    """Whether a text names a block anywhere but in its tags."""
+    lines = (line for line in text.splitlines() if name in line and "delayed_block " not in line)
+    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line) for line in lines)

@@ -17,7 +17,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import Block, Limit, Target
 from saltern.language.diagnostics import CompileError
 from saltern.language.source import SlsRef
-from saltern.lint.files import PREV_RET, KeptLoader, is_late
+from saltern.lint.files import PREV_RET, KeptLoader, is_late, names_block
 from saltern.lint.findings import Findings
 from saltern.lint.select import Selection
 from saltern.lint.states import Unit
@@ -89,9 +89,13 @@ class Walk:
         return False
 
     def _unused(self) -> list[Block]:
-        """Blocks that no run calls; where only some files are checked, of those."""
+        """Blocks that no run calls, nor may call: a state that is left out here or comes later is not seen.
+
+        Where only some files are checked, of those.
+        """
         paths = {source.path for ref in self._wanted if (source := self.loader.known(ref))}
-        return [one for one in self._blocks.unused() if self._selection.whole or one.file in paths]
+        wanted = [one for one in self._blocks.unused() if self._selection.whole or one.file in paths]
+        return [one for one in wanted if not names_block(self.loader.text_of(one.file) or "", one.name)]
 
     # -- runs ------------------------------------------------------------------------------------------
 

@@ -105,7 +105,10 @@ def dumps(value: object, indent: bool = False, *, doubtful: object = ...) -> byt
     that is known to be less than all of it: looking for them takes as long as writing.
     """
     text = _encoded(value, value if doubtful is ... else doubtful)
-    return msgspec.json.format(text, indent=4) if indent else text
+    try:
+        return msgspec.json.format(text, indent=4) if indent else text
+    except msgspec.DecodeError:  # half characters
+        return text
 
 
 def _encoded(value: object, doubtful: object) -> bytes:

@@ -17,6 +17,7 @@ from saltern.runtime.answers import Answers, standing
 from saltern.runtime.frames import FATES, Fate, came, placeholder, refusal, stand_in
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.world import INTERRUPTED, World
+from saltern.system.faults import point
 
 REFUSED = "refused"  # in a result: over the repeat limit, which is nobody else's failure
 
@@ -69,13 +70,13 @@ class Delayed:
         state = came(self.result, standing(self.answer, self.steps), test=self.world.rules.test)
         for at, target in enumerate(self.known.chunk.delayed):
             self.at = at
-            before = self._before(target)
-            if before is not None:
-                counted += before
-                continue
             fate = FATES[target.when][state]
             if self.scope.stopped:
                 counted.append(self._not_reached(target))
+            elif (before := self._before(target)) is not None:
+                counted += before
+                if fate is Fate.RENDER:
+                    self._end_if_failed(before)
             elif fate is Fate.RENDER:
                 came_to = self._rendered(target, counted)
                 counted += came_to
@@ -116,6 +117,7 @@ class Delayed:
         except Unrendered as problem:
             return [self._stand_in(target, failed(str(problem)))]
         frame = self._frame(target, number, len(plan.chunks))
+        point("frame.made")
         if world.journal:
             world.journal.frame(scope.path, self.at, frame, plan)
         return self._run(plan, frame, begin)
@@ -129,8 +131,7 @@ class Delayed:
         if answer is not None:
             world.listing.append(answer)
             if REFUSED in answer.result.extra:
-                world.apart.add(answer.number)
-                return []
+                return self._apart(target, answer)
             return [answer]
         frame = world.journal.had_frame(scope.path, number, self.at)
         if frame is None:
@@ -143,6 +144,7 @@ class Delayed:
     def _run(self, plan: Plan, frame: Frame, begin: float) -> Sequence[Answer]:
         world, scope = self.world, self.scope
         assert world.maker is not None
+        point("frame.entered")
         scope.say(FrameStarted(frame))
         first = len(world.listing)
         try:
@@ -154,17 +156,20 @@ class Delayed:
         scope.say(FrameFinished(frame))
         if world.journal:
             world.journal.frame_ended(frame)
+        point("frame.left")
         scope.stopped = scope.stopped or stopped
         return [one for one in world.listing[first:] if one.number not in world.apart]
 
     def _refused(self, target: Target, why: str, *, counts: bool) -> Sequence[Answer]:
         extra = {} if counts else {REFUSED: True}
         refused = self._stand_in(target, replace(not_run(why), extra=extra))
+        return [refused] if counts else self._apart(target, refused)
+
+    def _apart(self, target: Target, refused: Answer) -> Sequence[Answer]:
+        """A refusal that is no failure of the caller; one that is failhard goes no further all the same."""
         if self.scope.is_failhard(self.answer.chunk):
             told = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
             self.scope.stopped = self.scope.stopped or told
-        if counts:
-            return [refused]
         self.world.apart.add(refused.number)
         return []
 

@@ -9,6 +9,7 @@ is a run of its own, with the numbers and limits of the one it is part of.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -38,6 +39,7 @@ from saltern.runtime.ports import Begun, Caller, FrameMaker, Journal, Known, Rec
 from saltern.runtime.substates import SubStates, effective, judged
 from saltern.runtime.world import INTERRUPTED, Rules, World
 from saltern.system.clock import Clock
+from saltern.system.faults import point
 
 CALLS_PER_LEVEL = 20  # half of them is usual; waiting for parallel states takes more
 
@@ -127,23 +129,29 @@ class _Run:
         return run.stopped
 
     def through(self) -> None:
-        try:
-            self.walk()
-            if self.stopped != INTERRUPTED:
-                self.parallel.drain()
-        except KeyboardInterrupt:
-            self.stopped = INTERRUPTED
+        self.unless_interrupted(self.walk)
         if self.stopped == INTERRUPTED:
             self.parallel.abandon()
         if self.stopped:
             self.not_reached()
-        if self.stopped != INTERRUPTED:
-            self.listen()
+        self.unless_interrupted(self.listen)
         mended = forgiven(self.plan, self.answers)
         self.world.forgiven |= mended
         self.world.apart |= mended
 
+    def unless_interrupted(self, work: Callable[[], None]) -> None:
+        try:
+            if self.stopped != INTERRUPTED:
+                work()
+        except KeyboardInterrupt:
+            self.stopped = INTERRUPTED
+
     def walk(self) -> None:
+        self.steps()
+        if self.stopped != INTERRUPTED:
+            self.parallel.drain()
+
+    def steps(self) -> None:
         done = self.answers.of
         resuming = self.journal is not None and self.journal.resuming
         for step in self.plan.sequence:
@@ -165,6 +173,8 @@ class _Run:
             return self.doubted(place, known)
         self.world.listing.extend(known.steps)
         result = known.result or known.answer.result
+        if place in self.plan.groups and result.called:
+            self.gone.add(self.plan.groups[place])
         self.settle(place, known.answer, result, list(known.steps), replayed=True)
         return True
 
@@ -179,6 +189,10 @@ class _Run:
             self.again[place] = known.started.number
             return False
         begun = Begun(known.started.number, known.started.started, self.clock.tick())
+        self.world.listing.extend(known.steps)  # all that is known of what it did
+        if self.journal:
+            for step in known.steps:
+                self.journal.step(step)
         self.record(place, indeterminate(how), begun)
         return True
 
@@ -213,6 +227,7 @@ class _Run:
             begun = self.begin(place, started, tick)
             steps = SubStates(self, chunk, begun.number)
             result = self.called(self.enlarged(place), verdict, steps)
+            point("state.called")
             del self.begun[place]
             self.record(place, result, begun, steps)
             return
@@ -224,6 +239,7 @@ class _Run:
         begun = self.begun[place] = Begun(number, started, tick)
         if self.journal:
             self.journal.starting(self.path, place, begun)
+        point("state.call")
         return begun
 
     def ended(self, place: int, result: Result) -> None:
@@ -287,7 +303,9 @@ class _Run:
         )
         if self.journal:
             self.journal.finished(self.path, place, answer, result)
+        point("state.answered")
         self.settle(place, answer, result, below)
+        point("state.settled")
 
     def settle(
         self, place: int, answer: Answer, result: Result, below: list[Answer], *, replayed: bool = False
@@ -338,12 +356,23 @@ class _Run:
         if self.parallel.busy:
             self.parallel.settle(place, rehearsal=True)
         known = self.journal.was_rehearsed(self.path, place) if self.journal else None
-        if known is not None:
+        if known is not None and known.outcome is not Outcome.FAILED:
             self.answers.rehearsed[place] = known
-            return
-        self.foresee(place)
-        if self.journal:
-            self.journal.rehearsed(self.path, place, self.answers.rehearsed[place])
+        elif not self.failed_before(place):
+            self.foresee(place)
+            point("rehearsed")
+            if self.journal:
+                self.journal.rehearsed(self.path, place, self.answers.rehearsed[place])
+
+    def failed_before(self, place: int) -> bool:
+        """Whether its rehearsal has failed before the run broke: then it has answered."""
+        if self.journal is None or not self.journal.resuming:
+            return False
+        known = self.journal.known(self.path, place, self.plan.chunks[place])
+        if known is None or known.answer is None:
+            return False
+        self.answers.rehearsed[place] = Standing(Outcome.FAILED, bool(known.answer.result.changes))
+        return self.replayed(place)
 
     def foresee(self, place: int) -> None:
         chunk = self.plan.chunks[place]
@@ -387,6 +416,8 @@ class _Run:
                 told = failed("interrupted while it ran; how far it came is not known") if begun else result
                 answer = self.untimed(self.plan.chunks[step], told, number)
                 self.answers.record(step, answer)
+                if self.journal and self.stopped != INTERRUPTED:
+                    self.journal.finished(self.path, step, answer, told)
                 self.say(ChunkFinished(answer))
                 if answer.chunk.delayed:
                     from saltern.runtime.delayed import Delayed
@@ -401,30 +432,36 @@ class _Run:
             if self.answers.standings[listener.to] is not None and self.answers.effective(listener.to).changed
         }
         for place in heard:
-            before = self.journal.has_listened(self.path, place) if self.journal else None
-            if before is not None:
-                self.answers.listing.append(before)
+            known = self.journal.has_listened(self.path, place) if self.journal else None
+            if known is not None and known.answer is not None:
+                self.answers.listing += [*known.steps, known.answer]
                 continue
-            answer = self.react(self.plan.chunks[place])
+            answer = self.react(place, known)
             if self.journal:
                 self.journal.listened(self.path, place, answer)
+            point("listener.told")
 
-    def react(self, chunk: Chunk) -> Answer:
+    def react(self, place: int, known: Known | None) -> Answer:
+        """``known``: it was reacting when the run broke."""
+        chunk = self.plan.chunks[place]
         heard = replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
+        if known is not None and known.started is not None:
+            self.again[~place] = known.started.number
         started, tick = self.clock.now(), self.clock.tick()
         self.say(ChunkStarted(heard, started))
-        registers = self.answers.registers
-        result = self.executor.react(heard, chunk.fun, test=self.rules.test, registers=registers)
-        number = self.next_number()
+        begun = self.begin(~place, started, tick)
+        result = self.reaction(heard, place)
+        del self.begun[~place]
+        point("listener.called")
         if result.sub:
-            steps = SubStates(self, heard, number)
+            steps = SubStates(self, heard, begun.number)
             for step in result.sub:
                 steps(step)
             result = judged(result, steps.answers)
         answer = Answer(
             chunk=heard,
             result=silenced(heard, result),
-            number=number,
+            number=begun.number,
             started=started,
             took=self.clock.tick() - tick,
             parent=self.parent,
@@ -435,3 +472,11 @@ class _Run:
         self.answers.listing.append(answer)
         self.say(ChunkFinished(answer))
         return answer
+
+    def reaction(self, heard: Chunk, place: int) -> Result:
+        from saltern.runtime.resuming import indeterminate, way
+
+        fun, how = self.plan.chunks[place].fun, way(heard)
+        if ~place in self.again and how != "rerun":
+            return indeterminate(how)
+        return self.executor.react(heard, fun, test=self.rules.test, registers=self.answers.registers)

@@ -11,8 +11,9 @@ from saltern.language.chunk import Chunk
 from saltern.language.events import Answer, ChunkFinished, Event
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome, Result, SubResult
-from saltern.runtime.afterwards import silenced, silent
+from saltern.runtime.afterwards import events, silenced, silent
 from saltern.runtime.world import World
+from saltern.system.faults import point
 
 MOST_NAMED = 3
 WORST_FIRST = (Outcome.FAILED, Outcome.WOULD_CHANGE, Outcome.OK)
@@ -68,7 +69,10 @@ class SubStates:
         scope.world.listing.append(answer)
         if scope.world.journal:
             scope.world.journal.step(answer)
+        point("step.told")
         scope.say(ChunkFinished(answer))
+        for event in events(answer, every=scope.world.rules.events):
+            scope.say(event)
         for inner in step.sub:
             self._add(inner, chunk, answer.number, level + 1)
 

@@ -9,7 +9,7 @@ from tests.kit import ScriptedCaller, chunk
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
-from saltern.language.events import Answer, ChunkFinished, ChunkStarted, Event, Report
+from saltern.language.events import Answer, ChunkFinished, ChunkStarted, Event, Fired, Report
 from saltern.language.result import Outcome, Result, SubResult, failed, ok
 from saltern.plan.make import make_plan
 from saltern.report.salt import to_dict
@@ -285,6 +285,13 @@ def test_events_come_while_the_parent_runs_and_its_own_comes_last() -> None:
         ("ChunkFinished", "changed"),
         ("ChunkFinished", "a"),
     ]
+
+
+def test_state_events_are_told_for_steps_too() -> None:
+    events: list[Event] = []
+    go([chunk("a")], Emitting({"a": [[CHANGED]]}), rules=Rules(events=True), events=events)
+    fired = [one.tag for one in events if isinstance(one, Fired)]
+    assert fired == ["salt/job/local/prog/changed/1", "salt/job/local/prog/a/0"]
 
 
 def test_steps_are_counted_apart() -> None:

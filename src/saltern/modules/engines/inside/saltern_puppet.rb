@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+# Loaded into Puppet by RUBYOPT: tells each resource when Puppet is done with it.
+
+# What Puppet runs must not be told apart from what it runs without saltern.
+%w[RUBYOPT RUBYLIB].each do |name|
+  before = ENV.delete("SALTERN_#{name}")
+  before.nil? ? ENV.delete(name) : ENV[name] = before
+end
+
+require_relative "saltern_tell"
+require "puppet"
+require "puppet/transaction"
+require "puppet/transaction/report"
+
+module SalternPuppet
+  HIDDEN = %w[Whit Class Stage Component].freeze # containers, which do nothing themselves
+  SHOWN = %i[notice warning err alert emerg crit].freeze
+
+  class << self
+    attr_accessor :heard # log messages of the resource at work, or nil
+  end
+
+  # One resource after the other; those that Puppet never comes to are told at the end.
+  module Transaction
+    def evaluate(&block)
+      return super unless catalog.host_config?
+
+      @saltern_told = {}
+      refs = catalog.resources.map(&:ref).reject { |ref| SalternPuppet.hidden?(ref) }
+      SalternTell.tell("plan", resources: refs, noop: Puppet[:noop])
+      begin
+        super
+      ensure
+        saltern_rest
+        SalternTell.tell("end", completed: report.transaction_completed)
+      end
+    end
+
+    def eval_resource(resource, *more)
+      return super if @saltern_told.nil? || SalternPuppet.hidden?(resource.ref)
+
+      SalternTell.tell("begin", resource: resource.ref)
+      SalternPuppet.heard = []
+      begin
+        super
+      ensure
+        saltern_tell(resource.ref, SalternPuppet.heard)
+        SalternPuppet.heard = nil
+      end
+    end
+
+    private
+
+    def saltern_rest
+      report.resource_statuses.each_key do |ref|
+        saltern_tell(ref, [], late: true) unless @saltern_told[ref] || SalternPuppet.hidden?(ref)
+      end
+    end
+
+    def saltern_tell(ref, logs, late: false)
+      status = report.resource_statuses[ref]
+      return if status.nil?
+
+      @saltern_told[ref] = true
+      SalternTell.tell("resource", late: late, logs: logs, **SalternPuppet.status(status))
+    end
+  end
+
+  # What Puppet logs while it is at a resource belongs to that resource.
+  module Report
+    def <<(message)
+      if SalternPuppet.heard && SHOWN.include?(message.level)
+        SalternPuppet.heard << { level: message.level.to_s, source: message.source.to_s, message: message.message }
+      end
+      super
+    end
+  end
+
+  module_function
+
+  def hidden?(ref)
+    HIDDEN.include?(ref[/\A[^\[]+/])
+  end
+
+  def status(status)
+    {
+      resource: status.resource, type: status.resource_type, title: status.title,
+      file: status.file, line: status.line, path: status.containment_path,
+      skipped: status.skipped, failed: status.failed, restart_failed: status.failed_to_restart,
+      restarted: status.restarted, changed: status.changed, seconds: status.evaluation_time,
+      started: status.time.to_f, blocked_by: Array(status.failed_dependencies).map(&:to_s),
+      corrective: status.corrective_change, events: status.events.map { |event| event(event) }
+    }
+  end
+
+  def event(event)
+    {
+      property: event.property, name: event.name, status: event.status, message: event.message,
+      old: event.previous_value, new: event.desired_value, redacted: event.redacted
+    }
+  end
+end
+
+Puppet::Transaction.prepend(SalternPuppet::Transaction)
+Puppet::Transaction::Report.prepend(SalternPuppet::Report)
