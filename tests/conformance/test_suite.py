@@ -58,7 +58,7 @@ def _run(report: Path) -> None:
     command += ["--saltern", f"{sys.executable} -m saltern", "--json", str(report), "--min", "0"]
     done = subprocess.run(
         command,
-        env={**environment, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**environment, "PYTHONDONTWRITEBYTECODE": "1", "SALTERN_STATE_DIR": f"{report}.runs"},
         capture_output=True,
         text=True,
         check=False,

@@ -273,7 +273,7 @@ GOOD: dict[str, list[Tree]] = {
         + CALLER
         + "{% endif %}\n#!delayed_block after\nx:\n  test.nop: []\n#!end_delayed_block\n",
         block(
-            "x:\n  test.nop:\n    - comment: {{ prev_ret.data.x | tojson }}\n    - delayed_render: [{block: more}]\n"
+            "x:\n  test.nop:\n    - comment: {{ prev_ret.name | tojson }}\n    - delayed_render: [{block: more}]\n"
         )
         + "#!delayed_block more\ny:\n  test.nop: []\n#!end_delayed_block\n",
     ],

@@ -163,7 +163,7 @@ def test_a_python_file_with_blocks_is_run_as_far_as_they_are_not() -> None:
         "#!py\n@delayed_block('after')\ndef after(prev_ret):\n    return prev_ret['gone']\n"
         "def run():\n    return {'a': {'test.nop': [{'delayed_render': [{'block': 'aftr'}]}]}}\n"
     )
-    assert codes({"main.sls": text}) == ["delayed-unused", "delayed-unknown"]
+    assert codes({"main.sls": text}) == ["delayed-unknown"]
     assert codes({"main.sls": text.replace("aftr", "after")}) == []
 
 

@@ -71,12 +71,13 @@ class Delayed:
         for at, target in enumerate(self.known.chunk.delayed):
             self.at = at
             fate = FATES[target.when][state]
-            if self.scope.stopped:
-                counted.append(self._not_reached(target))
-            elif (before := self._before(target)) is not None:
+            interrupted = self.scope.stopped == INTERRUPTED
+            if not interrupted and (before := self._before(target)) is not None:
                 counted += before
                 if fate is Fate.RENDER:
                     self._end_if_failed(before)
+            elif self.scope.stopped:
+                counted.append(self._not_reached(target))
             elif fate is Fate.RENDER:
                 came_to = self._rendered(target, counted)
                 counted += came_to

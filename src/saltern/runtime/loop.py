@@ -164,9 +164,15 @@ class _Run:
             if self.stopped:
                 return
 
+    def known(self, place: int) -> Known | None:
+        """What an earlier process has told of it."""
+        if self.journal is None or not self.journal.resuming:
+            return None
+        return self.journal.known(self.path, place, self.plan.chunks[place])
+
     def replayed(self, place: int) -> bool:
         """Whether an earlier process has done with it; what it had still to render goes on here."""
-        known = self.journal.known(self.path, place, self.plan.chunks[place]) if self.journal else None
+        known = self.known(place)
         if known is None:
             return False
         if known.answer is None:
@@ -366,9 +372,7 @@ class _Run:
 
     def failed_before(self, place: int) -> bool:
         """Whether its rehearsal has failed before the run broke: then it has answered."""
-        if self.journal is None or not self.journal.resuming:
-            return False
-        known = self.journal.known(self.path, place, self.plan.chunks[place])
+        known = self.known(place)
         if known is None or known.answer is None:
             return False
         self.answers.rehearsed[place] = Standing(Outcome.FAILED, bool(known.answer.result.changes))
@@ -410,7 +414,7 @@ class _Run:
         why = "interrupted" if self.stopped == INTERRUPTED else "failhard"
         result = not_run(f"not run ({why}): {self.stopped}")
         for step in self.plan.sequence:
-            if step >= 0 and self.answers.of[step] is None:
+            if step >= 0 and self.answers.of[step] is None and not self.answered_before(step):
                 begun = self.begun.pop(step, None)  # what was interrupted keeps its number
                 number = begun.number if begun else self.next_number()
                 told = failed("interrupted while it ran; how far it came is not known") if begun else result
@@ -423,6 +427,13 @@ class _Run:
                     from saltern.runtime.delayed import Delayed
 
                     Delayed(self, answer, result).not_reached()
+
+    def answered_before(self, place: int) -> bool:
+        """Whether an earlier process came further, in what runs beside the others."""
+        known = self.known(place)
+        if known is not None and known.started is not None:
+            self.begun.setdefault(place, known.started)
+        return known is not None and known.answer is not None and self.replayed(place)
 
     def listen(self) -> None:
         """Each listener reacts once, if anything it listens to has changed; requisites do not count here."""

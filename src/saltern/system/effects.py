@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import RLock
 from collections.abc import Callable
+
+from saltern.system.faults import point
 
 ACTS = frozenset(
     {
@@ -34,6 +37,10 @@ ACTS = frozenset(
         "os.truncate",
         "os.utime",
         "socket.connect",
+        "socket.sendmsg",
+        "socket.sendto",
+        "socket.sethostname",
+        "sqlite3.connect",
         "subprocess.Popen",
     }
 )
@@ -41,6 +48,8 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 _before: Callable[[], None] | None = None
 _watching = False
+_telling = False
+_one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, whoever writes it
 
 
 def before(act: Callable[[], None] | None) -> None:
@@ -62,18 +71,21 @@ def _forget() -> None:
 def _heard(event: str, args: tuple[object, ...]) -> None:
     if _before is None or not (event in ACTS or (event == "open" and _writes(args))):
         return
-    _tell()
+    with _one_at_a_time:
+        _tell()
 
 
 def _tell() -> None:
     """What is done to write it down is no effect of the run."""
-    global _before
-    act, _before = _before, None
+    global _telling
+    if _telling or _before is None:
+        return
+    _telling = True
     try:
-        if act is not None:
-            act()
+        _before()
     finally:
-        _before = act
+        _telling = False
+    point("effect")
 
 
 def _writes(args: tuple[object, ...]) -> bool:

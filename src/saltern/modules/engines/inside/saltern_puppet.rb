@@ -14,7 +14,7 @@ require "puppet/transaction"
 require "puppet/transaction/report"
 
 module SalternPuppet
-  HIDDEN = %w[Whit Class Stage Component].freeze # containers, which do nothing themselves
+  HIDDEN = %w[Whit Class Stage Component Schedule Filebucket].freeze # they do nothing themselves
   SHOWN = %i[notice warning err alert emerg crit].freeze
 
   class << self

@@ -25,6 +25,7 @@ CODES = {
     2: "a state failed",
     5: "the pillar cannot be read",
 }
+LATE = "the insides of this Salt are not known here: its states were told when all of them were done"
 OUTPUT = ("--no-color", "--out=highstate", "--state-output=full", "--retcode-passthrough")
 
 
@@ -120,6 +121,6 @@ def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ende
             codes=CODES,
             data={"sls": wanted.arguments.get("mods") or "highstate"},
             why="\n".join(states.errors) or why(steps, ended),
-            warnings=listener.warnings,
+            warnings=(*listener.warnings, *([LATE] if "deaf" in listener.heard else [])),
         ),
     )

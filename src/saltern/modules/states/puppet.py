@@ -1,0 +1,123 @@
+"""``puppet``: manifests as states. Each resource is a result of its own, while it happens.
+
+.. code-block:: yaml
+
+    the shop:
+      puppet.apply:
+        - name: /srv/puppet/manifests/site.pp
+        - modulepath: [/srv/puppet/modules]
+        - tags: [web]
+"""
+
+from __future__ import annotations
+
+import os
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.engines.puppet.run import Wanted, run
+
+
+@state
+def apply(
+    ctx: Context,
+    name: str,
+    *,
+    code: str | None = None,
+    catalog: str | None = None,
+    modulepath: list[str] | None = None,
+    hiera_config: str | None = None,
+    environment: str | None = None,
+    environmentpath: str | None = None,
+    confdir: str | None = None,
+    vardir: str | None = None,
+    certname: str | None = None,
+    facts: dict[str, object] | None = None,
+    tags: list[str] | None = None,
+    skip_tags: list[str] | None = None,
+    ordering: str | None = None,
+    loadclasses: bool = False,
+    noop: bool = False,
+    show_diff: bool = True,
+    verbose: bool = False,
+    debug: bool = False,
+    settings: dict[str, object] | None = None,
+    cwd: str | None = None,
+    bin_dir: str | None = None,
+    env: object = None,
+    timeout: float | None = None,
+) -> Result:
+    """Apply a Puppet manifest; every resource is a sub state, told when Puppet is done with it.
+
+    In test mode Puppet runs with ``--noop``. A resource that is skipped since another one failed is a
+    failure that was not reached. What a manifest marks as ``Sensitive`` stays hidden. All that Puppet prints
+    is kept in a log, whose place is in ``data``.
+
+    Args:
+        name: the manifest, or a directory of manifests; also ``salt://…``. Any text with ``code`` or ``catalog``.
+        code: Puppet code to apply instead; it reaches Puppet in a private file.
+        catalog: a compiled catalog to apply instead, as JSON.
+        modulepath: directories of modules.
+        hiera_config: the configuration of Hiera.
+        environment, environmentpath: the environment, and where environments are.
+        confdir, vardir: where Puppet's configuration is, and where it keeps its files.
+        certname: the name of the node.
+        facts: further facts; texts and numbers.
+        tags, skip_tags: only resources with, or without, one of these tags.
+        ordering: ``manifest``, ``title-hash`` or ``random``.
+        loadclasses: also the classes of the last run, from the file that the agent keeps.
+        noop: only say what would change, also outside of test mode.
+        show_diff: tell the differences in files.
+        verbose, debug: how much Puppet logs.
+        settings: any other settings of Puppet, by name.
+        cwd: the directory to run in.
+        bin_dir: where ``puppet`` is; else as configured under ``engines``, or on PATH.
+        env: variables to add to the environment.
+        timeout: seconds after which Puppet is ended, with all it started.
+
+    Example:
+        ```yaml
+        /srv/puppet/motd.pp:
+          file.managed:
+            - makedirs: True
+            - contents: |
+                file { '/etc/motd':
+                  content => "noon\\n",
+                }
+          puppet.apply:
+            - require:
+              - file: /srv/puppet/motd.pp
+        ```
+    """
+    return run(
+        ctx,
+        Wanted(
+            name=name,
+            code=code,
+            catalog=catalog,
+            given={
+                "modulepath": modulepath,
+                "hiera_config": hiera_config,
+                "environment": environment,
+                "environmentpath": environmentpath,
+                "confdir": confdir,
+                "vardir": vardir,
+                "certname": certname,
+                "tags": tags,
+                "skip_tags": skip_tags,
+                "ordering": ordering,
+                "loadclasses": loadclasses,
+                "noop": noop or ctx.test,
+                "show_diff": show_diff,
+                "verbose": verbose,
+                "debug": debug,
+            },
+            settings=settings or {},
+            facts=facts or {},
+            cwd=os.path.expanduser(cwd) if cwd else None,
+            bin_dir=bin_dir,
+            env=env,
+            timeout=timeout,
+        ),
+    )
