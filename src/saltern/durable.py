@@ -26,6 +26,8 @@ from saltern.runtime.world import INTERRUPTED
 from saltern.stages import aggregates
 from saltern.system import effects
 from saltern.system.boot import boot_identity
+from saltern.system.faults import point
+from saltern.system.signals import was_terminated
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import Recorder as Tell
@@ -49,8 +51,8 @@ def apply(
 ) -> Report:
     """``engine.apply``, with a journal."""
     runs = Runs(session.settings)
-    jid = _jid(session)
-    with runs.locked(jid, session.clock.now(), wait=ask.queue), _kept(runs, jid) as recorder:
+    held = runs.locked(_jid(session), session.clock.now(), wait=ask.queue, new=True)
+    with held as jid, _kept(runs, jid) as recorder:
 
         def begun(plan: Plan) -> Recorder:
             recorder.begin(_head(session, request, jid, ask), plan, _sources(plan))
@@ -68,13 +70,15 @@ def resume(settings: Settings, jid: str | None, tell: Tell | None) -> Report | N
     chosen = jid or runs.last_resumable()
     if chosen is None:
         return None
-    state = runs.state(chosen)
-    _check(chosen, state)
-    session = _session(settings, state)
-    with runs.locked(chosen, session.clock.now()), _kept(runs, chosen, state, session) as recorder:
-        recorder.resumed({"boot": boot_identity(), "pid": os.getpid(), "at": session.clock.now()})
-        report = engine.resume(session, recorder.plan(), tell, jid=chosen, journal=recorder)
-        _end(recorder, report)
+    runs.state(chosen)  # a mistake is told at once, and not after a wait
+    with runs.locked(chosen, time.time(), wait=settings.queue_runs):
+        state = runs.state(chosen)  # whoever had the lock may have gone on with it
+        _check(chosen, state)
+        session = _session(settings, state)
+        with _kept(runs, chosen, state, session) as recorder:
+            recorder.resumed({"boot": boot_identity(), "pid": os.getpid(), "at": session.clock.now()})
+            report = engine.resume(session, recorder.plan(), tell, jid=chosen, journal=recorder)
+            _end(recorder, report)
     return report
 
 
@@ -99,15 +103,18 @@ def _kept(
 
 def _end(recorder: Recorder, report: Report) -> None:
     effects.before(None)  # what is written from here on is the journal's own
-    stopped = "interrupted" if report.stopped == INTERRUPTED else report.stopped
+    stopped = report.stopped
+    if stopped == INTERRUPTED:
+        stopped = "terminated" if was_terminated() else "interrupted"
+    point("end")
     recorder.end(took=report.took, stopped=stopped, failed=failed(report))
 
 
 def _check(jid: str, state: RunState) -> None:
-    if state.status in RESUMABLE and state.scope("").plan:
+    if state.status in RESUMABLE and state.has_plan:
         return
     what, fix = f"run {jid} has {state.status}: nothing is left to do", "`saltern runs` lists all"
-    if state.status in RESUMABLE:
+    if not state.has_plan:
         what, fix = f"run {jid} broke before it had a plan: nothing was done", "apply the states again"
     raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))
 

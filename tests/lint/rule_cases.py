@@ -272,9 +272,7 @@ GOOD: dict[str, list[Tree]] = {
         "{% if false %}\n"
         + CALLER
         + "{% endif %}\n#!delayed_block after\nx:\n  test.nop: []\n#!end_delayed_block\n",
-        block(
-            "x:\n  test.nop:\n    - comment: {{ prev_ret.name | tojson }}\n    - delayed_render: [{block: more}]\n"
-        )
+        block("x:\n  test.nop:\n    - name: {{ prev_ret.name | tojson }}\n    - delayed_blocks: [more]\n")
         + "#!delayed_block more\ny:\n  test.nop: []\n#!end_delayed_block\n",
     ],
     "delayed-unknown": [block("x:\n  test.nop: []\n")],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -21,6 +20,7 @@ from saltern.cli.options import (
     yaml_value,
 )
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
+from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
     from saltern.engine import Request
@@ -175,7 +175,7 @@ def seconds(text: str | None, usual: float) -> float:
 def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) -> Report:
     """Run it, with whoever is to be told while it happens."""
     watchers, close = _watchers(args)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end in order, and report what was done
+    end_in_order()
     try:
         with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
             return work(_all(watchers))

@@ -11,6 +11,7 @@ from saltern.journal.codec import brief_in
 from saltern.journal.store import Record
 
 Body = dict[str, Any]
+INTERRUPTED = ("interrupted", "terminated")  # by a user; by whoever ends processes, as a shutdown does
 
 
 class ScopeState(Struct):
@@ -62,7 +63,7 @@ class RunState(Struct):
         """``running`` is for whoever knows that its process lives."""
         if self.end is None:
             return "broken" if self.has_plan else "unbegun"
-        if self.end["stopped"] == "interrupted":
+        if self.end["stopped"] in INTERRUPTED:
             return "interrupted"
         return "failed" if self.end["failed"] else "succeeded"
 

@@ -20,7 +20,7 @@ from saltern.journal.codec import (
     result_in,
     result_out,
 )
-from saltern.journal.fold import RunState, ScopeState, lose_steps
+from saltern.journal.fold import INTERRUPTED, RunState, ScopeState, lose_steps
 from saltern.journal.store import Writer
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
@@ -117,7 +117,7 @@ class Recorder:
 
     def end(self, *, took: float, stopped: str, failed: bool) -> None:
         self._writer.add("end", {"took": took, "stopped": stopped, "failed": failed})
-        if stopped == "interrupted":  # more will be written
+        if stopped in INTERRUPTED:  # more will be written
             self._writer.sync()
         else:
             self._writer.finish()

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from msgspec import DecodeError, Struct, json
 
 from saltern.config.settings import Settings
 from saltern.journal.fold import RunState, fold
-from saltern.journal.store import SUFFIX, Damaged, Writer, quarantine, read
+from saltern.journal.store import SUFFIX, Damaged, Unreadable, Writer, make_folder, quarantine, read, remove
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.system.faults import point
 
 
 class Held(Struct, kw_only=True):
@@ -35,11 +36,13 @@ class Summary(Struct, frozen=True, kw_only=True):
     failed: int = 0
     changed: int = 0
     resumed: int = 0
+    by_user: bool = False  # interrupted with Ctrl-C
 
 
 WITHIN = "SALTERN_RUN"  # in the environment of what a run starts: its number
 PATIENCE = 2.0  # seconds of waiting before it is told
 RESUMABLE = frozenset({"broken", "interrupted"})
+MOST_RESUMED = 5  # times that a boot goes on with the same run
 
 
 def state_directory(settings: Settings) -> str:
@@ -71,6 +74,8 @@ class Runs:
             names = os.listdir(self.folder)
         except FileNotFoundError:
             return []
+        except OSError as problem:
+            raise _no_place(self.folder, problem) from None
         return sorted((name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)), reverse=True)
 
     def state(self, jid: str) -> RunState:
@@ -79,36 +84,63 @@ class Runs:
             fix = did_you_mean(jid, self.jids()) or "`saltern runs` lists them"
             raise OperationError(Diagnostic(code="run-unknown", what=f"no run is called {jid!r}", fix=fix))
         try:
-            return fold(read(self.path(jid)))
+            return self._read(jid)
+        except Unreadable as problem:
+            what = f"the journal of run {jid} cannot be read: {problem}"
+            fix = f"{self.path(jid)} was left as it is"
+            raise OperationError(Diagnostic(code="journal-unreadable", what=what, fix=fix)) from None
         except Damaged as problem:
+            raise self._put_aside(jid, problem) from None
+
+    def _read(self, jid: str) -> RunState:
+        try:
+            return fold(read(self.path(jid)))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
+            raise Damaged(f"its records make no sense: {problem!r}") from None
+
+    def _put_aside(self, jid: str, problem: Damaged) -> OperationError:
+        what = f"the journal of run {jid} is damaged: {problem}"
+        try:
             place = quarantine(self.path(jid))
-            what = f"the journal of run {jid} is damaged: {problem}"
-            fix = f"it was put aside as {place}; apply the states again"
-            raise OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix)) from None
+            fix = f"it was put aside as {place}; look at what the run has done, then apply the states again"
+        except OSError as more:
+            fix = f"it cannot be put aside: {more.strerror}"
+        return OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix))
 
     def summaries(self) -> Iterator[Summary]:
         holder = self.holder()
         for jid in self.jids():
             try:
                 running = holder is not None and holder.jid == jid
-                yield summary(jid, fold(read(self.path(jid))), running=running)
+                yield summary(jid, self._read(jid), running=running)
             except Damaged:
                 yield Summary(jid=jid, status="damaged")
+            except Unreadable:
+                yield Summary(jid=jid, status="unreadable")
 
     def last_resumable(self) -> str | None:
         return next((one.jid for one in self.summaries() if one.status in RESUMABLE), None)
 
+    def broken(self) -> list[str]:
+        """Those that a boot goes on with, in their order: not what a user has stopped, not what breaks again
+        and again."""
+        return [
+            one.jid
+            for one in reversed(list(self.summaries()))
+            if one.status in RESUMABLE and not one.by_user and one.resumed < MOST_RESUMED
+        ]
+
+    def next_jid(self, wanted: str) -> str:
+        """Later than all there are, whatever the clock says."""
+        last = next((jid for jid in self.jids() if jid.isdigit()), "")
+        return max(wanted, str(int(last) + 1)) if last else wanted
+
     def prune(self) -> None:
         """The oldest go, but never one that could still be resumed."""
         for jid in self.jids()[self._keep :]:
-            try:
-                state = fold(read(self.path(jid)))
-            except Damaged:
-                continue
-            if state.status not in RESUMABLE:
-                for suffix in ("", "-wal", "-shm"):
-                    if os.path.exists(self.path(jid) + suffix):
-                        os.remove(self.path(jid) + suffix)
+            with suppress(Damaged, Unreadable, OSError):
+                if self._read(jid).status not in RESUMABLE:
+                    remove(self.path(jid))
 
     # -- one run at a time -------------------------------------------------------------------------
 
@@ -129,33 +161,49 @@ class Runs:
             os.close(file)
 
     @contextmanager
-    def locked(self, jid: str, started: float, *, wait: float = 0.0) -> Iterator[None]:
-        """This machine is ours; whoever else wants it is told who has it. ``wait`` are seconds to queue."""
+    def locked(self, jid: str, started: float, *, wait: float = 0.0, new: bool = False) -> Iterator[str]:
+        """This machine is ours; whoever else wants it is told who has it. ``wait`` are seconds to queue.
+
+        Gives the number of the run; a ``new`` one may get another than it wants.
+        """
         within = os.environ.get(WITHIN)
         holder = self.holder() if within else None
         if holder is not None and holder.jid == within:
-            yield  # a state of that run has started us: to wait for its end would be for ever
+            # A state of that run has started us: to wait for its end would be for ever.
+            yield self.next_jid(jid) if new else jid
             return
         file = self._opened()
         try:
+            point("lock.take")
             _take(file, wait)
-            os.ftruncate(file, 0)
-            os.pwrite(file, json.encode(Held(pid=os.getpid(), jid=jid, started=started)), 0)
+            point("lock.taken")
+            jid = self.next_jid(jid) if new else jid
+            self._sign(file, Held(pid=os.getpid(), jid=jid, started=started))
             os.environ[WITHIN] = jid
-            yield
+            yield jid
         finally:
             os.environ.pop(WITHIN, None)
             os.close(file)
 
-
     def _opened(self) -> int:
         try:
-            os.makedirs(os.path.dirname(self._lock), mode=0o700, exist_ok=True)
+            make_folder(os.path.dirname(self._lock))
             return os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as problem:
-            what = f"runs cannot be written down: {self._lock}: {problem.strerror}"
-            fix = "name a directory of your own: state_dir, SALTERN_STATE_DIR; or do without: --no-journal"
-            raise OperationError(Diagnostic(code="state-dir", what=what, fix=fix)) from None
+            raise _no_place(self._lock, problem) from None
+
+    def _sign(self, file: int, who: Held) -> None:
+        try:
+            os.ftruncate(file, 0)
+            os.pwrite(file, json.encode(who), 0)
+        except OSError as problem:
+            raise _no_place(self._lock, problem) from None
+
+
+def _no_place(path: str, problem: OSError) -> OperationError:
+    what = f"runs cannot be written down: {path}: {problem.strerror}"
+    fix = "name a directory of your own: state_dir, SALTERN_STATE_DIR; or do without: --no-journal"
+    return OperationError(Diagnostic(code="state-dir", what=what, fix=fix))
 
 
 def _take(file: int, wait: float) -> None:
@@ -205,4 +253,5 @@ def summary(jid: str, state: RunState, *, running: bool = False) -> Summary:
         failed=sum(answer["result"]["outcome"] is False for answer in answers),
         changed=sum(bool(answer["result"]["changes"]) for answer in answers),
         resumed=state.resumed,
+        by_user=state.end is not None and state.end["stopped"] == "interrupted",
     )

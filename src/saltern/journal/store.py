@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from msgspec import MsgspecError, Struct, msgpack
+from msgspec import Struct, msgpack
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.faults import point
@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # raise it when records of before can no longer be read
 SUFFIX = ".run"
-SIDES = ("", "-wal", "-shm")  # a file and what SQLite keeps beside it; without the WAL it tells less than is true
+SIDES = (
+    "",
+    "-wal",
+    "-shm",
+)  # a file and what SQLite keeps beside it; without the WAL it tells less than is true
 DEEPEST = 200  # levels of data that are kept
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL);
+CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, crc INTEGER NOT NULL);
 """
 
 
@@ -100,13 +104,13 @@ class Writer:
     def _commit(self) -> None:
         import sqlite3
 
-        rows = self._waiting[:]
+        rows = [(*row, _sum(*row)) for row in self._waiting]
         point("journal.write")
         try:
             database = self._database or self._open()
             with database:
                 # One that is there already was written right before an interrupt kept us from knowing it.
-                database.executemany("INSERT OR IGNORE INTO record VALUES (?, ?, ?)", rows)
+                database.executemany("INSERT OR IGNORE INTO record VALUES (?, ?, ?, ?)", rows)
                 point("journal.commit")
         except (sqlite3.Error, OSError) as problem:
             self._broken = str(problem)
@@ -124,7 +128,8 @@ class Writer:
             make_folder(os.path.dirname(self.path))
             file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with os.fdopen(file, "wb") as out:
-                out.write(PLAIN + msgpack.encode([(kind, body) for _, kind, body in self._waiting]))
+                data = msgpack.encode([(kind, body) for _, kind, body in self._waiting])
+                out.write(PLAIN + _sum(0, "", data).to_bytes(4, "big") + data)
             point("journal.plain")
             os.replace(place, self.path)
         except OSError as problem:
@@ -198,19 +203,26 @@ def _stored(database: sqlite3.Connection) -> Iterator[Record]:
     (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if state != "ok":
         raise Damaged(str(state))
-    rows = database.execute("SELECT seq, kind, body FROM record ORDER BY seq")
-    for expected, (seq, kind, body) in enumerate(rows):
+    rows = database.execute("SELECT seq, kind, body, crc FROM record ORDER BY seq")
+    for expected, (seq, kind, body, crc) in enumerate(rows):
         if seq != expected:
             raise Damaged(f"record {expected} is missing")
+        if _sum(seq, kind, body) != crc:
+            raise Damaged(f"record {seq} is not what was written")
         yield Record(seq, kind, msgpack.decode(body, strict=False))
 
 
 def _plain(data: bytes) -> Iterator[Record]:
-    try:
-        for seq, (kind, body) in enumerate(msgpack.decode(data, type=list[tuple[str, bytes]])):
-            yield Record(seq, kind, msgpack.decode(body, strict=False))
-    except MsgspecError as problem:
-        raise Damaged(str(problem)) from None
+    if _sum(0, "", data[4:]) != int.from_bytes(data[:4], "big"):
+        raise Damaged("it is not what was written")
+    for seq, (kind, body) in enumerate(msgpack.decode(data[4:], type=list[tuple[str, bytes]])):
+        yield Record(seq, kind, msgpack.decode(body, strict=False))
+
+
+def _sum(seq: int, kind: str, body: bytes) -> int:
+    from zlib import crc32
+
+    return crc32(body, crc32(f"{seq} {kind}".encode()))
 
 
 def quarantine(path: str) -> str:

@@ -33,10 +33,23 @@ class Document:
     """One rendered file. Implements ``language.source.Origin``.
 
     ``text`` is what the last text renderer produced (what YAML parsed); ``lines`` gives, for each
-    line of it, the line in the file. Both are looked at only when a problem is told.
+    line of it, the line in the file. Both are looked at only when a problem is told. ``above`` is how
+    many lines of the file are above its text.
     """
 
-    __slots__ = ("_find", "_known", "_lines", "_source", "blocks", "data", "file", "is_init", "ref", "text")
+    __slots__ = (
+        "_above",
+        "_find",
+        "_known",
+        "_lines",
+        "_source",
+        "blocks",
+        "data",
+        "file",
+        "is_init",
+        "ref",
+        "text",
+    )
 
     def __init__(
         self,
@@ -50,6 +63,7 @@ class Document:
         find: Finder,
         is_init: bool = False,
         blocks: BlockScope = NO_BLOCKS,
+        above: int = 0,
     ) -> None:
         self.ref = ref
         self.data = data
@@ -60,6 +74,7 @@ class Document:
         self._source = source
         self._lines = lines
         self._find = find
+        self._above = above
         self._known: dict[Path, Mark] | None = None
 
     @property
@@ -78,7 +93,7 @@ class Document:
         """The place in the file of a place in the rendered text."""
         if not line:
             return Mark(self.file)
-        return place(self.file, self._source, self.text, self._lines, line, column)
+        return place(self.file, self._source, self.text, self._lines, line, column, above=self._above)
 
     def settle(self, paths: Iterable[Path]) -> None:
         """All that is in it has run, and nobody will ask for a place but those of ``paths``.
@@ -92,13 +107,15 @@ class Document:
             self._lines = None
 
 
-def place(file: str, source: str, text: str, lines: LineMap | None, line: int, column: int) -> Mark:
+def place(
+    file: str, source: str, text: str, lines: LineMap | None, line: int, column: int, *, above: int = 0
+) -> Mark:
     if lines is None:
-        return Mark(file, line, column)
+        return Mark(file, line + above, column)
     rows = lines()
     origin = rows[line - 1] if line <= len(rows) else (rows[-1] if rows else 0)
     # The column holds only where the template did not change the text before it.
-    written = source.splitlines()[origin - 1 : origin]
+    written = source.splitlines()[origin - above - 1 : origin - above] if origin > above else []
     shown = text.splitlines()[line - 1 : line]
     same = bool(written and shown) and written[0][: column - 1] == shown[0][: column - 1]
     return Mark(file, origin, column if same else 0)

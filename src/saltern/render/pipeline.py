@@ -273,13 +273,15 @@ class Renderers:
         if job.harvest is not None and (MARKER in made.text or job.harvest.blocks or own):
             assert home is not None
             scope = _scope(own, job.harvest, outer, Home(home, stages))
+        above = len(source) - len(source.lstrip("\n")) if job.part else 0
         return Document(
             SlsRef(job.env, job.sls),
             data,
             file=job.file,
-            source=source,
-            text=made.text,
+            source=source[above:],
+            text=made.text if made.lines else made.text[above:],
             lines=made.lines,
+            above=above,
             find=locate if last in ("yaml", "json") else find_word,
             is_init=home is not None and home.is_init,
             blocks=scope,

@@ -42,6 +42,10 @@ class Plays:
             "connection": "local",
             "extra_vars": {"ansible_python_interpreter": sys.executable, "scratch": str(self.base)},
             "bin_dir": self.place,
+            "env": {
+                "ANSIBLE_HOME": str(self.base / "home"),
+                "ANSIBLE_REMOTE_TEMP": str(self.base / "remote"),
+            },
             **args,
         }
         self.told = []

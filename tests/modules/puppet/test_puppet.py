@@ -153,16 +153,17 @@ def test_a_dependency_cycle_fails_its_resources(engine: Engine) -> None:
 
 
 def test_much_output_and_bytes_that_are_no_text(engine: Engine) -> None:
-    much = "/usr/bin/python3 -c 'print((\"x\" * 99 + chr(10)) * 600000)'"
-    text = f"""
-    exec {{ 'much': command => "{much}", logoutput => true }}
-    exec {{ 'bytes': command => "/usr/bin/printf 'a\\\\377b'", logoutput => true }}
-    """
-    result = apply(engine, text.replace("'print", "\\'print") if "\\'" in text else text, timeout=300)
-    assert engine["Exec[much]"].outcome is Outcome.OK
+    (engine.base / "much").write_text("#!/usr/bin/python3\nprint(('x' * 99_999 + chr(10)) * 600)\n")
+    (engine.base / "bytes").write_text("#!/bin/sh\nprintf 'a\\377b'\n")
+    for name in ("much", "bytes"):
+        (engine.base / name).chmod(0o755)
+    text = "exec { ['${base}/much', '${base}/bytes']: logoutput => true }"
+    result = apply(engine, text)
+    much, unreadable = (engine[f"Exec[{engine.base}/{name}]"] for name in ("much", "bytes"))
+    assert much.outcome is Outcome.OK
     assert os.path.getsize(str(result.data["log"])) > 50_000_000
-    assert engine["Exec[bytes]"].outcome is Outcome.FAILED  # Puppet itself cannot read it
-    assert "invalid byte sequence" in engine["Exec[bytes]"].comment
+    assert unreadable.outcome is Outcome.FAILED  # Puppet itself cannot read it
+    assert "invalid byte sequence" in unreadable.comment
 
 
 SLOW = """

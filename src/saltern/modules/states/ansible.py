@@ -13,16 +13,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
 from saltern.config.settings import cache_directory
-from saltern.language.result import Result
+from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.engines.ansible.command import merged
-from saltern.modules.engines.ansible.run import Playbook, fetched, locate, missing, play, would_fetch
+from saltern.modules.engines.ansible.run import Playbook, locate, missing, play
 from saltern.modules.engines.steps import Steps
+from saltern.modules.params import BadArgument
 
 
 @state
@@ -143,14 +146,14 @@ def playbooks(
     steps = Steps(ctx)
     if git_repo:
         rundir = rundir or _cached(ctx, git_repo)
-        step = fetched(ctx, git_repo, rundir, git_kwargs or {})
+        step = _fetched(ctx, git_repo, rundir, git_kwargs or {})
         steps(step)
-        early = would_fetch(step, rundir)
+        early = _too_early(step, rundir)
         if early is not None:
             return replace(early, sub=tuple(steps.kept))
     path, base = locate(ctx, name, rundir)
     if not os.path.isfile(path):
-        return missing(ctx, path)
+        return replace(missing(ctx, path), sub=tuple(steps.kept))
     return play(
         ctx,
         Playbook(path=path, rundir=base, given=given, bin_dir=bin_dir, env=env, timeout=timeout),
@@ -163,3 +166,38 @@ def _cached(ctx: Context, repository: str) -> str:
 
     name = sha256(repository.encode()).hexdigest()[:16]
     return os.path.join(cache_directory(ctx.settings), "engines", "ansible", "repositories", name)
+
+
+def _fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str, object]) -> SubResult:
+    """The working copy of the playbooks, as a step of its own; a password in the address is not shown."""
+    import re
+
+    from saltern.modules.states.git.latest import latest
+
+    arguments: dict[str, Any] = {"target": target, **git_kwargs}
+    try:
+        result = latest.body(ctx, repository, **arguments)
+    except TypeError as problem:  # an argument that git.latest does not have
+        raise BadArgument(f"git_kwargs: {problem}") from None
+    shown = re.sub(r"(?<=://)[^/@]*@", "", repository)
+    return SubResult(
+        name=shown,
+        id=shown,
+        state="git",
+        fun="latest",
+        outcome=result.outcome,
+        comment=result.comment,
+        changes=result.changes,
+        data=result.data,
+        warnings=result.warnings,
+    )
+
+
+def _too_early(step: SubResult, rundir: str) -> Result | None:
+    """What to answer when the working copy is not to be had, or would only be made now."""
+    if step.outcome is Outcome.FAILED:
+        return Result(outcome=Outcome.FAILED, comment=f"the playbooks could not be fetched: {step.comment}")
+    if step.outcome is Outcome.WOULD_CHANGE and not os.path.isdir(rundir):
+        told = "the playbooks would be fetched; what they would do is not known before"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=told)
+    return None

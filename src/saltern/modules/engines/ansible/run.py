@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from saltern.language.result import Outcome, Result, SubResult, failed
+from saltern.language.result import Outcome, Result, failed
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
 from saltern.modules.engines.ansible.command import extra_vars, inventory, options
@@ -66,7 +66,7 @@ def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
     """Run it. A missing program, a playbook that cannot be read and a failed host are failed results."""
     program = find(ctx, "ansible-playbook", engine="ansible", install=INSTALL, bin_dir=playbook.bin_dir)
     if isinstance(program, Result):
-        return program
+        return replace(program, sub=tuple(steps.kept))
     reader = Reader(steps)
     with Scratch(ctx) as scratch:
         given = playbook.given
@@ -135,35 +135,3 @@ def _why(steps: Steps, reader: Reader, ended: Ended) -> str:
         more = " …" if len(steps.failures) > MOST_NAMED else ""
         return f"failed: {', '.join(steps.failures[:MOST_NAMED])}{more}"
     return "\n".join(reader.errors).strip() or ("" if reader.heard else ended.tail)
-
-
-def fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str, object]) -> SubResult:
-    """The working copy of the playbooks, as a step of its own."""
-    from saltern.modules.states.git.latest import latest
-
-    arguments: dict[str, Any] = {"target": target, **git_kwargs}
-    try:
-        result = latest.body(ctx, repository, **arguments)
-    except TypeError as problem:  # an argument that git.latest does not have
-        raise BadArgument(f"git_kwargs: {problem}") from None
-    return SubResult(
-        name=repository,
-        id=repository,
-        state="git",
-        fun="latest",
-        outcome=result.outcome,
-        comment=result.comment,
-        changes=result.changes,
-        data=result.data,
-        warnings=result.warnings,
-    )
-
-
-def would_fetch(step: SubResult, rundir: str) -> Result | None:
-    """What to answer when the working copy is not to be had, or would only be made now."""
-    if step.outcome is Outcome.FAILED:
-        return Result(outcome=Outcome.FAILED, comment=f"the playbooks could not be fetched: {step.comment}")
-    if step.outcome is Outcome.WOULD_CHANGE and not os.path.isdir(rundir):
-        told = "the playbooks would be fetched; what they would do is not known before"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=told)
-    return None

@@ -16,6 +16,8 @@ require "puppet/transaction/report"
 module SalternPuppet
   HIDDEN = %w[Whit Class Stage Component Schedule Filebucket].freeze # they do nothing themselves
   SHOWN = %i[notice warning err alert emerg crit].freeze
+  MOST = 50 # messages of one resource: the first ones, and the last
+  FIRST = 10
 
   class << self
     attr_accessor :heard # log messages of the resource at work, or nil
@@ -71,7 +73,8 @@ module SalternPuppet
   module Report
     def <<(message)
       if SalternPuppet.heard && SHOWN.include?(message.level)
-        SalternPuppet.heard << { level: message.level.to_s, source: message.source.to_s, message: message.message }
+        SalternPuppet.heard << { level: message.level.to_s, message: SalternTell.text(message.message) }
+        SalternPuppet.heard.delete_at(FIRST) if SalternPuppet.heard.size > MOST
       end
       super
     end

@@ -1,0 +1,266 @@
+"""The kinds of actions, one row each: what a chain file may say, and the state it becomes.
+
+A kind's struct is its schema: the reader, the reference page and the renderer read the same fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+Seconds = Annotated[float, Meta(ge=0)]
+Text = Annotated[str, Meta(min_length=1)]
+Names = Annotated[list[Text], Meta(min_length=1)]
+Env = dict[str, str | int | float | bool]
+
+
+class Safety(Enum):
+    """What a crash in the middle of it means."""
+
+    REPEATED = "run again"  # idempotent: to run it again is the recovery
+    ONCE = "indeterminate"  # at most once, unless a guard or the file says otherwise
+    PROVEN = "proven"  # the machine itself tells whether it happened
+
+
+class Call(Struct, frozen=True):
+    """A state: its function and its arguments."""
+
+    function: str
+    args: Mapping[str, object]
+
+
+class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the key of an action's kind holds."""
+
+    def mistake(self) -> str:
+        """What is wrong that types cannot say."""
+        return ""
+
+    def call(self, salt: bool) -> Call:
+        """The state of this action, for saltern or for a real Salt."""
+        raise NotImplementedError
+
+
+def _given(**args: object) -> dict[str, object]:
+    return {name: value for name, value in args.items() if value not in (None, [], {}, "")}
+
+
+def _one_of(body: Struct, *names: str) -> str:
+    given = [name for name in names if getattr(body, name) is not None]
+    wanted = ", ".join(names)
+    return (
+        "" if len(given) == 1 else f"exactly one of {wanted} is needed, not {' and '.join(given) or 'none'}"
+    )
+
+
+class Packages(Body, frozen=True, kw_only=True):
+    """Install or remove packages. ``install`` is a list of names, or ``{name: version}``."""
+
+    install: Annotated[dict[Text, str | None], Meta(min_length=1)] | Names | None = None
+    latest: Names | None = None
+    remove: Names | None = None
+    purge: Names | None = None
+    refresh: bool | None = None
+
+    def mistake(self) -> str:
+        return _one_of(self, "install", "latest", "remove", "purge")
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        names = {"install": "installed", "latest": "latest", "remove": "removed", "purge": "purged"}
+        word = next(name for name in names if getattr(self, name) is not None)
+        listed = getattr(self, word)
+        pkgs = (
+            [{name: version} if version else name for name, version in listed.items()]
+            if isinstance(listed, dict)
+            else listed
+        )
+        return Call(f"pkg.{names[word]}", _given(pkgs=pkgs, refresh=self.refresh))
+
+
+class Patch(Body, frozen=True, kw_only=True):
+    """Bring installed packages up to date: all, or those that are named."""
+
+    packages: Names | None = None
+    refresh: bool = True
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        return Call("pkg.uptodate", _given(pkgs=self.packages, refresh=self.refresh))
+
+
+class Upgrade(Body, frozen=True, kw_only=True):
+    """Upgrade the distribution: packages may come and go."""
+
+    refresh: bool = True
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        return Call("pkg.uptodate", {"refresh": self.refresh, "dist_upgrade": True})
+
+
+class _Process(Body, frozen=True, kw_only=True):
+    cwd: Text | None = None
+    runas: Text | None = None
+    env: Env | None = None
+    timeout: Annotated[float, Meta(gt=0)] | None = None
+    creates: Text | Names | None = None
+    unless: Text | Names | None = None
+    onlyif: Text | Names | None = None
+
+    def common(self) -> dict[str, object]:
+        given = {name: getattr(self, name) for name in _Process.__struct_fields__}
+        if self.env:
+            given["env"] = [{name: str(value)} for name, value in self.env.items()]
+        return _given(**given)
+
+
+class Command(_Process, frozen=True, kw_only=True):
+    """Run a command in a shell."""
+
+    run: Text
+    shell: Text | None = None
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        return Call("cmd.run", {"name": self.run, **_given(shell=self.shell), **self.common()})
+
+
+class Script(_Process, frozen=True, kw_only=True):
+    """Run a script of the file roots, a path or a web address."""
+
+    source: Text
+    args: Text | list[str] | None = None
+
+    def call(self, salt: bool) -> Call:
+        from shlex import join
+
+        words = join(self.args) if salt and isinstance(self.args, list) else self.args
+        return Call("cmd.script", {"source": self.source, **_given(args=words), **self.common()})
+
+
+class State(Body, frozen=True, kw_only=True):
+    """Apply state files."""
+
+    sls: Text | Names
+    pillar: dict[str, Any] | None = None
+    saltenv: Text | None = None
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        mods = [self.sls] if isinstance(self.sls, str) else self.sls
+        return _module("state.apply", mods=mods, pillar=self.pillar, saltenv=self.saltenv)
+
+
+class Highstate(Body, frozen=True, kw_only=True):
+    """Apply all that the top file gives to the system."""
+
+    pillar: dict[str, Any] | None = None
+    saltenv: Text | None = None
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        return _module("state.highstate", pillar=self.pillar, saltenv=self.saltenv)
+
+
+class File(Body, frozen=True, kw_only=True):
+    """Write a file of the system, from a source or from text."""
+
+    path: Annotated[str, Meta(pattern="^/")]
+    source: Text | None = None
+    contents: str | None = None
+    template: Text | None = None
+    context: dict[str, Any] | None = None
+    user: Text | None = None
+    group: Text | None = None
+    mode: Annotated[str, Meta(pattern="^[0-7]{3,5}$")] | None = None
+    makedirs: bool | None = None
+    backup: Text | None = None
+
+    def mistake(self) -> str:
+        return _one_of(self, "source", "contents")
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        rest = {name: getattr(self, name) for name in self.__struct_fields__ if name != "path"}
+        given = {name: value for name, value in rest.items() if value is not None}
+        return Call("file.managed", {"name": self.path, **given})
+
+
+class Wait(Body, frozen=True, kw_only=True):
+    """Wait so many seconds."""
+
+    seconds: Seconds
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        return _module("test.sleep", length=self.seconds)
+
+
+class Health(Body, frozen=True, kw_only=True):
+    """Look whether the system is well: a command, a web address or a service; try until it is."""
+
+    command: Text | None = None
+    url: Text | None = None
+    service: Text | None = None
+    status: int = 200
+    attempts: Annotated[int, Meta(ge=1)] = 1
+    interval: Seconds = 5
+
+    def mistake(self) -> str:
+        return _one_of(self, "command", "url", "service")
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        again = {"attempts": self.attempts, "interval": self.interval, "until": True}
+        more = {"retry": again} if self.attempts > 1 else {}
+        if self.url is not None:
+            return Call("http.query", {"name": self.url, "status": self.status, **more})
+        if self.service is not None:
+            return Call("module.run", {"service.status": [{"name": self.service}], **more})
+        return Call("cmd.run", {"name": self.command, **more})
+
+
+class Reboot(Body, frozen=True, kw_only=True):
+    """Reboot, and go on when the machine has proven that it did."""
+
+    when: Literal["always", "needed"] = "always"
+    notice: Seconds = 0
+    checks: list[Text] = []
+
+    def call(self, salt: bool) -> Call:  # noqa: ARG002
+        minutes = max(1, round(self.notice / 60))  # so that this run ends before the machine does
+        return _module("system.reboot", at_time=minutes)
+
+
+class Agent(Body, frozen=True, kw_only=True):
+    """Update saltern itself, or under a real Salt its minion, and go on with the new one."""
+
+    version: Text
+    source: Text | None = None
+    package: Text = "salt-minion"
+
+    def call(self, salt: bool) -> Call:
+        if salt:
+            return Call("pkg.installed", {"pkgs": [{self.package: self.version}], "refresh": True})
+        return Call("saltern.updated", {"version": self.version, **_given(source=self.source)})
+
+
+def _module(function: str, **args: object) -> Call:
+    return Call("module.run", {function: [{name: value} for name, value in _given(**args).items()]})
+
+
+class Kind(Struct, frozen=True):
+    body: type[Body]
+    safety: Safety
+    barrier: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "packages": Kind(Packages, Safety.REPEATED),
+    "patch": Kind(Patch, Safety.REPEATED),
+    "upgrade": Kind(Upgrade, Safety.REPEATED),
+    "command": Kind(Command, Safety.ONCE),
+    "script": Kind(Script, Safety.ONCE),
+    "state": Kind(State, Safety.REPEATED),
+    "highstate": Kind(Highstate, Safety.REPEATED),
+    "file": Kind(File, Safety.REPEATED),
+    "wait": Kind(Wait, Safety.REPEATED),
+    "health": Kind(Health, Safety.REPEATED),
+    "reboot": Kind(Reboot, Safety.PROVEN, barrier=True),
+    "agent": Kind(Agent, Safety.PROVEN, barrier=True),
+}

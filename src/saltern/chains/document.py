@@ -1,0 +1,192 @@
+"""A chain file → a ``Chain``. Every problem has its line; those of all actions are told at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, ValidationError, convert
+
+from saltern.chains.actions import KINDS, Body, Kind, Names, Seconds, Text
+from saltern.language.diagnostics import Diagnostics, did_you_mean
+from saltern.language.source import Mark, Path
+
+Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+Failure = Literal["stop", "continue"]
+Resume = Literal["rerun", "skip", "fail", "ask"]
+
+
+class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How often to try, and how long to wait in between."""
+
+    attempts: Annotated[int, Meta(ge=2)]
+    wait: Seconds = 30
+
+
+class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What any action may say beside its kind.
+
+    ``on_failure``: whether the chain ends with it or goes on. ``resume``: what becomes of it if the machine
+    crashed while it ran.
+    """
+
+    id: Label | int | None = None
+    title: Text = ""
+    targets: Names | None = None
+    on_failure: Failure = "stop"
+    retry: Again | None = None
+    resume: Resume | None = None
+
+
+class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of a chain file. ``systems`` are the targets of every action that names none itself."""
+
+    chain: Label
+    id: Label | int | None = None
+    description: Text = ""
+    systems: Names | None = None
+    actions: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    id: str
+    kind: str
+    body: Body
+    policy: Policy
+    targets: tuple[str, ...] = ()  # empty: every system
+
+    @property
+    def row(self) -> Kind:
+        return KINDS[self.kind]
+
+    @property
+    def stops(self) -> bool:
+        return self.policy.on_failure == "stop"
+
+    def meant_for(self, system: str) -> bool:
+        return not self.targets or any(fnmatchcase(system, target) for target in self.targets)
+
+
+class Chain(Struct, frozen=True, kw_only=True):
+    name: str
+    id: str
+    actions: tuple[Action, ...]
+    description: str = ""
+    text: str = ""
+
+    def systems(self) -> list[str]:
+        """Every system that is named in full, in the order of the file."""
+        named = (target for action in self.actions for target in action.targets)
+        return list(dict.fromkeys(target for target in named if not set(target) & set("*?[")))
+
+
+def read_chain(text: str, file: str) -> Chain:
+    """Raises ``CompileError`` with every problem of the file."""
+    found = Diagnostics()
+    reader = _Reader(text, file, found)
+    chain = reader.chain()
+    found.check()
+    assert chain is not None
+    return chain
+
+
+class _Reader:
+    def __init__(self, text: str, file: str, found: Diagnostics) -> None:
+        self.text, self.file, self.found = text, file, found
+
+    def mark(self, path: Path) -> Mark:
+        from saltern.render.yaml_places import locate
+
+        return Mark(self.file, *locate(self.text, path))
+
+    def wrong(self, what: str, path: Path, fix: str = "") -> None:
+        self.found.error("chain-file", what, where=self.mark(path), fix=fix)
+
+    def chain(self) -> Chain | None:
+        from saltern.render.yaml import YamlProblem, read
+
+        try:
+            data = read(self.text)
+        except YamlProblem as problem:
+            where = Mark(self.file, problem.line, problem.column)
+            self.found.error(problem.code, problem.what, where=where, fix=problem.fix)
+            return None
+        if not isinstance(data, Mapping):
+            self.wrong("a chain file is a mapping with 'chain' and 'actions'", ())
+            return None
+        head: Head | None = self.converted(data, Head, ())
+        if head is None:
+            return None
+        actions = [self.action(place, given, head) for place, given in enumerate(head.actions)]
+        self.check_ids(actions)
+        kept = tuple(action for action in actions if action is not None)
+        name = str(head.id if head.id is not None else head.chain)
+        return Chain(name=head.chain, id=name, actions=kept, description=head.description, text=self.text)
+
+    def action(self, place: int, given: Mapping[str, Any], head: Head) -> Action | None:
+        path: Path = ("actions", place)
+        kinds = [key for key in given if key in KINDS]
+        if len(kinds) != 1:
+            self.no_kind(given, kinds, path)
+            return None
+        kind = kinds[0]
+        rest = {key: value for key, value in given.items() if key != kind}
+        policy = self.converted(rest, Policy, path)
+        body = self.converted(given[kind] if given[kind] is not None else {}, KINDS[kind].body, (*path, kind))
+        if body is None or policy is None:
+            return None
+        if mistake := body.mistake():
+            self.wrong(f"'{kind}': {mistake}", (*path, kind))
+        name = str(policy.id if policy.id is not None else place + 1)
+        targets = policy.targets or head.systems or ()
+        return Action(id=name, kind=kind, body=body, policy=policy, targets=tuple(targets))
+
+    def no_kind(self, given: Mapping[str, Any], kinds: list[str], path: Path) -> None:
+        if kinds:
+            self.wrong(f"an action is one thing, not {' and '.join(kinds)}", path, "make two actions of it")
+            return
+        unknown = [str(key) for key in given if key not in Policy.__struct_fields__]
+        hint = did_you_mean(unknown[0], KINDS) if unknown else ""
+        what = f"no action is called {unknown[0]!r}" if unknown else "this action does not say what to do"
+        self.wrong(what, (*path, *unknown[:1]), hint or f"there are {', '.join(KINDS)}")
+
+    def check_ids(self, actions: list[Action | None]) -> None:
+        seen: set[str] = set()
+        for place, action in enumerate(actions):
+            if action is None:
+                continue
+            if action.id in seen:
+                self.wrong(f"two actions have the id {action.id!r}", ("actions", place, "id"))
+            seen.add(action.id)
+
+    def converted(self, value: object, shape: Any, path: Path) -> Any:
+        try:
+            return convert(value, shape)
+        except ValidationError as problem:
+            self.explain(str(problem), shape, path)
+            return None
+
+    def explain(self, message: str, shape: Any, path: Path) -> None:
+        """msgspec's message has the way to the value; ours has its line."""
+        what, _, way = message.partition(" - at `")
+        steps = [*path, *_steps(way.rstrip("`"))]
+        fix = ""
+        if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
+            fix = did_you_mean(unknown[1], shape.__struct_fields__)
+            fix = fix or f"there are {', '.join(shape.__struct_fields__)}"
+            what, steps = f"no key is called {unknown[1]!r} here", [*steps, unknown[1]]
+        elif missing := re.fullmatch(r"Object missing required field `(.*)`", what):
+            what = f"{missing[1]!r} is missing"
+        else:
+            shown = ".".join(str(step) for step in steps[-1:])
+            fix = "put it in quotes" if re.search(r"`str.*`, got `(int|float|bool)`", what) else ""
+            what = f"{shown}: {what[:1].lower()}{what[1:]}" if shown else what[:1].lower() + what[1:]
+        self.wrong(what, tuple(steps), fix)
+
+
+def _steps(way: str) -> list[object]:
+    """``$.a[0].b`` → a, 0, b. What stands in ``[...]`` is not told."""
+    found = re.findall(r"\.([A-Za-z_]\w*)|\[(\d+)\]", way)
+    return [int(place) if place else name for name, place in found]

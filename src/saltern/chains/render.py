@@ -1,0 +1,144 @@
+"""Chunks → SLS. Each action is a state that requires the one before.
+
+What comes next is remembered *before* the barrier that ends a chunk: a machine that goes down at once
+knows where to go on. Where the barrier itself fails, that is forgotten again. The texts run under a real
+Salt, too, with the module that ``salt_module`` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from saltern.chains.actions import Call, Safety
+from saltern.chains.compile import Chunk, Plan, state_id
+from saltern.chains.document import Action
+
+PLAIN = "#!yaml\n"  # a command may have any braces in it
+High = dict[str, dict[str, list[object]]]
+
+
+def salt_module() -> str:
+    """The text of ``_modules/actionchains.py``."""
+    import os
+
+    from saltern.modules import chunks
+
+    with open(os.path.abspath(chunks.__file__), encoding="utf-8") as file:
+        return file.read()
+
+
+def chunk_text(plan: Plan, chunk: Chunk) -> str:
+    """One chunk as a file of its own, with all that leads to the next."""
+    title = f"# Action chain {plan.chain.id} on {plan.system}, chunk {chunk.number} of {len(plan.chunks)}\n"
+    return PLAIN + title + _yaml(_whole(plan, chunk))
+
+
+def actions_text(actions: Sequence[Action]) -> str:
+    """Only the actions, for a run that is driven by the leg."""
+    return PLAIN + _yaml(_chained(actions, salt=False))
+
+
+def state_text(plan: Plan) -> str:
+    """The whole leg as one SLS: its barriers are states."""
+    title = f"# Action chain {plan.chain.id}, saved as a state\n"
+    return PLAIN + title + _yaml(_chained(plan.steps, salt=False))
+
+
+def _yaml(high: High) -> str:
+    from saltern.report.yaml import dump
+
+    return "\n".join(dump({name: body}) for name, body in high.items())
+
+
+def _whole(plan: Plan, chunk: Chunk) -> High:
+    high: High = {}
+    if chunk.number > 1:
+        high |= _proof(plan.chunks[chunk.number - 2])
+    before = _last(high)
+    high |= _chained(chunk.actions, salt=True, before=before)
+    before = _needed(chunk.actions) or before
+    if chunk.number == len(plan.chunks) and chunk.barrier is None:
+        high["finish_action_chain"] = _function("finish", {"chunk": chunk.name}, before)
+        return high
+    assert chunk.barrier is not None
+    return high | _crossing(plan, chunk, before)
+
+
+def _crossing(plan: Plan, chunk: Chunk, before: tuple[str, str] | None) -> High:
+    """Remember what comes next, then the barrier, then forget it if the barrier failed."""
+    barrier = chunk.barrier
+    assert barrier is not None
+    high: High = {}
+    if chunk.number < len(plan.chunks):
+        after = {"after": barrier.kind} if barrier.kind == "reboot" else {}
+        high["next_chunk"] = _function("next", {"chunk": plan.chunks[chunk.number].name, **after}, before)
+        before = ("module", "next_chunk")
+    else:
+        high["finish_action_chain"] = _function("finish", {"chunk": chunk.name}, before)
+        before = ("module", "finish_action_chain")
+    high |= _chained((barrier,), salt=True, before=before)
+    if "next_chunk" in high:
+        forget = _function("finish", {"chunk": plan.chunks[chunk.number].name})
+        forget["module.run"].append({"onfail": [{_module(barrier): state_id(barrier.id)}]})
+        high["forget_next_chunk"] = forget
+    return high
+
+
+def _proof(before: Chunk) -> High:
+    """After an update: the one that runs now is the one that was wanted."""
+    barrier = before.barrier
+    if barrier is None or barrier.kind != "agent":
+        return {}
+    version = barrier.body.version  # type: ignore[attr-defined]
+    return {f"check_{barrier.id}": _function("updated", {"version": version})}
+
+
+def _function(
+    name: str, args: dict[str, object], before: tuple[str, str] | None = None
+) -> dict[str, list[object]]:
+    items: list[object] = [{f"actionchains.{name}": [{key: value} for key, value in args.items()]}]
+    return {"module.run": [*items, *_require(before)]}
+
+
+def _chained(actions: Iterable[Action], *, salt: bool, before: tuple[str, str] | None = None) -> High:
+    """Each requires the nearest before it whose failure ends the chain."""
+    high: High = {}
+    for action in actions:
+        call = action.body.call(salt)
+        items: list[object] = [{name: value} for name, value in call.args.items()]
+        items += [{name: value} for name, value in _policy(action, call, salt).items()]
+        high[state_id(action.id)] = {call.function: [*items, *_require(before)]}
+        if action.stops:
+            before = (call.function.partition(".")[0], state_id(action.id))
+    return high
+
+
+def _policy(action: Action, call: Call, salt: bool) -> dict[str, object]:
+    """``resume`` is ours; Salt has no such word."""
+    found: dict[str, object] = {}
+    again = action.policy.retry
+    if again is not None and "retry" not in call.args:
+        found["retry"] = {"attempts": again.attempts, "interval": again.wait, "until": True}
+    if not salt and not action.row.barrier:
+        usual = "rerun" if action.row.safety is Safety.REPEATED else None
+        if how := action.policy.resume or usual:
+            found["resume"] = how
+    return found
+
+
+def _require(before: tuple[str, str] | None) -> list[object]:
+    return [{"require": [{before[0]: before[1]}]}] if before else []
+
+
+def _needed(actions: Sequence[Action]) -> tuple[str, str] | None:
+    """What the chain's going on hangs on."""
+    stopping = [action for action in actions if action.stops]
+    return (_module(stopping[-1]), state_id(stopping[-1].id)) if stopping else None
+
+
+def _module(action: Action) -> str:
+    return action.body.call(True).function.partition(".")[0]
+
+
+def _last(high: High) -> tuple[str, str] | None:
+    return next((("module", name) for name in reversed(high)), None)

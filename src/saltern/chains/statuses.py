@@ -1,0 +1,170 @@
+"""Every status of a step, a leg and a run, and every move between two of them.
+
+The tables are closed: a move that is not listed is a mistake of ours, told as one and never made. Docs
+and tests read the same tables. Statuses that only a controller gives are listed, too, so that both sides
+speak of one set.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+
+class Step(Enum):
+    """One action on one system."""
+
+    NOT_RUN = "not run"
+    WAITING = "waiting"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    INDETERMINATE = "indeterminate"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+class Leg(Enum):
+    """One system in one run of a chain."""
+
+    PENDING = "pending"
+    QUEUED = "queued"
+    DELIVERED = "delivered"
+    RUNNING = "running"
+    REBOOTING = "rebooting"
+    UPDATING = "updating"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    SUCCEEDED = "succeeded"
+    SUCCEEDED_WITH_SKIPS = "succeeded with skips"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    INDETERMINATE = "indeterminate"
+
+
+class Run(Enum):
+    """A chain on all its systems."""
+
+    DRAFT = "draft"
+    AWAITING_APPROVAL = "awaiting approval"
+    SCHEDULED = "scheduled"
+    RUNNING = "running"
+    PAUSED = "paused"
+    HALTED = "halted"
+    CANCELLING = "cancelling"
+    SUCCEEDED = "succeeded"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+Status = Step | Leg | Run
+
+
+class Row(Struct, frozen=True):
+    """What a status means, and where it may go."""
+
+    status: Status
+    means: str
+    to: tuple[Status, ...] = ()
+
+
+_REDO = (Step.NOT_RUN, Step.SKIPPED)  # what an operator may make of a step that did not succeed
+_OVER = (
+    Leg.SUCCEEDED,
+    Leg.SUCCEEDED_WITH_SKIPS,
+    Leg.FAILED,
+    Leg.CANCELLED,
+    Leg.EXPIRED,
+    Leg.INDETERMINATE,
+)
+_REOPEN = (Leg.RUNNING, Leg.PAUSED)  # a retry, a skip
+_ENDS = (Run.SUCCEEDED, Run.PARTIAL, Run.FAILED, Run.CANCELLED, Run.EXPIRED)
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        Step.NOT_RUN,
+        "nothing of it was done; what keeps it from running is named beside it",
+        (Step.WAITING, Step.RUNNING, Step.SKIPPED, Step.CANCELLED),
+    ),
+    Row(
+        Step.WAITING,
+        "it waits for a gate, a window or an approval",
+        (Step.RUNNING, Step.SKIPPED, Step.CANCELLED, Step.TIMED_OUT),
+    ),
+    Row(
+        Step.RUNNING,
+        "it was begun; of a reboot: the machine goes down, or is down",
+        (
+            Step.SUCCEEDED,
+            Step.FAILED,
+            Step.TIMED_OUT,
+            Step.INDETERMINATE,
+            Step.SKIPPED,
+            Step.CANCELLED,
+            Step.NOT_RUN,
+        ),
+    ),
+    Row(Step.SUCCEEDED, "it is done, with or without changes"),
+    Row(Step.FAILED, "it was run, and did not succeed", _REDO),
+    Row(Step.TIMED_OUT, "it was run, and stopped after its time", _REDO),
+    Row(Step.INDETERMINATE, "it was begun, and nobody knows how far it came", _REDO),
+    Row(Step.SKIPPED, "it was not needed, or an operator said so"),
+    Row(Step.CANCELLED, "the leg was cancelled before it began", _REDO),
+    Row(
+        Leg.PENDING,
+        "the plan is written down; nothing was begun",
+        (Leg.QUEUED, Leg.DELIVERED, Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED),
+    ),
+    Row(Leg.QUEUED, "another leg has this system", (Leg.DELIVERED, Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED)),
+    Row(Leg.DELIVERED, "the system has the plan", (Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED)),
+    Row(
+        Leg.RUNNING,
+        "a step runs, or the next is about to",
+        (Leg.REBOOTING, Leg.UPDATING, Leg.WAITING, Leg.PAUSED, *_OVER),
+    ),
+    Row(Leg.REBOOTING, "a reboot was asked for, and is not proven yet", (Leg.RUNNING, *_OVER[2:])),
+    Row(Leg.UPDATING, "saltern itself is being replaced", (Leg.RUNNING, *_OVER[2:])),
+    Row(Leg.WAITING, "the next step waits for a gate or a window", (Leg.RUNNING, Leg.PAUSED, *_OVER[2:])),
+    Row(Leg.PAUSED, "it waits for an operator to go on", (Leg.RUNNING, *_OVER)),
+    Row(Leg.SUCCEEDED, "every step succeeded"),
+    Row(Leg.SUCCEEDED_WITH_SKIPS, "every step succeeded or was skipped"),
+    Row(Leg.FAILED, "a step failed or ran out of time", _REOPEN),
+    Row(Leg.CANCELLED, "an operator ended it", _REOPEN),
+    Row(Leg.EXPIRED, "its deadline passed before it began"),
+    Row(Leg.INDETERMINATE, "nobody knows how a step ended; look, then retry or skip it", _REOPEN),
+    Row(Run.DRAFT, "it is being written", (Run.AWAITING_APPROVAL, Run.SCHEDULED, Run.RUNNING, Run.CANCELLED)),
+    Row(
+        Run.AWAITING_APPROVAL,
+        "somebody must agree first",
+        (Run.SCHEDULED, Run.RUNNING, Run.CANCELLED, Run.EXPIRED),
+    ),
+    Row(Run.SCHEDULED, "it begins at its time", (Run.RUNNING, Run.CANCELLED, Run.EXPIRED)),
+    Row(Run.RUNNING, "legs run", (Run.PAUSED, Run.HALTED, Run.CANCELLING, *_ENDS)),
+    Row(Run.PAUSED, "no new step begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
+    Row(Run.HALTED, "too many legs failed; no new leg begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
+    Row(Run.CANCELLING, "legs are told to end", (Run.CANCELLED, Run.PARTIAL)),
+    Row(Run.SUCCEEDED, "every leg succeeded"),
+    Row(Run.PARTIAL, "some legs succeeded", (Run.RUNNING,)),
+    Row(Run.FAILED, "no leg succeeded", (Run.RUNNING,)),
+    Row(Run.CANCELLED, "an operator ended it"),
+    Row(Run.EXPIRED, "its deadline passed before it began"),
+)
+MOVES: dict[Status, frozenset[Status]] = {row.status: frozenset(row.to) for row in ROWS}
+OVER = frozenset(_OVER)
+GOOD = frozenset({Step.SUCCEEDED, Step.SKIPPED})
+BAD = frozenset({Step.FAILED, Step.TIMED_OUT, Step.INDETERMINATE})
+
+
+class WrongMove(Exception):
+    """A move that the table does not have."""
+
+
+def check_move(before: Status, after: Status) -> None:
+    """Raises ``WrongMove``; to stay is no move."""
+    if before is not after and after not in MOVES[before]:
+        raise WrongMove(f"a {type(before).__name__.lower()} cannot go from {before.value} to {after.value}")

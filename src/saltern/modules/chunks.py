@@ -1,0 +1,170 @@
+"""Which chunk of an action chain comes next on this machine: kept in one small file that outlives a reboot.
+
+This file needs nothing but Python. A real Salt runs it as the execution module ``actionchains`` as it is;
+saltern's own module of that name calls it.
+
+The file says which chunk *waits* (for a reboot, or for a new start of the agent) or *runs*. It is written
+before anything is done, so that neither a crash nor a reboot loses the place, and a chunk that was running
+when the machine went down is never begun a second time by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import Any
+
+FILE = "saltern_actionchain.json"
+__virtualname__ = "actionchains"
+__func_alias__ = {"next_": "next"}
+__salt__: Mapping[str, Callable[..., Any]]
+__opts__: Mapping[str, Any]
+__grains__: Mapping[str, Any]
+Apply = Callable[[str], object]
+Pointer = dict[str, str]
+
+
+class Refused(Exception):
+    """The text says why, and what to do."""
+
+
+# -- the file ---------------------------------------------------------------------------------------
+
+
+def load(path: str) -> Pointer | None:
+    """What is kept; None if no chain is under way."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            kept = json.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as problem:
+        raise Refused(f"{path} cannot be read: {problem}; look at it, then remove it") from None
+    return {str(key): str(value) for key, value in dict(kept).items()}
+
+
+def store(path: str, pointer: Pointer) -> None:
+    """On the disk when this returns."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    handle, place = tempfile.mkstemp(dir=folder, prefix=".actionchain")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(pointer, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(place, path)
+    _sync(folder)
+
+
+def forget(path: str) -> None:
+    if os.path.exists(path):
+        os.remove(path)
+        _sync(os.path.dirname(path))
+
+
+def _sync(folder: str) -> None:
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)
+
+
+def boot() -> str:
+    """Which boot it is; empty if the machine does not tell."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            kernel = file.read().strip()
+        with open("/proc/1/stat", encoding="ascii", errors="replace") as file:
+            first = file.read().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+    return f"{kernel} {first}"
+
+
+# -- what is done with it -----------------------------------------------------------------------------
+
+
+def begin(path: str, chunk: str, apply: Apply) -> object:
+    """Run the first chunk of a chain."""
+    kept = load(path)
+    if kept is not None:
+        raise Refused(
+            f"the chain at {kept['chunk']} is not over: it {kept['state']}; resume or finish it first"
+        )
+    return _run(path, chunk, apply)
+
+
+def remember(path: str, chunk: str, after: str) -> None:
+    """What comes next, and what must have happened before."""
+    store(path, {"chunk": chunk, "state": "waits", "after": after, "boot": boot()})
+
+
+def go_on(path: str, apply: Apply, *, force: bool = False) -> object:
+    """Run the chunk that waits. None: no chain is under way."""
+    kept = load(path)
+    if kept is None:
+        return None
+    if kept["state"] == "runs" and not force:
+        text = f"{kept['chunk']} was running when it was cut off, and nobody knows how far it came"
+        raise Refused(f"{text}; look, then call resume with force=True, or finish")
+    if kept.get("after") == "reboot" and kept["state"] == "waits" and not _other_boot(kept.get("boot", "")):
+        raise Refused(f"{kept['chunk']} waits for a reboot, and the machine has not been rebooted")
+    return _run(path, kept["chunk"], apply)
+
+
+def _other_boot(before: str) -> bool:
+    """Unknown is never changed."""
+    now = boot()
+    return bool(before and now and before != now)
+
+
+def _run(path: str, chunk: str, apply: Apply) -> object:
+    """A chunk that neither finished nor named the next one has failed: the chain is over."""
+    store(path, {"chunk": chunk, "state": "runs"})
+    answer = apply(chunk)
+    kept = load(path)
+    if kept is not None and kept["chunk"] == chunk:
+        forget(path)
+    return answer
+
+
+# -- Salt's side ------------------------------------------------------------------------------------
+
+
+def _path() -> str:
+    return os.path.join(__opts__["cachedir"], FILE)
+
+
+def _apply(chunk: str) -> object:
+    return __salt__["state.apply"](f"actionchains.{chunk}")
+
+
+def start(actionchain_id: str, system: str = "") -> object:
+    """Run a chain on this system, from its first chunk."""
+    name = system or __grains__["id"]
+    return begin(_path(), f"actionchain_{actionchain_id}_{name}_1", _apply)
+
+
+def next_(chunk: str, after: str = "") -> bool:
+    """Remember which chunk comes next."""
+    remember(_path(), chunk, after)
+    return True
+
+
+def finish(chunk: str = "") -> bool:  # noqa: ARG001 - as it is called
+    """The chain is over."""
+    forget(_path())
+    return True
+
+
+def resume(force: bool = False) -> object:
+    """Go on with the chain that waits, if there is one."""
+    return go_on(_path(), _apply, force=force)
+
+
+def updated(version: str) -> bool:
+    """Whether the Salt that runs now has this version; the number of the package's build is not compared."""
+    return str(version).partition("-")[0].partition("+")[0] == str(__grains__["saltversion"])
