@@ -124,6 +124,8 @@ def main() -> int:
 
 def told(what: str, alone: list[float], ours: list[float]) -> float:
     least, most = min(alone), min(ours)
+    for who, times in (("ansible", alone), ("saltern", ours)):
+        print(f"{what:<5} {who}: {', '.join(f'{one:.2f}' for one in times)} s")
     print(f"{what:<5} ansible {least:6.2f} s, through saltern {most:6.2f} s: {most / least - 1:+.1%}")
     return most / least - 1
 

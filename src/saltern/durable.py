@@ -6,13 +6,14 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, to_builtins
-from msgspec.structs import asdict
+from msgspec import Struct, convert, to_builtins
+from msgspec.structs import asdict, replace
 
 from saltern import engine
 from saltern.config.settings import Settings
+from saltern.journal.carry import carried
 from saltern.journal.fold import RunState
 from saltern.journal.recorder import Recorder
 from saltern.journal.runs import RESUMABLE, Runs
@@ -22,10 +23,9 @@ from saltern.language.events import Report
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.report.verdict import failed
-from saltern.runtime.world import INTERRUPTED
+from saltern.runtime.barriers import INTERRUPTED, STOPS
 from saltern.stages import aggregates
-from saltern.system import effects
-from saltern.system.boot import boot_identity
+from saltern.system import effects, reboot
 from saltern.system.faults import point
 from saltern.system.signals import was_terminated
 
@@ -35,10 +35,17 @@ if TYPE_CHECKING:
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """How a run is to be kept. ``queue``: seconds to wait for another run."""
+    """How a run is to be kept. ``queue``: seconds to wait for another run.
+
+    ``begun`` is told the number of the run before anything is done, so that whoever asks can find it again.
+    """
 
     queue: float = 0.0
     pillar: Mapping[str, object] = {}
+    begun: Callable[[str], None] | None = None
+    before: RunState | None = (
+        None  # a run whose failures are to be mended; what it did well is not done again
+    )
 
 
 def apply(
@@ -48,24 +55,59 @@ def apply(
     ask: Ask,
     *,
     compiled: Callable[[], None] | None = None,
+    approved: Callable[[], Plan] | None = None,
 ) -> Report:
-    """``engine.apply``, with a journal."""
+    """``engine.apply``, with a journal.
+
+    ``approved`` gives a plan that was made before. It is asked once this machine is ours: nobody else's run
+    comes between what it looks at and what is done.
+    """
     runs = Runs(session.settings)
-    held = runs.locked(_jid(session), session.clock.now(), wait=ask.queue, new=True)
-    with held as jid, _kept(runs, jid) as recorder:
+    held = runs.locked(new_jid(session.clock.now()), session.clock.now(), wait=ask.queue, new=True)
+    with held as jid:
+        plan = approved() if approved is not None else None
+        if ask.begun is not None:
+            ask.begun(jid)
+        with _kept(runs, jid, session=session) as recorder:
 
-        def begun(plan: Plan) -> Recorder:
-            recorder.begin(_head(session, request, jid, ask), plan, _sources(plan))
-            return recorder
+            def begun(plan: Plan) -> Recorder:
+                before = list(carried(plan, ask.before)) if ask.before else []
+                recorder.begin(_head(session, request, jid, ask), plan, _sources(plan), before)
+                return recorder
 
-        report = engine.apply(session, request, tell, compiled=compiled, jid=jid, journal=begun)
-        _end(recorder, report)
+            if plan is not None:
+                report = engine.resume(session, plan, tell, jid=jid, journal=begun(plan))
+            else:
+                report = engine.apply(session, request, tell, compiled=compiled, jid=jid, journal=begun)
+            _end(recorder, report)
+            _leave_out(report, recorder.number)
+        _leave(runs, report, session.settings)
     runs.prune()
     return report
 
 
-def resume(settings: Settings, jid: str | None, tell: Tell | None) -> Report | None:
-    """Go on with a run; the last that can be, if none is named. None: there is nothing to go on with."""
+def apply_failed(settings: Settings, jid: str, tell: Tell | None, ask: Ask) -> Report:
+    """What an earlier run was asked for, once more: only what failed of it, or was not reached, and what
+    needs that; by the files as they are now. The report tells of nothing else."""
+    runs = Runs(settings)
+    old = runs.state(jid)
+    if not old.has_plan:
+        what, fix = f"run {jid} broke before it had a plan", "apply the states again"
+        raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))
+    session = session_as(settings, old.head)
+    request = convert(old.head["request"], engine.Request)
+    more = replace(ask, before=old, pillar=ask.pillar or old.head.get("pillar") or {})
+    return apply(session, request, tell, more)
+
+
+def resume(
+    settings: Settings, jid: str | None, tell: Tell | None, *, onward: Sequence[str] = ()
+) -> Report | None:
+    """Go on with a run; the last that can be, if none is named. None: there is nothing to go on with.
+
+    One whose report says that the machine reboots waits here until it has, or is found not to. One that
+    goes on with another build of this program replaces this process by that, with the words ``onward``.
+    """
     runs = Runs(settings)
     chosen = jid or runs.last_resumable()
     if chosen is None:
@@ -74,11 +116,17 @@ def resume(settings: Settings, jid: str | None, tell: Tell | None) -> Report | N
     with runs.locked(chosen, time.time(), wait=settings.queue_runs):
         state = runs.state(chosen)  # whoever had the lock may have gone on with it
         _check(chosen, state)
-        session = _session(settings, state)
+        session = session_as(settings, state.head)
+        planned = bool(state.open_barriers)
+        if planned:
+            from saltern.crossing import over
+
+            state = over(runs, chosen, session.settings, onward)
         with _kept(runs, chosen, state, session) as recorder:
-            recorder.resumed({"boot": boot_identity(), "pid": os.getpid(), "at": session.clock.now()})
+            recorder.resumed(_surroundings() | {"at": session.clock.now(), "planned": planned})
             report = engine.resume(session, recorder.plan(), tell, jid=chosen, journal=recorder)
             _end(recorder, report)
+        _leave(runs, report, session.settings)
     return report
 
 
@@ -104,10 +152,37 @@ def _kept(
 def _end(recorder: Recorder, report: Report) -> None:
     effects.before(None)  # what is written from here on is the journal's own
     stopped = report.stopped
+    if stopped in STOPS.values():
+        recorder.sync()
+        return
     if stopped == INTERRUPTED:
         stopped = "terminated" if was_terminated() else "interrupted"
     point("end")
     recorder.end(took=report.took, stopped=stopped, failed=failed(report))
+
+
+def _leave_out(report: Report, first: int) -> None:
+    """What an earlier run has done was told by that."""
+    report.answers = [one for one in report.answers if one.number >= first]
+    report.frames = [one for one in report.frames if one.first >= first]
+
+
+def _leave(runs: Runs, report: Report, settings: Settings) -> None:
+    if report.stopped in STOPS.values():
+        from saltern.crossing import leave
+
+        leave(runs, report.jid, report.stopped, settings)
+
+
+def abandon(settings: Settings, jid: str, why: str) -> None:
+    """A run that broke is over: nobody goes on with it."""
+    runs = Runs(settings)
+    with runs.locked(jid, time.time(), wait=settings.queue_runs):
+        state = runs.state(jid)
+        if state.status in RESUMABLE:
+            writer = runs.writer(jid, resumed_at=state.records)
+            Recorder(writer, state).end(took=0.0, stopped=why, failed=True)
+            writer.close()
 
 
 def _check(jid: str, state: RunState) -> None:
@@ -119,13 +194,13 @@ def _check(jid: str, state: RunState) -> None:
     raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))
 
 
-def _session(settings: Settings, state: RunState) -> Session:
-    """As the run had it, by the configuration it had."""
+def session_as(settings: Settings, head: Mapping[str, Any]) -> Session:
+    """By the configuration that a run had: ``head`` has its ``settings`` and its ``pillar``."""
     from saltern.inside import equipped
 
-    kept = state.head["settings"]
+    kept = head["settings"]
     known = {name: kept[name] for name in Settings.__struct_fields__ if name in kept}
-    return equipped(Settings(**{**asdict(settings), **known}), state.head.get("pillar") or {})
+    return equipped(Settings(**{**asdict(settings), **known}), head.get("pillar") or {})
 
 
 def _head(session: Session, request: engine.Request, jid: str, ask: Ask) -> dict[str, object]:
@@ -138,9 +213,12 @@ def _head(session: Session, request: engine.Request, jid: str, ask: Ask) -> dict
         "settings": to_builtins(session.settings, enc_hook=str),
         "pillar": dict(ask.pillar),
         "started": session.clock.now(),
-        "boot": boot_identity(),
-        "pid": os.getpid(),
+        **_surroundings(),
     }
+
+
+def _surroundings() -> dict[str, object]:
+    return {"boot": reboot.current().identity(), "pid": os.getpid()}
 
 
 def _sources(plan: Plan) -> dict[str, str]:
@@ -149,6 +227,7 @@ def _sources(plan: Plan) -> dict[str, str]:
     return {file: str(getattr(origin, "source", "")) for file, origin in origins.items()}
 
 
-def _jid(session: Session) -> str:
-    whole, part = divmod(session.clock.now(), 1)
+def new_jid(now: float) -> str:
+    """The number of a run that begins at this time."""
+    whole, part = divmod(now, 1)
     return f"{time.strftime('%Y%m%d%H%M%S', time.gmtime(whole))}{int(part * 1_000_000):06d}"

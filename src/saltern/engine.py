@@ -25,6 +25,7 @@ from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.check import check as check_arguments
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
+from saltern.plan.reasons import reason
 from saltern.runtime.loop import run
 from saltern.runtime.ports import FrameMaker, Journal, Recorder
 from saltern.runtime.world import Bounds
@@ -59,12 +60,13 @@ def apply(
     tell: Recorder | None = None,
     *,
     compiled: Callable[[], None] | None = None,
-    journal: Callable[[Plan], Journal] | None = None,
+    journal: Callable[[Plan], Journal | None] | None = None,
     jid: str = "",
 ) -> Report:
     """Bring this machine to the state that the SLS files describe.
 
-    ``compiled`` is called between compiling and running; ``journal`` gives whoever writes down what is done.
+    ``compiled`` is called between compiling and running; ``journal`` is shown the plan, and gives
+    whoever writes down what is done, if anybody does.
     """
     found = Diagnostics()
     rules = _compile_rules(session, request)
@@ -75,7 +77,7 @@ def apply(
     delays = Delays(bounds(session).limit)
     plan = planned(session, refs, loader, rules, found, delays=delays)
     if request.id is not None:
-        plan = _only(plan, request.id)
+        plan = _only(plan, request.id, delays)
     session.run.chunks = plan.chunks
     if compiled is not None:
         compiled()
@@ -95,8 +97,16 @@ def apply(
     return report
 
 
-def resume(session: Session, plan: Plan, tell: Recorder | None, *, jid: str, journal: Journal) -> Report:
-    """Go on with a run that broke: ``plan`` is the one it had, and the journal knows what is done of it."""
+def resume(
+    session: Session,
+    plan: Plan,
+    tell: Recorder | None,
+    *,
+    jid: str,
+    journal: Journal,
+) -> Report:
+    """Run a plan that was made before: that of a run that broke, and the journal knows what is done of it, or
+    one that a person has approved."""
     session.prepare()
     session.run.chunks = plan.chunks
     session.run.outbox.listen(tell)
@@ -107,7 +117,7 @@ def resume(session: Session, plan: Plan, tell: Recorder | None, *, jid: str, jou
         clock=session.clock,
         rules=_run_rules(session),
         tell=session.telling(tell),
-        frames=_frames(session, CompileRules(), delays),
+        frames=_frames(session, _compile_rules(session, Request()), delays),
         journal=journal,
         jid=jid,
     )
@@ -169,7 +179,7 @@ def show_order(session: Session, request: Request, found: Diagnostics) -> list[d
                 "id": chunk.id,
                 "name": chunk.name,
                 "order": chunk.order,
-                "reason": _reason(plan, step),
+                "reason": reason(plan, step),
                 "where": str(chunk.mark()),
             }
         )
@@ -189,6 +199,11 @@ def _frame_row(caller: Chunk, target: Target) -> dict[str, object]:
         "reason": f"rendered right after {caller.id!r}{unless}",
         "where": str(target.place()),
     }
+
+
+def show_plan(session: Session, request: Request, found: Diagnostics) -> Plan:
+    """The plan itself, for whoever draws or explains it. Nothing is run."""
+    return _planned(session, request, found)
 
 
 def show_top(session: Session, request: Request, found: Diagnostics) -> dict[str, list[str]]:
@@ -386,42 +401,21 @@ def _disabled(patterns: object) -> Callable[[Chunk], bool] | None:
     return lambda chunk: any(fnmatchcase(chunk.function, str(pattern)) for pattern in patterns)
 
 
-def _only(plan: Plan, id_: str) -> Plan:
+def _only(plan: Plan, id_: str, delays: Delays) -> Plan:
     """The chunks with this ID and whatever they need."""
     from saltern.plan.subset import subset
 
     places = [place for place, chunk in enumerate(plan.chunks) if chunk.id == id_]
     if not places:
+        inside = delays.inside(id_, "which runs after the state that calls it: ask for that one")
         raise OperationError(
             Diagnostic(
                 code="id-unknown",
                 what=f"no state of this run has the ID {id_!r}",
-                fix=did_you_mean(id_, {chunk.id for chunk in plan.chunks}),
+                fix=inside or did_you_mean(id_, {chunk.id for chunk in plan.chunks}),
             )
         )
     return subset(plan, places)
-
-
-def _tie(plan: Plan, owner: int, place: int) -> str:
-    """The requisite by which one chunk pulls another."""
-    size = len(plan.chunks)
-    for need in plan.needs.get(owner, ()):
-        if need.on == place or (need.on >= size and place in plan.barriers[need.on - size]):
-            return need.kind.name
-    return "a requisite"  # of what it is rehearsed for
-
-
-def _reason(plan: Plan, place: int) -> str:
-    chunk = plan.chunks[place]
-    if place in plan.pulled_by:
-        by = plan.pulled_by[place]
-        puller = f"{plan.chunks[by].function} {plan.chunks[by].id!r}"
-        if place in plan.preparers.get(by, ()):
-            return f"prepares for {puller} (prereq)"
-        return f"pulled forward by {_tie(plan, by, place)} of {puller}"
-    if "order" in chunk.words:
-        return f"order: {chunk.order}"
-    return "definition order"
 
 
 def _no_states(warnings: list[Diagnostic]) -> Report:

@@ -55,8 +55,10 @@ class Frames:
         try:
             if again:
                 session.refresh(again)
+            _remember(call)
             returned = previous(call)
-            suspect = any(self._suspect[-1:]) or _is_suspect([returned, target.context])
+            suspect = any(self._suspect[-1:]) or call.told.suspect or _is_suspect([returned, target.context])
+            returned["delayed"] = [*call.told.returns]
             document = rendered(session, target, returned)
             loader = RenderedLoader(session, document, target.name if target.block else "")
             plan = planned(
@@ -158,31 +160,37 @@ def _complete(session: Session, scope: BlockScope) -> None:
 
 
 def previous(call: Call) -> dict[str, object]:
-    """``prev_ret``: a copy of all that the caller said, and of what its earlier targets came to."""
+    """``prev_ret``: a copy of all that the caller said, without what its earlier targets came to."""
     from copy import deepcopy
 
+    shaped = _shaped(replace(call.answer, result=call.result))
+    shaped["sub_states"] = [_shaped(answer) for answer in call.steps]
+    shaped["__id__"] = call.answer.chunk.id
+    return deepcopy(shaped)
+
+
+def _remember(call: Call) -> None:
+    """What the target before this one came to joins the returns of all before."""
+    from copy import deepcopy
+
+    told = call.told
+    fresh = deepcopy([_shaped(answer) for answer in call.earlier[len(told.returns) :]])
+    told.returns += fresh
+    told.suspect = told.suspect or _is_suspect(fresh)
+
+
+def _shaped(answer: Answer) -> dict[str, object]:
     from saltern.report.salt import returned, time_of_day
 
-    clock = time_of_day()
-    chunk = call.answer.chunk
-
-    def one(answer: Answer) -> dict[str, object]:
-        shaped = returned(answer, clock)
-        return {
-            "duration": 0.0,
-            "start_time": "",
-            **shaped,
-            "__state_ran__": answer.result.ran,
-            "state": answer.chunk.state,
-            "fun": answer.chunk.fun,
-            "data": answer.result.data,
-        }
-
-    shaped = one(replace(call.answer, result=call.result))
-    shaped["sub_states"] = [one(answer) for answer in call.steps]
-    shaped["delayed"] = [one(answer) for answer in call.earlier]
-    shaped["__id__"] = chunk.id
-    return deepcopy(shaped)
+    return {
+        "duration": 0.0,
+        "start_time": "",
+        **returned(answer, time_of_day()),
+        "__state_ran__": answer.result.ran,
+        "state": answer.chunk.state,
+        "fun": answer.chunk.fun,
+        "data": answer.result.data,
+    }
 
 
 def _public(variables: Mapping[str, object]) -> dict[str, object]:

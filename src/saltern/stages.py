@@ -99,11 +99,11 @@ class Delays(Struct):
     def unused(self) -> list[Block]:
         return [block for definition, block in self.defined.items() if definition not in self.called]
 
-    def inside(self, id_: str) -> str:
+    def inside(self, id_: str, why: str = "and requisites stay in their scope") -> str:
         """Where an ID stands that no state of the scope has: a block that is not rendered yet."""
         for block in self.defined.values():
             if re.search(rf"^['\"]?{re.escape(id_)}['\"]?:", block.text, re.MULTILINE):
-                return f"it is inside block {block.name!r} ({block.mark}), and requisites stay in their scope"
+                return f"it is inside block {block.name!r} ({block.mark}), {why}"
         return ""
 
 

@@ -9,6 +9,7 @@ from saltern.modules.registry import Registry
 from tools.reference import errors, modules, tables
 
 TARGET = Path(__file__).parent.parent.parent / "docs" / "reference"
+CODES = "../../src/saltern/views/codes.json"  # the page of errors as data, in the package
 BY_HAND = frozenset({"index.md", "delayed.md", "step-format.md"})
 
 
@@ -16,6 +17,7 @@ def pages() -> dict[str, str]:
     """Every generated page: its path below docs/reference, and its text."""
     made = {name: make() for name, make in tables.PAGES.items()}
     made["errors.md"] = errors.errors()
+    made[CODES] = errors.shipped()
     made |= modules.pages(Registry())
     return made
 

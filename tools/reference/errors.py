@@ -122,6 +122,29 @@ def notes() -> Mapping[str, str]:
     return {str(code): str(text).strip() for code, text in written.items()}
 
 
+def shipped() -> str:
+    """The same as data, for ``saltern explain CODE``."""
+    import json
+
+    written = notes()
+    codes = {
+        problem.code: {
+            "note": _unlinked(written.get(problem.code, "")),
+            "warning": problem.warning,
+            "rule": problem.code in RULES,
+            "says": problem.texts,
+            "advises": problem.fixes,
+        }
+        for problem in collect().values()
+    }
+    return json.dumps(codes, indent=1, ensure_ascii=False) + "\n"
+
+
+def _unlinked(text: str) -> str:
+    """A terminal follows no links: the words stay, and the page that is not beside this one is named."""
+    return re.sub(r"\[([^\]]+)\]\(([^)]+)\)", r"\1 (docs: \2)", text).replace("../", "")
+
+
 def errors() -> str:
     written = notes()
     parts = [

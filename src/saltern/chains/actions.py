@@ -220,11 +220,17 @@ class Reboot(Body, frozen=True, kw_only=True):
 
     when: Literal["always", "needed"] = "always"
     notice: Seconds = 0
+    start_deadline: Seconds = 600
+    return_deadline: Seconds = 600
     checks: list[Text] = []
 
-    def call(self, salt: bool) -> Call:  # noqa: ARG002
-        minutes = max(1, round(self.notice / 60))  # so that this run ends before the machine does
-        return _module("system.reboot", at_time=minutes)
+    def call(self, salt: bool) -> Call:
+        if salt:
+            minutes = max(1, round(self.notice / 60))  # so that this run ends before the machine does
+            return _module("system.reboot", at_time=minutes)
+        usual = {name: getattr(self, name) for name in ("notice", "start_deadline", "return_deadline")}
+        args = {"only_on_pending_reboot": self.when == "needed", **usual, **_given(checks=self.checks)}
+        return Call("system.reboot", args)
 
 
 class Agent(Body, frozen=True, kw_only=True):

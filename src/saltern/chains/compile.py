@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from saltern.chains.document import Action, Chain
+from saltern.modules.chunks import chunk_name
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
-    """Actions that run in one go. ``barrier``, if there is one, comes last: after it the next chunk begins."""
+    """Actions that run in one go; a ``barrier`` comes last, and the next chunk begins after it."""
 
     number: int
     name: str
     actions: tuple[Action, ...] = ()
     barrier: Action | None = None
+
+    @property
+    def steps(self) -> tuple[Action, ...]:
+        """The barrier among them."""
+        return (*self.actions, self.barrier) if self.barrier else self.actions
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -28,18 +32,10 @@ class Plan(Struct, frozen=True, kw_only=True):
     @property
     def steps(self) -> tuple[Action, ...]:
         """In their order, barriers among them."""
-        return tuple(
-            action
-            for chunk in self.chunks
-            for action in (*chunk.actions, *((chunk.barrier,) if chunk.barrier else ()))
-        )
+        return tuple(action for chunk in self.chunks for action in chunk.steps)
 
     def chunk_of(self, action: str) -> Chunk:
-        return next(
-            chunk
-            for chunk in self.chunks
-            if action in {one.id for one in (*chunk.actions, chunk.barrier) if one is not None}
-        )
+        return next(chunk for chunk in self.chunks if action in {one.id for one in chunk.steps})
 
 
 def plan_for(chain: Chain, system: str) -> Plan:
@@ -61,20 +57,6 @@ def plan_for(chain: Chain, system: str) -> Plan:
         for number, (own, barrier) in enumerate(groups, 1)
     )
     return Plan(chain=chain, system=system, chunks=chunks)
-
-
-def chunk_name(chain: str, system: str, number: int) -> str:
-    return f"actionchain_{chain}_{safe(system)}_{number}"
-
-
-def safe(system: str) -> str:
-    """A dot in the name of an SLS is a directory. A name that had to change keeps a mark of what it was."""
-    if re.fullmatch(r"[A-Za-z0-9_-]+", system):
-        return system
-    from hashlib import sha256
-
-    mark = sha256(system.encode()).hexdigest()[:6]
-    return f"{re.sub(r'[^A-Za-z0-9_-]', '_', system)}_{mark}"
 
 
 def state_id(action: str) -> str:

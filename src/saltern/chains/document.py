@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, ValidationError, convert
 
-from saltern.chains.actions import KINDS, Body, Kind, Names, Seconds, Text
+from saltern.chains.actions import KINDS, Body, Kind, Names, Safety, Seconds, Text
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.source import Mark, Path
 
@@ -64,6 +64,11 @@ class Action(Struct, frozen=True, kw_only=True):
     @property
     def stops(self) -> bool:
         return self.policy.on_failure == "stop"
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether to run it a second time is no harm."""
+        return self.row.safety is Safety.REPEATED or self.policy.resume == "rerun"
 
     def meant_for(self, system: str) -> bool:
         return not self.targets or any(fnmatchcase(system, target) for target in self.targets)

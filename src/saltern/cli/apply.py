@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import (
+    PROFILE_ROW,
     STATE_ROWS,
     TREE_ROWS,
     mapping_value,
@@ -23,6 +25,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError, SalternErro
 from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
+    from saltern.cli.profile import Profile
     from saltern.engine import Request
     from saltern.language.events import Event, Report
     from saltern.report.lines import Lines
@@ -35,9 +38,11 @@ examples:
   saltern apply web --file-root ./states
   saltern apply --test                       the highstate, without changing anything
   saltern apply web --out json | jq .
+  saltern apply web.plan                     what `saltern plan web -o web.plan` has shown, and nothing else
 
 exit codes: 0 ok, 1 usage or surroundings, 2 a state failed, 3 the states do not compile,
-4 something changed (with --detailed-exitcode), 5 the pillar does not compile
+4 something changed (with --detailed-exitcode), 5 the pillar does not compile,
+6 the machine reboots, and the run goes on after that
 """
 
 
@@ -50,7 +55,7 @@ LINE = CommandLine(
             dest="sls",
             metavar="SLS",
             many=True,
-            help="names of state files, such as web or web.nginx; patterns are fine",
+            help="names of state files, such as web or web.nginx; patterns are fine. Or the file of a plan",
         ),
     ),
     rows=(
@@ -83,11 +88,31 @@ LINE = CommandLine(
             help="wait at most so long for another run on this machine to end; 0 refuses at once",
         ),
         Row(
+            flag="--failed-from",
+            dest="failed_from",
+            metavar="RUN",
+            help="only what failed or was not reached in an earlier run, and what needs it; no SLS is named",
+        ),
+        Row(
             flag="--no-journal",
             dest="no_journal",
             kind="on",
             default=False,
             help="write nothing down: such a run cannot be resumed, and is not in `saltern runs`",
+        ),
+        Row(
+            flag="--check-idempotent",
+            dest="check_idempotent",
+            kind="on",
+            default=False,
+            help="apply twice, and fail if the second run changes something",
+        ),
+        Row(
+            flag="--replan",
+            dest="replan",
+            kind="on",
+            default=False,
+            help="with the file of a plan: make it anew, show it and save it; apply nothing",
         ),
         *TREE_ROWS,
         *output_rows("highstate"),
@@ -108,60 +133,103 @@ LINE = CommandLine(
             default=False,
             help="show every state that a failure kept from running, and the data of each",
         ),
+        PROFILE_ROW,
     ),
 )
 
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # an SLS is named, and no file
+        from saltern.cli.approved import apply_file
+
+        return apply_file(args, args.sls[0])
     try:
-        engine = session(args, test=args.test, failhard=args.failhard, strict=args.strict)
-        report = _applied(args, engine)
+        engine = _session(args)
+        request = request_of(args)
+        report = _applied(args, engine, request)
     except SalternError as problem:
         _problems_as_data(args, problem)
         raise
-    return exit_code(report, detailed=args.detailed_exitcode)
+    code = exit_code(report, detailed=args.detailed_exitcode)
+    if args.check_idempotent and code in (exits.OK, exits.CHANGED):
+        from saltern.cli.again import changes_again
+
+        return exits.FAILED if changes_again(args, _session(args), request) else code
+    return code
+
+
+def _session(args: SimpleNamespace) -> Session:
+    return session(args, test=args.test, failhard=args.failhard, strict=args.strict)
 
 
 def exit_code(report: Report, *, detailed: bool = False) -> int:
     from saltern.report.verdict import changed, failed
-    from saltern.runtime.world import INTERRUPTED
+    from saltern.runtime.barriers import INTERRUPTED, REBOOTING
 
     if report.stopped == INTERRUPTED:
         return exits.INTERRUPTED
+    if report.stopped == REBOOTING:
+        return exits.REBOOTING
     if failed(report):
         return exits.FAILED
     return exits.CHANGED if detailed and changed(report) else exits.OK
 
 
-def _applied(args: SimpleNamespace, engine: Session) -> Report:
+def request_of(args: SimpleNamespace) -> Request:
     from saltern.engine import Request
 
-    request = Request(
+    return Request(
         sls=tuple(name for word in args.sls for name in word.split(",") if name),
         saltenv=args.saltenv,
         exclude=_excluded(args.exclude),
         template=args.template,
         id=args.only_id,
     )
-    report = watched(args, lambda tell: _run(args, engine, request, tell))
+
+
+def _applied(args: SimpleNamespace, engine: Session, request: Request) -> Report:
+    profile = None
+    if args.profile:
+        from saltern.cli.profile import Profile
+
+        profile = Profile(engine)
+    if args.failed_from and (request.sls or request.template or request.id or engine.settings.test):
+        what = "--failed-from says what is run: name no SLS, no template and no ID beside it, and no --test"
+        raise OperationError(Diagnostic(code="option-shape", what=what))
+    report = watched(args, lambda tell: run(args, engine, request, tell, profile))
+    if report.stopped:
+        from saltern.cli.onward import onward
+
+        return onward(args, engine, report)
     tell_report(args, engine, report)
+    if profile is not None:
+        profile.write(report, sys.stderr, colour=args.color)
     return report
 
 
-def _run(args: SimpleNamespace, engine: Session, request: Request, tell: Recorder | None) -> Report:
+def run(
+    args: SimpleNamespace,
+    engine: Session,
+    request: Request,
+    tell: Recorder | None,
+    profile: Profile | None = None,
+) -> Report:
     """A test run does nothing, so it needs no journal."""
+    settled = _settle if profile is None else profile.between(_settle)
     if engine.settings.test or args.no_journal:
         from saltern.engine import apply
 
-        return apply(engine, request, tell, compiled=_settle)
+        return apply(engine, request, tell, compiled=settled)
     from saltern import durable
 
     ask = durable.Ask(
         queue=seconds(args.queue, engine.settings.queue_runs),
         pillar=mapping_value("--pillar", args.pillar),
     )
-    return durable.apply(engine, request, tell, ask, compiled=_settle)
+    if args.failed_from:
+        return durable.apply_failed(engine.settings, args.failed_from, tell, ask)
+    return durable.apply(engine, request, tell, ask, compiled=settled)
 
 
 def seconds(text: str | None, usual: float) -> float:

@@ -14,10 +14,18 @@ class Command(Struct, frozen=True):
 
 COMMANDS: dict[str, Command] = {
     "apply": Command("apply states to this machine", "apply"),
+    "plan": Command("show what would change, for a person to approve; -o keeps it for apply", "plan"),
     "show": Command("show what would be applied: high data, low data, order, top, pillar, grains …", "show"),
     "resume": Command("go on with a run that broke", "resume"),
     "runs": Command("list the runs of this machine", "runs"),
+    "chain": Command("run action chains, which go on after reboots", "chain"),
+    "install-service": Command(
+        "go on with broken and rebooting runs when the machine boots", "install_service"
+    ),
     "check": Command("compile everything without running it, and tell every problem", "check"),
+    "explain": Command("tell why a state runs where it runs, or what an error code means", "explain"),
+    "graph": Command("draw the requisites and the order: HTML, SVG, dot or mermaid", "graph"),
+    "report": Command("write a run as one HTML page", "report"),
     "single": Command("apply one state, without any file", "single"),
     "call": Command("call one execution function", "call"),
     "docs": Command("print what a module or a function does and takes", "docs"),

@@ -8,6 +8,7 @@ FAILED = 2
 COMPILE = 3
 CHANGED = 4
 PILLAR = 5
+REBOOTING = 6
 BUG = 70
 INTERRUPTED = 130
 
@@ -18,6 +19,7 @@ EXITS: dict[int, str] = {
     COMPILE: "the states do not compile; nothing was run. `check`: there are errors",
     CHANGED: "with --detailed-exitcode: all is well, and something changed or would change",
     PILLAR: "the pillar does not compile; nothing was run",
+    REBOOTING: "the machine goes down, or is to; the run goes on after its boot",
     BUG: "saltern itself failed; the message says where the details are",
     INTERRUPTED: "interrupted by a key or a signal; what was done is reported",
 }

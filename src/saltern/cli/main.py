@@ -25,7 +25,7 @@ saltern COMMAND --help says more; saltern --version prints the version.
 def run(argv: list[str]) -> int:
     """The exit code of one command line."""
     if not argv or argv[0] in ("-h", "--help", "help"):
-        rows = "\n".join(f"  {name:<8} {command.help}" for name, command in COMMANDS.items())
+        rows = "\n".join(f"  {name:<15} {command.help}" for name, command in COMMANDS.items())
         print(USAGE.format(commands=rows), end="")
         return exits.OK if argv else exits.SURROUNDINGS
     name, rest = argv[0], argv[1:]

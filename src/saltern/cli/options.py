@@ -92,6 +92,15 @@ def output_rows(default: str) -> tuple[Row, ...]:
     )
 
 
+PROFILE_ROW = Row(
+    flag="--profile",
+    dest="profile",
+    kind="on",
+    default=False,
+    group="output",
+    help="say on stderr where the time went: phases, files, states",
+)
+
 # How the report of a run is laid out.
 STATE_ROWS: tuple[Row, ...] = (
     Row(

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.apply import LINE as APPLY
-from saltern.cli.apply import exit_code, tell_report, watched
-from saltern.cli.arguments import CommandLine, Word, parse
+from saltern.cli.apply import exit_code, watched
+from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows, session
+from saltern.language.diagnostics import SalternError
 from saltern.language.events import Report
+
+if TYPE_CHECKING:
+    from saltern.runtime.ports import Recorder
+    from saltern.session import Session
 
 OWN = ("--sub-states", "--expand", "--detailed-exitcode")
 LINE = CommandLine(
@@ -19,6 +26,13 @@ LINE = CommandLine(
     "failed, unless its 'resume' says rerun or skip.",
     words=(Word(dest="run", metavar="RUN", many=True, help="its number, as `saltern runs` lists it"),),
     rows=(
+        Row(
+            flag="--boot",
+            dest="boot",
+            kind="on",
+            default=False,
+            help="for init scripts: all runs that broke, in their order; not those that a user interrupted",
+        ),
         *(row for row in APPLY.rows if row.flag in OWN),
         *TREE_ROWS,
         *output_rows("highstate"),
@@ -28,24 +42,50 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    from saltern.durable import resume
-
     args = parse(LINE, argv)
     if len(args.run) > 1:
         print("saltern resume: name one run", file=sys.stderr)
         return exits.SURROUNDINGS
     engine = session(args)
+    if args.boot:
+        return _all(args, engine)
+    code = _one(args, engine, args.run[0] if args.run else None)
+    if code is None:
+        print("saltern: no run is broken; there is nothing to go on with", file=sys.stderr)
+    return code or exits.OK
+
+
+def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
+    """None: there is nothing to go on with."""
+    from saltern.cli.onward import onward, words_again
+    from saltern.durable import resume
+
     found: list[Report] = []
 
-    def work(tell: object) -> Report:
-        report = resume(engine.settings, args.run[0] if args.run else None, tell)  # type: ignore[arg-type]
+    def work(tell: Recorder | None) -> Report:
+        report = resume(engine.settings, jid, tell, onward=words_again(args))
         if report is not None:
             found.append(report)
         return report or Report()
 
     watched(args, work)
     if not found:
-        print("saltern: no run is broken; there is nothing to go on with", file=sys.stderr)
-        return exits.OK
-    tell_report(args, engine, found[0])
-    return exit_code(found[0], detailed=args.detailed_exitcode)
+        return None
+    report = onward(args, engine, found[0])
+    return exit_code(report, detailed=args.detailed_exitcode)
+
+
+def _all(args: SimpleNamespace, engine: Session) -> int:
+    """The one that is named first, then the others. One that cannot be resumed is no hindrance for them."""
+    from saltern.journal.runs import Runs
+    from saltern.report.diagnostics import show
+
+    worst = exits.OK
+    for jid in dict.fromkeys([*args.run, *Runs(engine.settings).broken()]):
+        try:
+            code = _one(args, engine, jid)
+        except SalternError as problem:
+            show(problem.diagnostics, sys.stderr, colour=False)
+            code = exits.SURROUNDINGS
+        worst = max(worst, code or exits.OK)
+    return worst

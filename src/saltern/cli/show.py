@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, mapping_value, output_options, output_rows, session, yaml_value
+from saltern.cli.options import (
+    PROFILE_ROW,
+    TREE_ROWS,
+    mapping_value,
+    output_options,
+    output_rows,
+    session,
+    yaml_value,
+)
 from saltern.language.diagnostics import Diagnostics, SalternError
 
 if TYPE_CHECKING:
@@ -68,6 +76,7 @@ LINE = CommandLine(
         ),
         *TREE_ROWS,
         *output_rows("nested"),
+        PROFILE_ROW,
     ),
 )
 
@@ -84,7 +93,7 @@ def main(argv: list[str]) -> int:
     found = Diagnostics()
     try:
         engine = session(args)
-        value = _value(args, engine, found)
+        value = _profiled(args, engine, found) if args.profile else _value(args, engine, found)
         found.check()
     except SalternError as problem:
         problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
@@ -142,6 +151,15 @@ def _print_order(rows: Any) -> None:
 
 # What reads better than nested data.
 PLAINLY: dict[str, Callable[[Any], None]] = {"rendered": _print_rendered, "order": _print_order}
+
+
+def _profiled(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:
+    from saltern.cli.profile import Profile
+
+    profile = Profile(engine)
+    value = _value(args, engine, found)
+    profile.write(None, sys.stderr, colour=args.color)
+    return value
 
 
 def _value(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:

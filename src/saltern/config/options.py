@@ -112,6 +112,12 @@ OPTIONS: dict[str, Option] = {
             "Where journals of runs are kept; if not set, `/var/lib/saltern`, or below the user's home.",
         ),
         Option("queue_runs", SECONDS, 600, "How long a run waits for another one to end; 0: not at all."),
+        Option(
+            "reboot_command",
+            TEXTS,
+            [],
+            "The program that reboots this machine, and its arguments; if not set, the machine's own.",
+        ),
         Option("keep_runs", NUMBER, 100, "How many runs `saltern runs` remembers."),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
         Option("state_events", FLAG, False, "Tell an event for every finished state."),

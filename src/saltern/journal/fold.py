@@ -11,6 +11,7 @@ from saltern.journal.codec import brief_in
 from saltern.journal.store import Record
 
 Body = dict[str, Any]
+PAUSED = {"reboot": "rebooting", "update": "updating"}  # a kind of barrier → the status of its run
 INTERRUPTED = ("interrupted", "terminated")  # by a user; by whoever ends processes, as a shutdown does
 
 
@@ -36,6 +37,7 @@ class RunState(Struct):
     scopes: dict[str, ScopeState] = field(default_factory=dict)
     steps: dict[int, list[Body]] = field(default_factory=dict)  # parent's number → its sub states
     lost: dict[int, list[Body]] = field(default_factory=dict)  # the same, of calls that broke with the run
+    barriers: list[Body] = field(default_factory=list)  # with the ``outcome`` that each had
     end: Body | None = None
     resumed: int = 0
     records: int = 0
@@ -59,8 +61,20 @@ class RunState(Struct):
         ]
 
     @property
+    def open_barriers(self) -> list[Body]:
+        """Asked for, and not known to be crossed."""
+        return [body for body in self.barriers if not body["outcome"]]
+
+    def barrier(self, scope: str, place: int) -> Body | None:
+        """The last that a state has asked for."""
+        found = [body for body in self.barriers if (body["scope"], body["place"]) == (scope, place)]
+        return {**found[-1], "times": len(found)} if found else None
+
+    @property
     def status(self) -> str:
         """``running`` is for whoever knows that its process lives."""
+        if self.open_barriers and (self.end is None or self.end["stopped"] in INTERRUPTED):
+            return PAUSED[self.open_barriers[0]["kind"]]
         if self.end is None:
             return "broken" if self.has_plan else "unbegun"
         if self.end["stopped"] in INTERRUPTED:
@@ -86,8 +100,8 @@ def _head(state: RunState, body: Body) -> None:
     state.head = body
 
 
-def _resumed(state: RunState, _body: Body) -> None:
-    state.resumed += 1
+def _resumed(state: RunState, body: Body) -> None:
+    state.resumed += not body.get("planned")  # to go on after a barrier is no trouble
     state.end = None
     lose_steps(state)
 
@@ -96,6 +110,7 @@ def lose_steps(state: RunState) -> None:
     """What a call had done when it broke is not what the state came to: it may be called again."""
     known = {body["answer"]["number"] for one in state.scopes.values() for body in one.done.values()}
     known |= {body["answer"]["number"] for one in state.scopes.values() for body in one.listened.values()}
+    known |= {body["number"] for body in state.barriers if body["when"] == "after"}
     for parent in sorted(state.steps):
         if parent in known:
             known.update(body["number"] for body in state.steps[parent])
@@ -114,6 +129,9 @@ def _plan(state: RunState, body: Body) -> None:
 def _started(state: RunState, body: Body) -> None:
     state.scope(body["scope"]).started[body["place"]] = body
     _counted(state, body)
+    for barrier in state.barriers:
+        if (barrier["scope"], barrier["place"]) == (body["scope"], body["place"]):
+            barrier["fresh"] = not barrier["outcome"]  # called again since
 
 
 def _done(state: RunState, body: Body) -> None:
@@ -158,6 +176,28 @@ def _listened(state: RunState, body: Body) -> None:
     _counted(state, body["answer"])
 
 
+def _barrier(state: RunState, body: Body) -> None:
+    state.barriers.append({**body, "outcome": "", "armed": [], "fresh": True})
+    _counted(state, body)
+
+
+def _armed(state: RunState, body: Body) -> None:
+    for barrier in state.open_barriers:
+        if barrier["kind"] == body["kind"]:
+            barrier["armed"] = [*barrier["armed"], body]
+
+
+def _crossed(state: RunState, body: Body) -> None:
+    """``why`` says that it was not, and never will be."""
+    for barrier in state.open_barriers:
+        if barrier["kind"] == body["kind"]:
+            barrier |= {
+                "outcome": "failed" if body["why"] else "crossed",
+                "why": body["why"],
+                "now": body["now"],
+            }
+
+
 def _end(state: RunState, body: Body) -> None:
     state.end = body
 
@@ -176,5 +216,8 @@ _READERS: dict[str, Any] = {
     "frame-end": _frame_ended,
     "stand-in": _stand_in,
     "listened": _listened,
+    "barrier": _barrier,
+    "armed": _armed,
+    "crossed": _crossed,
     "end": _end,
 }

@@ -1,12 +1,13 @@
 """Writes down what a run does, and knows what it did before it broke. Implements ``runtime.ports.Journal``.
 
 The rule: what is about to act is on disk before it acts (``system.effects`` says when that is); what has
-changed something is on disk before the next step. All else rides along.
+changed something outlives this process before the next step, and a loss of power before the next effect.
+All else rides along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from saltern.journal.codec import (
     Body,
@@ -20,16 +21,18 @@ from saltern.journal.codec import (
     result_in,
     result_out,
 )
-from saltern.journal.fold import INTERRUPTED, RunState, ScopeState, lose_steps
-from saltern.journal.store import Writer
+from saltern.journal.fold import INTERRUPTED, RunState, ScopeState, fold, lose_steps
+from saltern.journal.store import Record, Writer
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
+from saltern.runtime.barriers import Barrier
 from saltern.runtime.ports import Begun, Known, Planner
 from saltern.runtime.resuming import is_once
+from saltern.system.faults import point
 
 
 class Recorder:
@@ -43,11 +46,23 @@ class Recorder:
 
     # -- what happens ----------------------------------------------------------------------------
 
-    def begin(self, head: Mapping[str, object], plan: Plan, sources: Mapping[str, str]) -> None:
-        """Before anything acts: who asked for what, from which texts, and what will be done."""
+    def begin(
+        self,
+        head: Mapping[str, object],
+        plan: Plan,
+        sources: Mapping[str, str],
+        before: Sequence[tuple[str, Body]] = (),
+    ) -> None:
+        """Before anything acts: who asked for what, from which texts, and what will be done.
+
+        ``before`` are records of an earlier run which stand for this one, too.
+        """
         self._writer.add("run", head)
         self._writer.add("sources", sources)
         self._writer.add("plan", plan_out(plan))
+        for kind, body in before:
+            self._writer.add(kind, body)
+        self._past = fold(Record(0, kind, body) for kind, body in (("sources", dict(sources)), *before))
 
     def resumed(self, head: Mapping[str, object]) -> None:
         self._writer.add("resumed", head)
@@ -75,14 +90,25 @@ class Recorder:
         if short is not None:
             self._writer.add_row(short)
             if is_once(chunk):
-                self._writer.sync()
+                self._writer.save()
             return
         body = {"scope": scope, "place": place, "answer": answer_out(answer)}
         if result is not answer.result and (chunk.delayed or "register" in chunk.words):
             body["result"] = result_out(result)  # hidden from reports, needed by what comes later
         self._writer.add("done", body)
         if result.changes or (result.ran and is_once(chunk)):
-            self._writer.sync()
+            self._writer.save()
+
+    def barrier(self, scope: str, place: int, begun: Begun, barrier: Barrier, result: Result) -> None:
+        """What a state asks for, durable: from here on, whoever reads this knows what is to be done."""
+        from saltern.journal.barriers import asked_for
+
+        self._begun.pop((scope, place), None)
+        body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
+        self._writer.add("barrier", {**body, **asked_for(barrier), "result": result_out(result)})
+        point("barrier.asked")
+        self.sync()
+        point("barrier.kept")
 
     def step(self, answer: Answer) -> None:
         self._writer.add("step", answer_out(answer, chunk=True))
@@ -126,7 +152,7 @@ class Recorder:
 
     @property
     def resuming(self) -> bool:
-        return self._past.records > 0
+        return bool(self._past.scopes)
 
     @property
     def number(self) -> int:
@@ -146,6 +172,20 @@ class Recorder:
             answer = answer_in(body["answer"], chunk)
             raw = result_in(body["result"]) if "result" in body else answer.result
             return Known(answer=answer, result=raw, steps=self._steps(answer.number))
+        barrier = self._past.barrier(scope, place) if self._past.barriers else None
+        if barrier is not None:
+            from saltern.journal.barriers import crossing_of
+
+            begun, steps = (
+                _begun(barrier),
+                self._past.steps if barrier["when"] == "after" else self._past.lost,
+            )
+            return Known(
+                started=begun,
+                result=result_in(barrier["result"]),
+                steps=self._steps(begun.number, steps),
+                crossing=crossing_of(barrier),
+            )
         if place in state.started:
             begun = _begun(state.started[place])
             return Known(started=begun, steps=self._steps(begun.number, self._past.lost))

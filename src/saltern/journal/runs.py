@@ -41,7 +41,7 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 WITHIN = "SALTERN_RUN"  # in the environment of what a run starts: its number
 PATIENCE = 2.0  # seconds of waiting before it is told
-RESUMABLE = frozenset({"broken", "interrupted"})
+RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
 MOST_RESUMED = 5  # times that a boot goes on with the same run
 
 
@@ -111,7 +111,7 @@ class Runs:
         holder = self.holder()
         for jid in self.jids():
             try:
-                running = holder is not None and holder.jid == jid
+                running = holder is not None and holder.jid == jid and _lives(holder.pid)
                 yield summary(jid, self._read(jid), running=running)
             except Damaged:
                 yield Summary(jid=jid, status="damaged")
@@ -227,6 +227,17 @@ def _take(file: int, wait: float) -> None:
             time.sleep(min(0.005 + waited / 10, 0.2, wait - waited))
 
 
+def _lives(pid: int) -> bool:
+    """A parallel state may go on, and keep the lock, when the process that ran it is gone."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # of another user
+    return True
+
+
 def _held(file: int) -> Held:
     try:
         return json.decode(os.pread(file, 4096, 0), type=Held)
@@ -248,7 +259,7 @@ def summary(jid: str, state: RunState, *, running: bool = False) -> Summary:
         status="running" if running and state.end is None else state.status,
         started=state.head.get("started", 0.0),
         took=(state.end or {}).get("took", 0.0),
-        asked=" ".join(request.get("sls") or []) or "highstate",
+        asked=" ".join(request.get("sls") or []) or request.get("template") or "highstate",
         done=len(answers),
         failed=sum(answer["result"]["outcome"] is False for answer in answers),
         changed=sum(bool(answer["result"]["changes"]) for answer in answers),

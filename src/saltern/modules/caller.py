@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,6 +16,9 @@ from saltern.modules.api import StateFunction
 from saltern.modules.context import Context, Run
 from saltern.modules.params import BadArgument, bind
 from saltern.modules.registry import AnyState, Registry, schema
+
+if TYPE_CHECKING:
+    from saltern.runtime.barriers import Crossing
 
 Emit = Callable[[SubResult], None]
 NOT_RUN = 127  # what a shell says of a command it cannot start
@@ -136,6 +140,9 @@ class ModuleCaller:
             return os.path.lexists(path)
         except ValueError:  # a NUL byte: no such path can be
             return False
+
+    def arrived(self, crossing: Crossing | None) -> None:
+        self._run.crossing = crossing
 
     def refresh(self, what: frozenset[str]) -> None:
         self._run.refresh(what)

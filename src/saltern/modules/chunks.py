@@ -8,10 +8,13 @@ before anything is done, so that neither a crash nor a reboot loses the place, a
 when the machine went down is never begun a second time by itself.
 """
 
+# ruff: noqa: F821 - a real Salt gives the names with two underscores
+
 from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,6 +22,7 @@ from typing import Any
 FILE = "saltern_actionchain.json"
 __virtualname__ = "actionchains"
 __func_alias__ = {"next_": "next"}
+__load__ = ["start", "next_", "finish", "resume", "updated"]
 __salt__: Mapping[str, Callable[..., Any]]
 __opts__: Mapping[str, Any]
 __grains__: Mapping[str, Any]
@@ -28,6 +32,21 @@ Pointer = dict[str, str]
 
 class Refused(Exception):
     """The text says why, and what to do."""
+
+
+def chunk_name(chain: str, system: str, number: int) -> str:
+    """The name of its SLS."""
+    return f"actionchain_{chain}_{safe(system)}_{number}"
+
+
+def safe(system: str) -> str:
+    """A dot in the name of an SLS is a directory. A name that had to change keeps a mark of what it was."""
+    if re.fullmatch(r"[A-Za-z0-9_-]+", system):
+        return system
+    from hashlib import sha256
+
+    mark = sha256(system.encode()).hexdigest()[:6]
+    return f"{re.sub(r'[^A-Za-z0-9_-]', '_', system)}_{mark}"
 
 
 # -- the file ---------------------------------------------------------------------------------------
@@ -144,8 +163,7 @@ def _apply(chunk: str) -> object:
 
 def start(actionchain_id: str, system: str = "") -> object:
     """Run a chain on this system, from its first chunk."""
-    name = system or __grains__["id"]
-    return begin(_path(), f"actionchain_{actionchain_id}_{name}_1", _apply)
+    return begin(_path(), chunk_name(actionchain_id, system or __grains__["id"], 1), _apply)
 
 
 def next_(chunk: str, after: str = "") -> bool:

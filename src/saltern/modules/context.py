@@ -11,6 +11,7 @@ from saltern.modules.outbox import Outbox
 if TYPE_CHECKING:
     from saltern.config.settings import Settings
     from saltern.language.chunk import Chunk
+    from saltern.runtime.barriers import Crossing
     from saltern.system.clock import Clock
     from saltern.system.host import Host
 
@@ -105,6 +106,7 @@ class Run:
         "chunks",
         "clock",
         "context",
+        "crossing",
         "files",
         "functions",
         "grains",
@@ -144,6 +146,7 @@ class Run:
         self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
         self.states: States | None = None  # of who made the run, if it can compile
         self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
+        self.crossing: Crossing | None = None  # of the state that is called again after a barrier
         self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
 
 

@@ -88,6 +88,7 @@ STATES: tuple[str, ...] = (
     "x509",
 )
 FUNCTIONS: tuple[str, ...] = (
+    "actionchains",
     "aliases",
     "alternatives",
     "ansible",

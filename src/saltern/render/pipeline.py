@@ -14,12 +14,14 @@ from saltern.language.source import Mark, SlsRef
 from saltern.render.document import Document, Harvest, Rendered, find_word
 from saltern.render.document import place as place_in
 from saltern.render.jinja.door import Jinja
+from saltern.render.jinja.header import header_line
 from saltern.render.values import sls_names
 from saltern.render.yaml import USUAL, Limits, YamlProblem, read
 from saltern.render.yaml_places import locate
 from saltern.sources.tree import SlsSource, check_text
 
 FILE_RENDERERS = "file"
+SPELT_OUT = ("yaml", "json", "toml")  # whose data is in the text, word for word
 
 
 Others = Callable[[str], Callable[..., object] | None]
@@ -135,10 +137,12 @@ class Renderers:
         assert isinstance(home, Home)
         source = home.source
         given = {**self.allowed(values), **self._values(source)}
+        head = header_line(source.text)
         # Only YAML looks up its lines in the template; for others the blank lines above have to stay.
-        alone = [stage.name for stage in home.stages] == ["jinja", "yaml"]
+        alone = not head and [stage.name for stage in home.stages] == ["jinja", "yaml"]
         job = self._job(source, given, block.file, part=">".join(block.definition[1:]) if alone else "")
-        return self._document(block.text, job, default=home.stages, home=source, block=block, outer=scope)
+        text = head + block.text
+        return self._document(text, job, default=home.stages, home=source, block=block, outer=scope)
 
     def compiles(self, source: SlsSource, block: Block | None = None, scope: BlockScope = NO_BLOCKS) -> None:
         """Whether the template of a file or a block can be read at all; it is not rendered.
@@ -270,10 +274,11 @@ class Renderers:
             else:
                 data = self._data(stage, made, source, job)
         scope = NO_BLOCKS
-        if job.harvest is not None and (MARKER in made.text or job.harvest.blocks or own):
+        unread = last not in SPELT_OUT  # such data need not say in its text what it holds
+        if job.harvest is not None and (MARKER in made.text or job.harvest.blocks or own or unread):
             assert home is not None
             scope = _scope(own, job.harvest, outer, Home(home, stages))
-        above = len(source) - len(source.lstrip("\n")) if job.part else 0
+        above = block.line if block is not None and job.part else 0
         return Document(
             SlsRef(job.env, job.sls),
             data,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result
 
 INTERRUPTED = "the run was interrupted"
 REBOOTING = "the machine reboots; the run goes on after that"
@@ -49,11 +49,11 @@ def asked(result: Result) -> Barrier | None:
     if result.outcome is Outcome.FAILED:
         return None
     for kind in STOPS:
-        word = result.extra.get(kind)
-        ask = {}
-        if isinstance(word, Mapping):
-            word, ask = word.get("when"), {str(key): value for key, value in word.items() if key != "when"}
+        said = result.extra.get(kind)
+        wishes: Mapping[object, object] = said if isinstance(said, Mapping) else {"when": said}
+        word = wishes.get("when")
         if isinstance(word, str | bool) and word in WHEN:
+            ask = {str(key): value for key, value in wishes.items() if key != "when"}
             return Barrier(kind=kind, when=WHEN[word], ask=ask)
     return None
 
@@ -61,7 +61,8 @@ def asked(result: Result) -> Barrier | None:
 def refused(result: Result, barrier: Barrier, why: str) -> Result:
     """The answer of a state whose wish is not granted."""
     if barrier.when == "again":
-        return failed(f"it asked for a {barrier.kind} and to be called again: {why}", **result.data)
+        told = f"it asked for a {barrier.kind}, and to be called again after it: {why}"
+        return Result(outcome=Outcome.FAILED, comment=told, data=result.data)
     told = f"the {barrier.kind} that it asks for was not done: {why}"
     return replace(result, warnings=(*result.warnings, told))
 

@@ -14,9 +14,10 @@ from saltern.language.result import Outcome, Result, failed
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers, standing
+from saltern.runtime.barriers import PAUSES, STOPS, not_yet
 from saltern.runtime.frames import FATES, Fate, came, placeholder, refusal, stand_in
-from saltern.runtime.ports import Call, Unrendered
-from saltern.runtime.world import INTERRUPTED, World
+from saltern.runtime.ports import Call, Told, Unrendered
+from saltern.runtime.world import World
 from saltern.system.faults import point
 
 REFUSED = "refused"  # in a result: over the repeat limit, which is nobody else's failure
@@ -51,6 +52,7 @@ class Delayed:
         self.answer = answer
         self.result = result
         self.steps = steps
+        self.told = Told()
         self.known = self._filled()
         self.at = 0  # the place of the target that is due
 
@@ -71,8 +73,8 @@ class Delayed:
         for at, target in enumerate(self.known.chunk.delayed):
             self.at = at
             fate = FATES[target.when][state]
-            interrupted = self.scope.stopped == INTERRUPTED
-            if not interrupted and (before := self._before(target)) is not None:
+            paused = self.scope.stopped in PAUSES
+            if not paused and (before := self._before(target)) is not None:
                 counted += before
                 if fate is Fate.RENDER:
                     self._end_if_failed(before)
@@ -98,8 +100,8 @@ class Delayed:
             self._not_reached(target)
 
     def _not_reached(self, target: Target) -> Answer:
-        why = "interrupted" if self.scope.stopped == INTERRUPTED else "failhard"
-        told = not_run(f"not rendered ({why}): {self.scope.stopped}")
+        why, stopped = PAUSES.get(self.scope.stopped, "failhard"), self.scope.stopped
+        told = not_yet(stopped) if stopped in STOPS.values() else not_run(f"not rendered ({why}): {stopped}")
         return self._stand_in(target, told, reached=False)
 
     def _rendered(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
@@ -113,7 +115,14 @@ class Delayed:
         begin = world.clock.tick()
         try:
             plan = world.maker.make(
-                Call(target=target, answer=self.known, result=self.result, steps=self.steps, earlier=earlier)
+                Call(
+                    target=target,
+                    answer=self.known,
+                    result=self.result,
+                    steps=self.steps,
+                    earlier=earlier,
+                    told=self.told,
+                )
             )
         except Unrendered as problem:
             return [self._stand_in(target, failed(str(problem)))]
@@ -139,6 +148,7 @@ class Delayed:
             return None
         assert world.maker is not None
         world.used.take(target, self.answer.path)
+        world.used.paths.add(frame[0].path)
         world.maker.enter(frame[1])
         return self._run(frame[1], frame[0], world.clock.tick())
 
@@ -176,7 +186,7 @@ class Delayed:
 
     def _frame(self, target: Target, number: int, states: int) -> Frame:
         return Frame(
-            path=f"{self.answer.path}>{target.title}#{number}",
+            path=self.world.used.path(target, self.answer.path, number),
             kind=target.kind,
             name=target.name,
             where=target.place(),

@@ -32,12 +32,25 @@ from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
 from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
 from saltern.runtime.answers import RESUMED, Answers, Returned
+from saltern.runtime.barriers import (
+    INTERRUPTED,
+    MOST,
+    PAUSES,
+    STOPS,
+    Crossing,
+    asked,
+    landed,
+    not_yet,
+    refused,
+    waiting,
+)
 from saltern.runtime.decide import Verdict, blocked, decide
 from saltern.runtime.execute import Executor
+from saltern.runtime.guards import CONDITIONS
 from saltern.runtime.parallel import Parallel, is_parallel
 from saltern.runtime.ports import Begun, Caller, FrameMaker, Journal, Known, Recorder
 from saltern.runtime.substates import SubStates, effective, judged
-from saltern.runtime.world import INTERRUPTED, Rules, World
+from saltern.runtime.world import Rules, World
 from saltern.system.clock import Clock
 from saltern.system.faults import point
 
@@ -102,6 +115,8 @@ class _Run:
         self.begun: dict[int, Begun] = {}  # being called, here or in a process of their own
         self.journal = world.journal
         self.again: dict[int, int] = {}  # begun before the run broke → the number it had
+        self.crossings: dict[int, Crossing] = {}  # called again, on the other side of a barrier
+        self.waits: dict[int, tuple[Begun, Result]] = {}  # have asked for a barrier
         self.gone: set[tuple[int, ...]] = set()  # groups whose first member has run
         self.stopped = ""
 
@@ -134,7 +149,8 @@ class _Run:
             self.parallel.abandon()
         if self.stopped:
             self.not_reached()
-        self.unless_interrupted(self.listen)
+        if self.stopped not in PAUSES:
+            self.unless_interrupted(self.listen)
         mended = forgiven(self.plan, self.answers)
         self.world.forgiven |= mended
         self.world.apart |= mended
@@ -175,6 +191,8 @@ class _Run:
         known = self.known(place)
         if known is None:
             return False
+        if known.crossing is not None:
+            return self.arrived(place, known, known.crossing)
         if known.answer is None:
             return self.doubted(place, known)
         self.world.listing.extend(known.steps)
@@ -182,6 +200,22 @@ class _Run:
         if place in self.plan.groups and result.called:
             self.gone.add(self.plan.groups[place])
         self.settle(place, known.answer, result, list(known.steps), replayed=True)
+        return True
+
+    def arrived(self, place: int, known: Known, crossing: Crossing) -> bool:
+        """It had asked for a barrier, and this is the other side."""
+        assert known.started is not None
+        assert known.result is not None
+        if crossing.when == "again" and not crossing.why:
+            if not crossing.fresh:
+                self.crossings[place] = crossing
+                return self.doubted(place, known)
+            self.again[place] = known.started.number
+            self.crossings[place] = crossing
+            return False
+        begun = Begun(known.started.number, known.started.started, self.clock.tick())
+        self.world.listing.extend(known.steps)
+        self.conclude(place, landed(known.result, crossing), begun, list(known.steps))
         return True
 
     def doubted(self, place: int, known: Known) -> bool:
@@ -215,6 +249,8 @@ class _Run:
 
     def answer(self, place: int) -> None:
         chunk = self.plan.chunks[place]
+        if place in self.crossings:  # what it was asked before, it is not asked again
+            chunk = replace(chunk, words=chunk.words - CONDITIONS)
         started, tick = self.clock.now(), self.clock.tick()
         if self.tell:
             self.tell(ChunkStarted(chunk, started))
@@ -232,7 +268,7 @@ class _Run:
         else:
             begun = self.begin(place, started, tick)
             steps = SubStates(self, chunk, begun.number)
-            result = self.called(self.enlarged(place), verdict, steps)
+            result = self.called(chunk if place in self.crossings else self.enlarged(place), verdict, steps)
             point("state.called")
             del self.begun[place]
             self.record(place, result, begun, steps)
@@ -243,6 +279,8 @@ class _Run:
         """It is about to be called: that is on disk before it acts."""
         number = self.again[place] if place in self.again else self.next_number()
         begun = self.begun[place] = Begun(number, started, tick)
+        if self.crossings:
+            self.caller.arrived(self.crossings.get(place))
         if self.journal:
             self.journal.starting(self.path, place, begun)
         point("state.call")
@@ -286,15 +324,46 @@ class _Run:
         *,
         parallel: bool = False,
     ) -> None:
-        chunk = self.plan.chunks[place]
         below: list[Answer] = []
         if steps is not None and (result.sub or steps.answers):
             for step in result.sub:
                 steps(step)
             below = steps.answers
             result = judged(result, below)
-        if place in self.again:
+        if result.extra:
+            granted = self.barred(place, result, begun)
+            if granted is None:
+                return
+            result = granted
+        if place in self.again and not (place in self.crossings and self.crossings[place].fresh):
             result = replace(result, extra={**result.extra, RESUMED: True})
+        self.conclude(place, result, begun, below, parallel=parallel)
+
+    def barred(self, place: int, result: Result, begun: Begun) -> Result | None:
+        """Its answer, unless it asks for a barrier: then the run pauses, and it has none yet."""
+        barrier = asked(result)
+        if barrier is None or self.rules.test:
+            return result
+        before = self.crossings[place].times if place in self.crossings else 0
+        why = ""
+        if self.stopped and self.stopped not in PAUSES:
+            why = f"the run ends: {self.stopped}"
+        elif before >= MOST:
+            why = f"it has asked {before} times"
+        if self.journal is None or why:
+            return refused(
+                result, barrier, why or "nothing writes this run down, so nobody could go on with it"
+            )
+        self.journal.barrier(self.path, place, begun, barrier, result)
+        self.waits[place] = begun, waiting(result, barrier)
+        self.stopped = self.stopped or STOPS[barrier.kind]
+        return None
+
+    def conclude(
+        self, place: int, result: Result, begun: Begun, below: list[Answer], *, parallel: bool = False
+    ) -> None:
+        """It has answered, for good."""
+        chunk = self.plan.chunks[place]
         answer = Answer(
             chunk=chunk,
             result=silenced(chunk, result) if chunk.words else result,
@@ -411,16 +480,19 @@ class _Run:
     # -- the end -----------------------------------------------------------------------------------
 
     def not_reached(self) -> None:
-        why = "interrupted" if self.stopped == INTERRUPTED else "failhard"
-        result = not_run(f"not run ({why}): {self.stopped}")
+        why = PAUSES.get(self.stopped, "failhard")
+        barred = self.stopped in STOPS.values()
+        result = not_yet(self.stopped) if barred else not_run(f"not run ({why}): {self.stopped}")
         for step in self.plan.sequence:
             if step >= 0 and self.answers.of[step] is None and not self.answered_before(step):
                 begun = self.begun.pop(step, None)  # what was interrupted keeps its number
-                number = begun.number if begun else self.next_number()
                 told = failed("interrupted while it ran; how far it came is not known") if begun else result
+                if step in self.waits:
+                    begun, told = self.waits[step]
+                number = begun.number if begun else self.next_number()
                 answer = self.untimed(self.plan.chunks[step], told, number)
                 self.answers.record(step, answer)
-                if self.journal and self.stopped != INTERRUPTED:
+                if self.journal and self.stopped not in PAUSES:
                     self.journal.finished(self.path, step, answer, told)
                 self.say(ChunkFinished(answer))
                 if answer.chunk.delayed:
@@ -490,4 +562,5 @@ class _Run:
         fun, how = self.plan.chunks[place].fun, way(heard)
         if ~place in self.again and how != "rerun":
             return indeterminate(how)
-        return self.executor.react(heard, fun, test=self.rules.test, registers=self.answers.registers)
+        result = self.executor.react(heard, fun, test=self.rules.test, registers=self.answers.registers)
+        return replace(result, extra={**result.extra, RESUMED: True}) if ~place in self.again else result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Target
@@ -13,6 +13,7 @@ from saltern.language.events import Answer, Event
 from saltern.language.requisites import Standing
 from saltern.language.result import Result, SubResult
 from saltern.plan.plan import Plan
+from saltern.runtime.barriers import Barrier, Crossing
 
 Allowed = Callable[[Chunk], bool]
 Emit = Callable[[SubResult], None]
@@ -61,6 +62,10 @@ class Caller(Protocol):
         """Look again: ``modules``, ``grains``, ``pillar``."""
         ...
 
+    def arrived(self, crossing: Crossing | None) -> None:
+        """The state that is called next had asked for a barrier, and is called again on its other side."""
+        ...
+
 
 class Begun(Struct, frozen=True):
     """When a chunk was taken up, and the number it got."""
@@ -71,12 +76,16 @@ class Begun(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """What is known of a chunk from before the run broke: its answer, or only that it was ``started``."""
+    """What is known of a chunk from before the run broke: its answer, or only that it was ``started``.
+
+    One with a ``crossing`` has asked for a barrier; ``result`` is what it said then.
+    """
 
     answer: Answer | None = None
     result: Result | None = None
     steps: Sequence[Answer] = ()
     started: Begun | None = None
+    crossing: Crossing | None = None
 
 
 Planner = Callable[[Sequence[Chunk], Sequence[str]], Plan]
@@ -105,6 +114,7 @@ class Journal(Protocol):
         ...
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None: ...
+    def barrier(self, scope: str, place: int, begun: Begun, barrier: Barrier, result: Result) -> None: ...
     def step(self, answer: Answer) -> None: ...
     def rehearsed(self, scope: str, place: int, standing: Standing) -> None: ...
     def frame(self, scope: str, target: int, frame: Frame, plan: Plan) -> None: ...
@@ -124,6 +134,16 @@ class Recorder(Protocol):
     def __call__(self, event: Event) -> None: ...
 
 
+class Told(Struct):
+    """The returns of a caller's earlier targets, as its later ones see them: kept, since they may be many.
+
+    ``suspect``: some hold what only files may say.
+    """
+
+    returns: list[dict[str, object]] = field(default_factory=list)
+    suspect: bool = False
+
+
 class Call(Struct, frozen=True, kw_only=True):
     """A target that is due. ``result`` is all its caller knows, whatever ``answer`` hides from the report;
     ``steps`` are its sub states, ``earlier`` the answers of the caller's targets before it."""
@@ -133,6 +153,7 @@ class Call(Struct, frozen=True, kw_only=True):
     result: Result
     steps: Sequence[Answer]
     earlier: Sequence[Answer]
+    told: Told
 
 
 class Unrendered(Exception):

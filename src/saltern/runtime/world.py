@@ -10,10 +10,9 @@ from msgspec import Struct, field
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Limit, Target
 from saltern.language.events import Answer
+from saltern.runtime.barriers import INTERRUPTED as INTERRUPTED
 from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Recorder
 from saltern.system.clock import Clock
-
-INTERRUPTED = "the run was interrupted"
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
@@ -29,6 +28,7 @@ class Used(Struct):
 
     frames: int = 0
     by: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # definition → paths of its callers
+    paths: set[str] = field(default_factory=set)  # of all frames
 
     def take(self, target: Target, caller: str) -> int:
         """The next frame of this definition; its number."""
@@ -36,6 +36,13 @@ class Used(Struct):
         users = self.by.setdefault(target.definition, [])
         users.append(caller)
         return len(users)
+
+    def path(self, target: Target, caller: str, number: int) -> str:
+        """``caller>block#1``; of two files' blocks with one name the second is ``#2``."""
+        while (path := f"{caller}>{target.title}#{number}") in self.paths:
+            number += 1
+        self.paths.add(path)
+        return path
 
 
 class Rules(Struct, frozen=True, kw_only=True):

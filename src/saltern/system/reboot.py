@@ -20,6 +20,14 @@ class Rebooter(Protocol):
         """Ask for a reboot, ``notice`` seconds from now. Raises ``OSError`` if that cannot even be asked."""
         ...
 
+    def tick(self) -> float:
+        """Seconds of this boot, those that it slept included."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """To go down ends the process that waits."""
+        ...
+
 
 class MachineRebooter:
     """This machine. ``command`` replaces the machine's own, ``root`` is where ``/proc`` and ``/run`` are."""
@@ -39,6 +47,30 @@ class MachineRebooter:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         if done.returncode:
             raise OSError(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
+
+    def tick(self) -> float:
+        import time
+
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def wait(self, seconds: float) -> None:
+        import time
+
+        time.sleep(seconds)
+
+
+_current: Rebooter | None = None
+
+
+def current(command: Sequence[str] = ()) -> Rebooter:
+    """The machine that runs are on. ``command`` replaces its own to reboot, where the user has set one."""
+    return _current or MachineRebooter(command)
+
+
+def use(instead: Rebooter | None) -> None:
+    """For tests and for those who carry runs to other places: another machine than this one."""
+    global _current
+    _current = instead
 
 
 def own_command(notice: float) -> tuple[str, ...]:

@@ -132,7 +132,12 @@ def _answer(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str
     if hide:
         left |= {"stdout": "", "stderr": ""}
     return Result(
-        outcome=Outcome(not done.retcode), comment=comment, changes=left, data=dict(left), warnings=warnings
+        outcome=Outcome(not done.retcode),
+        comment=comment,
+        changes=left,
+        data=dict(left),
+        warnings=warnings,
+        extra={"timed_out": True} if done.timed_out else {},
     )
 
 

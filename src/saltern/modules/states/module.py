@@ -108,8 +108,8 @@ def _called(ctx: Context, calls: list[Call]) -> Result:
             wrong.append(f"'{call.name}' failed: {problem}")
             continue
         answers[call.shown] = answer
-        if _is_failure(answer):
-            wrong.append(f"'{call.name}' failed: {_why(answer)}")
+        if why := _failed(call, answer):
+            wrong.append(f"'{call.name}' failed: {why}")
         else:
             right.append(f"{call.name}: {_short(answer)}")
             changes[call.shown] = answer
@@ -117,19 +117,22 @@ def _called(ctx: Context, calls: list[Call]) -> Result:
     return Result(outcome=outcome, comment="\n".join((*wrong, *right)), changes=changes, data=answers)
 
 
-def _is_failure(answer: object) -> bool:
-    if isinstance(answer, Mapping):
-        return bool(answer.get("retcode")) or answer.get("result") is False
-    return answer is False
+def _failed(call: Call, answer: object) -> str:
+    """Why the answer is a failure; empty if it is none. One state that failed is enough for ``state.apply``."""
+    if answer is False:
+        return "it answered False"
+    if isinstance(answer, list) and call.name.startswith("state."):  # the files do not compile
+        return "; ".join(map(str, answer))
+    return _failed_within(answer) if isinstance(answer, Mapping) else ""
 
 
-def _why(answer: object) -> str:
-    if not isinstance(answer, Mapping):
-        return f"it answered {answer}"
+def _failed_within(answer: Mapping[str, object]) -> str:
     code = answer.get("retcode")
-    return str(
-        answer.get("comment") or answer.get("stderr") or (f"exit code {code}" if code else "no reason given")
-    )
+    if code or answer.get("result") is False:
+        told = answer.get("comment") or answer.get("stderr") or (f"exit code {code}" if code else "")
+        return str(told or "no reason given")
+    inner = ((key, _failed_within(value)) for key, value in answer.items() if isinstance(value, Mapping))
+    return next((f"{key}: {why}" for key, why in inner if why), "")
 
 
 def _short(answer: object) -> str:

@@ -55,7 +55,8 @@ def apply(
     is kept in a log, whose place is in ``data``.
 
     Args:
-        name: the manifest, or a directory of manifests; also ``salt://…``. Any text with ``code`` or ``catalog``.
+        name: the manifest, or a directory of manifests; also ``salt://…``.
+            With ``code`` or ``catalog`` any text.
         code: Puppet code to apply instead; it reaches Puppet in a private file.
         catalog: a compiled catalog to apply instead, as JSON.
         modulepath: directories of modules.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from saltern.render.document import Rendered
+from saltern.render.jinja.header import HEADER
 
 if TYPE_CHECKING:
     from saltern.render.document import Harvest, LineMap
@@ -57,7 +58,9 @@ class JinjaDoor:
         harvest: Harvest | None = None,
         part: str = "",
     ) -> Rendered:
-        plain = self._plain.get(purpose, True) and not text.lstrip("\n").startswith("#jinja2:")
+        plain = self._plain.get(purpose, True) and not (
+            HEADER in text and text.lstrip("\n").startswith(HEADER)
+        )
         if plain and not any(marker in text for marker in MARKERS):
             return Rendered(text, before)
         if self._renderer is None:

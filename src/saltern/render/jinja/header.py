@@ -10,6 +10,8 @@ def header(text: str) -> tuple[dict[str, object], str]:
 
     The line becomes a comment that prints nothing, so that all other lines keep their numbers.
     """
+    if HEADER not in text:
+        return {}, text
     start = text.lstrip("\n")  # a line for the renderers may have stood above it
     if not start.startswith(HEADER):
         return {}, text
@@ -24,3 +26,12 @@ def header(text: str) -> tuple[dict[str, object], str]:
         return {}, text
     above = text[: len(text) - len(start)]
     return {str(name).lower(): value for name, value in options.items()}, f"{above}{{#\n#}}{rest}"
+
+
+def header_line(text: str) -> str:
+    """That line of a file, if it has one, for the other templates that are cut out of it."""
+    if HEADER not in text:
+        return ""
+    rest = text.partition("\n")[2] if text.startswith("#!") else text
+    start = rest.lstrip("\r\n")
+    return start.partition("\n")[0] if start.startswith(HEADER) else ""

@@ -9,14 +9,22 @@ module SalternTell
   MOST = 500 # items of a list or mapping
   DEEPEST = 8
 
-  # Half a line of the engine before an event would hide the event.
-  $stdout.sync = true
+  class << self
+    # Half a line of the engine before an event would hide the event: one that it writes whole lines to.
+    attr_reader :stream
+
+    def stream=(stream)
+      stream.sync = true
+      @stream = stream
+    end
+  end
+  self.stream = $stdout
 
   module_function
 
   def tell(event, **values)
     told = values.transform_values { |value| plain(value) }
-    $stdout.write("#{MARK}#{JSON.generate({ event: event, **told }, ascii_only: true)}\n")
+    SalternTell.stream.write("#{MARK}#{JSON.generate({ event: event, **told }, ascii_only: true)}\n")
   rescue SystemCallError
     nil # nobody listens any more; the run goes on
   end

@@ -102,7 +102,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
 
 
 class Errors:
-    """Call it with each line of stderr. Puppet repeats itself, and Facter complains of much that is no harm."""
+    """Call it with each line of stderr. Puppet repeats itself, and Facter complains of what is no harm."""
 
     def __init__(self) -> None:
         self.lines: dict[str, None] = {}

@@ -1,4 +1,7 @@
-"""``system``: the name and the description of this machine."""
+"""``system``: the name and the description of this machine, and its reboot.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Words, bring
 from saltern.modules.networking import naming, resolver
 from saltern.modules.tables import machine_info
+
+LAZY: dict[str, str] = {"reboot": "rebooting"}
 
 
 def _facts(ctx: Context) -> Changes:

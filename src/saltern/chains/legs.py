@@ -1,0 +1,191 @@
+"""The legs of this machine: one journal each, one at work at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.chains.compile import plan_for
+from saltern.chains.document import read_chain
+from saltern.chains.leg import LegState, fold
+from saltern.chains.statuses import OVER
+from saltern.config.settings import Settings
+from saltern.journal.runs import state_directory
+from saltern.journal.store import Damaged, Record, Unreadable, Writer, make_folder, quarantine, read, remove
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.system.faults import point
+
+SUFFIX = ".leg"
+
+
+class Known(Struct, frozen=True):
+    """A leg: what was asked for, and what came of it."""
+
+    id: str
+    head: Mapping[str, Any]
+    state: LegState
+
+
+class Legs:
+    def __init__(self, settings: Settings) -> None:
+        self.folder = os.path.join(state_directory(settings), "chains")
+        self._keep = settings.keep_runs
+
+    def path(self, leg: str) -> str:
+        return os.path.join(self.folder, leg + SUFFIX)
+
+    def chunk_path(self, leg: str, chunk: str) -> str:
+        """Where a chunk lies while it is applied."""
+        return os.path.join(self.folder, leg, f"{chunk}.sls")
+
+    def ids(self) -> list[str]:
+        """All, the newest first."""
+        try:
+            names = os.listdir(self.folder)
+        except FileNotFoundError:
+            return []
+        return sorted((name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)), reverse=True)
+
+    def new(self, wanted: str) -> str:
+        """A name later than all there are."""
+        last = next(iter(self.ids()), "")
+        return max(wanted, str(int(last) + 1)) if last.isdigit() else wanted
+
+    def known(self, leg: str) -> Known:
+        """What the journal says. One that is damaged is put aside, and that is told."""
+        if leg not in self.ids():
+            fix = did_you_mean(leg, self.ids()) or "`saltern chain status` lists them"
+            raise OperationError(
+                Diagnostic(code="chain-unknown", what=f"no run of a chain is called {leg!r}", fix=fix)
+            )
+        try:
+            return _known(leg, read(self.path(leg)))
+        except Unreadable as problem:
+            what = f"the journal of {leg} cannot be read: {problem}"
+            raise OperationError(Diagnostic(code="journal-unreadable", what=what)) from None
+        except (Damaged, KeyError, TypeError, ValueError) as problem:
+            place = quarantine(self.path(leg))
+            what = f"the journal of {leg} is damaged: {problem}"
+            fix = f"it was put aside as {place}; look at what was done, then run the chain again"
+            raise OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix)) from None
+
+    def all(self) -> Iterator[Known]:
+        """The newest first; those that were never accepted, or cannot be read, are left out."""
+        for leg in self.ids():
+            try:
+                yield self.known(leg)
+            except OperationError:
+                continue
+
+    def unfinished(self) -> list[str]:
+        return [one.id for one in self.all() if one.state.status not in OVER]
+
+    def prune(self) -> None:
+        """The oldest that are over go."""
+        import shutil
+
+        for leg in self.ids()[self._keep :]:
+            try:
+                over = self.known(leg).state.status in OVER
+            except OperationError:
+                continue
+            if over:
+                remove(self.path(leg))
+                shutil.rmtree(os.path.join(self.folder, leg), ignore_errors=True)
+
+    # -- one at a time -----------------------------------------------------------------------------
+
+    def holder(self) -> str:
+        """The leg that is at work in some process; empty if none is."""
+        import fcntl
+
+        try:
+            file = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return ""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return ""
+        except BlockingIOError:
+            return os.pread(file, 4096, 0).decode(errors="replace") or "of unknown number"
+        finally:
+            os.close(file)
+
+    @contextmanager
+    def locked(self, leg: str) -> Iterator[None]:
+        make_folder(self.folder)
+        file = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            _take(file)
+            os.ftruncate(file, 0)
+            os.pwrite(file, leg.encode(), 0)
+            yield
+        finally:
+            os.close(file)
+
+    # -- an order to a leg that is at work -----------------------------------------------------------
+
+    def order_cancel(self, leg: str, reason: str) -> None:
+        """Its process looks before every step. Written whole or not at all."""
+        place = self._order(leg)
+        with open(f"{place}.new", "w", encoding="utf-8") as file:
+            file.write(reason)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(f"{place}.new", place)
+
+    def cancel_ordered(self, leg: str) -> str:
+        try:
+            with open(self._order(leg), encoding="utf-8") as file:
+                return file.read() or "cancelled"
+        except FileNotFoundError:
+            return ""
+
+    def order_done(self, leg: str) -> None:
+        if os.path.exists(self._order(leg)):
+            os.remove(self._order(leg))
+
+    def _order(self, leg: str) -> str:
+        return os.path.join(self.folder, f"{leg}.cancel")
+
+
+class Journal:
+    """One leg, written by the one process that has the lock. What is added is on disk at once."""
+
+    def __init__(self, legs: Legs, leg: str, records: int = 0) -> None:
+        self._writer = Writer(legs.path(leg), resumed_at=records)
+
+    def add(self, kind: str, /, **body: object) -> None:
+        point(f"chain.{kind}")
+        self._writer.add(kind, body)
+        self._writer.sync()
+        point(f"chain.{kind}.synced")
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _take(file: int) -> None:
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        who = os.pread(file, 4096, 0).decode(errors="replace")
+        what = f"a chain is at work on this machine: {who or 'of unknown number'}"
+        fix = "wait for it, or end it with `saltern chain cancel`"
+        raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix)) from None
+
+
+def _known(leg: str, records: list[Record]) -> Known:
+    """A journal without its first record is of a leg that never began: nothing was done."""
+    if not records:
+        what = f"{leg} was never accepted: nothing was done"
+        raise OperationError(Diagnostic(code="chain-unknown", what=what, fix="run the chain again"))
+    head: Any = records[0].body
+    plan = plan_for(read_chain(head["text"], head["file"]), head["system"])
+    return Known(leg, head, fold(plan, records))

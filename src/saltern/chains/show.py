@@ -1,0 +1,90 @@
+"""A leg as data and as lines, with what the run at work knows already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from saltern.chains.legs import Known, Legs
+from saltern.chains.results import results
+from saltern.chains.statuses import OVER, Leg, Step
+from saltern.config.settings import Settings
+from saltern.journal.report import report_of
+from saltern.journal.runs import Runs
+
+LINE = "{:<22}{:<22}{:<21}{:<20}{}"
+HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
+
+
+def as_data(known: Known, settings: Settings) -> dict[str, object]:
+    """Every step: what became of it, or what keeps it from running."""
+    legs = Legs(settings)
+    state, plan = known.state, known.state.plan
+    now = _live(known, settings)
+    rows: list[dict[str, object]] = []
+    for action in plan.steps:
+        step = state.steps[action.id]
+        row: dict[str, object] = {
+            "action": action.id,
+            "kind": action.kind,
+            "chunk": plan.chunk_of(action.id).name,
+            "status": now.get(action.id, {}).get("status", step.status.value),
+            "comment": now.get(action.id, {}).get("comment", step.comment),
+            "changed": now.get(action.id, {}).get("changed", step.changed),
+            "attempts": step.attempts,
+        }
+        if step.blocked_by:
+            row["blocked_by"] = step.blocked_by
+        rows.append(row)
+    return {
+        "run": known.id,
+        "chain": plan.chain.name,
+        "system": plan.system,
+        "status": state.status.value,
+        "at_work": legs.holder() == known.id,
+        "started": known.head["started"],
+        "steps": rows,
+    }
+
+
+def _live(known: Known, settings: Settings) -> dict[str, dict[str, object]]:
+    """What the run of the open chunk has told so far."""
+    chunk, runs = known.state.chunk, Runs(settings)
+    if chunk is None or chunk.jid not in runs.jids():
+        return {}
+    state = runs.state(chunk.jid)
+    told = results(report_of(state), chunk.actions) if state.has_plan else {}
+    return {name: row for name, row in told.items() if row["status"] != Step.NOT_RUN.value}
+
+
+def lines(known: Known, settings: Settings) -> Iterator[str]:
+    data = as_data(known, settings)
+    yield f"{data['run']}: chain {data['chain']} on {data['system']}: {data['status']}"
+    steps = data["steps"]
+    assert isinstance(steps, list)
+    for row in steps:
+        blocked = f"blocked by {row['blocked_by']}" if "blocked_by" in row else ""
+        first = str(row["comment"]).partition("\n")[0]
+        note = blocked if row["status"] == Step.NOT_RUN.value and blocked else first
+        changed = "changed" if row["changed"] else ""
+        yield f"  {row['action']:<12}{row['kind']:<11}{row['status']:<15}{changed:<9}{note}".rstrip()
+    if advice := _advice(known, bool(data["at_work"])):
+        yield advice
+
+
+def _advice(known: Known, at_work: bool) -> str:
+    status, name = known.state.status, known.id
+    if status in (Leg.FAILED, Leg.INDETERMINATE, Leg.CANCELLED):
+        again = f"\nsaltern chain retry {name} runs again what is not done"
+        return f"{again}; chain skip {name} ACTION leaves it out"
+    if status in OVER or at_work:
+        return ""
+    if status is Leg.REBOOTING:
+        return f"\nit goes on after the reboot, or with saltern chain resume {name}"
+    return f"\nsaltern chain resume {name} goes on with it"
+
+
+def summary(known: Known) -> str:
+    started = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(known.head["started"]))
+    plan = known.state.plan
+    return LINE.format(known.id, known.state.status.value, started, plan.chain.name, plan.system)

@@ -1,0 +1,132 @@
+"""``saltern apply FILE``: do exactly what a plan has shown, or refuse."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import convert
+
+from saltern.cli import exits
+from saltern.cli.apply import LINE, exit_code, seconds, tell_report, watched
+from saltern.cli.options import FROM, session
+from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
+
+if TYPE_CHECKING:
+    from saltern.engine import Request
+    from saltern.language.events import Report
+    from saltern.plan.plan import Plan
+    from saltern.proposals.document import Proposal
+    from saltern.runtime.ports import Recorder
+    from saltern.session import Session
+
+# What a plan has decided, beside where things come from.
+DECIDED = ("--test", "--only-id", "--template", "--exclude", "--failhard", "--strict")
+
+
+def apply_file(args: SimpleNamespace, path: str) -> int:
+    from saltern.engine import Request
+    from saltern.proposals.document import is_plan, load, unpacked
+    from saltern.proposals.moved import check_machine
+
+    if not is_plan(path):
+        raise _no_plan(path)
+    _check_options(args)
+    proposal = load(path)
+    check_machine(proposal, os.uname().nodename)
+    body = unpacked(proposal)
+    request = convert(body["request"], Request)
+    if args.replan:
+        from saltern.cli.plan import show
+
+        return show(args, _session(args, body, test=True), request, body["pillar"], path)
+    engine = _session(args, body, test=False)
+    profile = None
+    if args.profile:
+        from saltern.cli.profile import Profile
+
+        profile = Profile(engine)
+    approved = _Approved(args, path, proposal, body)
+    report = watched(args, lambda tell: _run(args, engine, request, tell, approved))
+    tell_report(args, engine, report)
+    if profile is not None:
+        profile.write(report, sys.stderr, colour=args.color)
+    code = exit_code(report, detailed=args.detailed_exitcode)
+    if args.check_idempotent and code in (exits.OK, exits.CHANGED):
+        from saltern.cli.again import changes_again
+
+        return exits.FAILED if changes_again(args, _session(args, body, test=False), request) else code
+    return code
+
+
+def _run(
+    args: SimpleNamespace, engine: Session, request: Request, tell: Recorder | None, approved: _Approved
+) -> Report:
+    from saltern import durable
+
+    approved.engine, approved.request = engine, request
+    ask = durable.Ask(queue=seconds(args.queue, engine.settings.queue_runs), pillar=approved.body["pillar"])
+    return durable.apply(engine, request, tell, ask, approved=approved)
+
+
+class _Approved:
+    """Looks at the machine once more, and gives the plan if nothing has moved."""
+
+    engine: Session
+    request: Request
+
+    def __init__(self, args: SimpleNamespace, path: str, proposal: Proposal, body: dict[str, Any]) -> None:
+        self.body = body
+        self._args = args
+        self._path = path
+        self._proposal = proposal
+
+    def __call__(self) -> Plan:
+        from saltern.journal.codec import chunks_in
+        from saltern.plan.make import make_plan
+        from saltern.proposals.make import foresee
+        from saltern.proposals.moved import check
+        from saltern.stages import aggregates
+
+        looking = _session(self._args, self.body, test=True)
+        check(self._proposal, looking, foresee(looking, self.request), path=self._path)
+        chunks = chunks_in(self.body["plan"], self.body["sources"])
+        together = aggregates(self.engine, chunks)
+        return make_plan(chunks, self.body["plan"]["rendered"], Diagnostics(), together)
+
+
+def _session(args: SimpleNamespace, body: dict[str, Any], *, test: bool) -> Session:
+    """By the configuration that the plan was made with."""
+    from saltern.durable import session_as
+
+    settings = session(args).settings
+    return session_as(settings, {**body, "settings": {**body["settings"], "test": test}})
+
+
+def _check_options(args: SimpleNamespace) -> None:
+    """A plan has decided where its states come from."""
+    given = [
+        row.flag
+        for row in LINE.rows
+        if (row.group == FROM or row.flag in DECIDED) and getattr(args, row.dest) is not row.default
+    ]
+    if given:
+        raise OperationError(
+            Diagnostic(
+                code="plan-decided",
+                what=f"{' and '.join(given)} cannot be given with a plan: it is applied as it was shown",
+                fix="give them to `saltern plan`",
+            )
+        )
+
+
+def _no_plan(path: str) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="plan-unreadable",
+            what=f"{path!r} is a file, and not one that `saltern plan -o` has written",
+            fix=f"a state file outside the roots: saltern apply --template {path}",
+        )
+    )

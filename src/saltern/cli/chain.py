@@ -1,0 +1,273 @@
+"""``saltern chain``: action chains on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import TREE_ROWS, mapping_value, output_options, output_rows, session
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.chains.compile import Plan
+    from saltern.chains.document import Chain
+    from saltern.chains.legs import Known
+    from saltern.language.events import Event
+    from saltern.session import Session
+
+ABOUT = """\
+Run an action chain: ordered actions of a file, cut at reboots and updates, each with a result.
+
+  check FILE            read the file and tell every problem
+  render FILE           print the chunks of each system; --export DIR writes them, for a real Salt
+  to-sls FILE           print the chain as one state file
+  run FILE              run what is meant for this machine
+  status [RUN]          list the runs of chains; with a name, each action of it
+  resume [RUN]          go on with one that broke
+  cancel RUN            end it before its next action
+  retry RUN             run again what failed, and what has not run
+  skip RUN ACTION       count an action as skipped; resume goes on behind it"""
+EPILOG = """\
+examples:
+  saltern chain run nightly.yaml
+  saltern chain render nightly.yaml --system web1 --export /srv/salt
+
+exit codes: 0 ok, also when the machine goes down for a reboot; 2 an action failed or is indeterminate"""
+
+
+def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    wanted = VERBS[args.verb]
+    if not wanted.least <= len(args.words) <= wanted.most:
+        print(f"saltern chain {args.verb}: give {wanted.needs}", file=sys.stderr)
+        return exits.SURROUNDINGS
+    return wanted.run(args, session(args))
+
+
+class Verb:
+    """What a verb does, and how many words it takes."""
+
+    def __init__(
+        self, run: Callable[[SimpleNamespace, Session], int], needs: str, least: int, most: int
+    ) -> None:
+        self.run, self.needs, self.least, self.most = run, needs, least, most
+
+
+# -- files --------------------------------------------------------------------------------------------
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        what = f"the chain file {path!r} cannot be read: {why}"
+        raise OperationError(Diagnostic(code="chain-missing", what=what)) from None
+
+
+def _chain(args: SimpleNamespace) -> Chain:
+    from saltern.chains.document import read_chain
+
+    return read_chain(_read(args.words[0]), args.words[0])
+
+
+def _plans(args: SimpleNamespace, engine: Session) -> list[Plan]:
+    """Of the systems that were asked for, that the file names, or of this machine."""
+    from saltern.chains.compile import plan_for
+
+    chain = _chain(args)
+    systems = args.system or chain.systems() or [engine.settings.id]
+    return [plan for plan in (plan_for(chain, system) for system in systems) if plan.chunks]
+
+
+def _check(args: SimpleNamespace, engine: Session) -> int:
+    for plan in _plans(args, engine):
+        for chunk in plan.chunks:
+            print(f"{chunk.name}: {', '.join(f'{one.id} ({one.kind})' for one in chunk.steps)}")
+    return exits.OK
+
+
+def _render(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.render import chunk_text, salt_module
+
+    texts = {
+        os.path.join("actionchains", f"{chunk.name}.sls"): chunk_text(plan, chunk)
+        for plan in _plans(args, engine)
+        for chunk in plan.chunks
+    }
+    if args.export is None:
+        print("\n".join(f"# {name}\n{text}" for name, text in texts.items()), end="")
+        return exits.OK
+    for name, text in {**texts, os.path.join("_modules", "actionchains.py"): salt_module()}.items():
+        _write(os.path.join(args.export, name), text)
+        print(name)
+    return exits.OK
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as problem:
+        what = f"{path} cannot be written: {problem.strerror}"
+        raise OperationError(Diagnostic(code="chain-export", what=what)) from None
+
+
+def _to_sls(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.compile import plan_for
+    from saltern.chains.render import state_text
+
+    system = args.system[0] if args.system else engine.settings.id
+    print(state_text(plan_for(_chain(args), system)), end="")
+    return exits.OK
+
+
+# -- runs ---------------------------------------------------------------------------------------------
+
+
+def _run(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.drive import Order, start
+
+    order = Order(
+        text=_read(args.words[0]),
+        file=os.path.abspath(args.words[0]),
+        system=args.system[0] if args.system else engine.settings.id,
+        pillar=mapping_value("--pillar", args.pillar),
+    )
+    return _driven(args, engine, lambda: start(engine.settings, order, _progress))
+
+
+def _resume(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.drive import go_on
+    from saltern.chains.legs import Legs
+
+    names = args.words or Legs(engine.settings).unfinished()[:1]
+    if not names:
+        print("saltern: no chain is under way; there is nothing to go on with", file=sys.stderr)
+        return exits.OK
+    return _driven(args, engine, lambda: go_on(engine.settings, names[0], _progress))
+
+
+def _retry(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.drive import change, go_on
+
+    change(engine.settings, args.words[0], "retry")
+    return _driven(args, engine, lambda: go_on(engine.settings, args.words[0], _progress))
+
+
+def _skip(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.drive import change
+
+    name, action = args.words
+    reason = args.reason or "skipped by an operator"
+    return _shown(args, engine, change(engine.settings, name, "skip", action=action, reason=reason))
+
+
+def _cancel(args: SimpleNamespace, engine: Session) -> int:
+    """A process that works on it is told, and ends before its next action."""
+    from saltern.chains.drive import cancel
+
+    known = cancel(engine.settings, args.words[0], args.reason or "cancelled by an operator")
+    if known is None:
+        print(f"saltern: {args.words[0]} ends before its next action", file=sys.stderr)
+        return exits.OK
+    return _shown(args, engine, known)
+
+
+def _status(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.legs import Legs
+    from saltern.chains.show import HEAD, as_data, summary
+
+    legs = Legs(engine.settings)
+    if args.words:
+        return _shown(args, engine, legs.known(args.words[0]))
+    found = list(legs.all())
+    if args.out != "nested":
+        return _data(args, engine, [as_data(one, engine.settings) for one in found])
+    print("\n".join((HEAD, *map(summary, found))) if found else "no chain was run yet")
+    return exits.OK
+
+
+def _driven(args: SimpleNamespace, engine: Session, work: Callable[[], Known]) -> int:
+    from saltern.chains.statuses import Leg
+    from saltern.system.signals import end_in_order
+
+    end_in_order()
+    with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
+        known = work()
+    _shown(args, engine, known)
+    if known.state.status in (Leg.FAILED, Leg.INDETERMINATE, Leg.CANCELLED):
+        return exits.FAILED
+    return exits.INTERRUPTED if known.state.status is Leg.RUNNING else exits.OK
+
+
+def _shown(args: SimpleNamespace, engine: Session, known: Known) -> int:
+    from saltern.chains.show import as_data, lines
+
+    if args.out != "nested":
+        return _data(args, engine, as_data(known, engine.settings))
+    print("\n".join(lines(known, engine.settings)))
+    return exits.OK
+
+
+def _data(args: SimpleNamespace, engine: Session, value: object) -> int:
+    from saltern.report.outputs import write_data
+
+    write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
+    return exits.OK
+
+
+def _progress(event: Event) -> None:
+    """One line on the terminal as each action begins."""
+    from saltern.language.events import ChunkStarted
+
+    if isinstance(event, ChunkStarted) and sys.stderr.isatty():
+        print(f"{event.chunk.id} …", file=sys.stderr)
+
+
+VERBS: dict[str, Verb] = {
+    "check": Verb(_check, "one chain file", 1, 1),
+    "render": Verb(_render, "one chain file", 1, 1),
+    "to-sls": Verb(_to_sls, "one chain file", 1, 1),
+    "run": Verb(_run, "one chain file", 1, 1),
+    "status": Verb(_status, "one run, or none", 0, 1),
+    "resume": Verb(_resume, "one run, or none", 0, 1),
+    "cancel": Verb(_cancel, "one run", 1, 1),
+    "retry": Verb(_retry, "one run", 1, 1),
+    "skip": Verb(_skip, "a run and an action", 2, 2),
+}
+LINE = CommandLine(
+    command="chain",
+    about=ABOUT,
+    epilog=EPILOG,
+    words=(
+        Word(dest="verb", metavar="VERB", help=", ".join(VERBS), choices=tuple(VERBS)),
+        Word(dest="words", metavar="WORD", many=True, help="a chain file, or the number of a run"),
+    ),
+    rows=(
+        Row(
+            flag="--system",
+            dest="system",
+            kind="list",
+            metavar="NAME",
+            help="the system to render for, or to be; may be given again",
+        ),
+        Row(
+            flag="--export",
+            dest="export",
+            metavar="DIR",
+            help="render: write the chunks below this file root, with the module that a real Salt needs",
+        ),
+        Row(flag="--reason", dest="reason", metavar="TEXT", help="cancel, skip: why"),
+        *TREE_ROWS,
+        *output_rows("nested"),
+    ),
+)

@@ -1,0 +1,107 @@
+"""``saltern explain``: why a state runs where it runs, or what an error code means."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
+from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, did_you_mean
+
+if TYPE_CHECKING:
+    from saltern.views.explain import Explainer, Explanation
+
+EPILOG = """\
+examples:
+  saltern explain nginx                  a state of the highstate, by its ID or name
+  saltern explain nginx web db           the same, in what `saltern apply web db` would run
+  saltern explain 'pkg nginx' web        only the one of that type
+  saltern explain requisite-unknown      the page of an error code
+  saltern explain                        all codes
+"""
+
+LINE = CommandLine(
+    command="explain",
+    about="Tell why a state runs at its place: what pulled it there, what it waits for, who waits for it."
+    " Or print the page of an error code.",
+    epilog=EPILOG,
+    words=(
+        Word(
+            dest="words",
+            metavar="ID|CODE [SLS …]",
+            many=True,
+            help="the ID or name of a state and the SLS that are meant, or a code such as requisite-unknown",
+        ),
+    ),
+    rows=(
+        Row(
+            flag="--state",
+            dest="is_state",
+            kind="on",
+            default=False,
+            help="an ID, though a code is called so",
+        ),
+        *TREE_ROWS,
+        *output_rows("nested"),
+    ),
+)
+
+
+def main(argv: list[str]) -> int:
+    from saltern.views.codes import CODE_LIST, known, page
+
+    args = parse(LINE, argv)
+    if not args.words:
+        print(CODE_LIST.format(codes="\n".join(f"  {code}" for code in known())), end="")
+        return exits.OK
+    word = args.words[0]
+    if not args.is_state and len(args.words) == 1 and word.strip("[]") in known():
+        print(page(word.strip("[]")))
+        return exits.OK
+    return _state(word, tuple(args.words[1:]), args)
+
+
+def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
+    from saltern.engine import Request, show_plan
+    from saltern.views.explain import Explainer
+
+    engine = session(args)
+    names = tuple(one for given in sls for one in given.split(",") if one)
+    plan = show_plan(engine, Request(sls=names, saltenv=args.saltenv), Diagnostics())
+    explainer = Explainer(plan)
+    places = explainer.find(word)
+    if not places:
+        raise _unknown(word, explainer)
+    _print([explainer.explain(place) for place in places], args, engine.settings)
+    return exits.OK
+
+
+def _print(found: list[Explanation], args: SimpleNamespace, settings: object) -> None:
+    if args.out == "nested":
+        from saltern.views.explain import lines
+
+        print("\n\n".join("\n".join(lines(one)) for one in found))
+        return
+    from msgspec import to_builtins
+
+    from saltern.report.outputs import write_data
+
+    write_data(to_builtins(found), sys.stdout, output_options(args, settings), args.out)
+
+
+def _unknown(word: str, explainer: Explainer) -> OperationError:
+    from saltern.views.codes import known
+
+    ids = [name for chunk in explainer.plan.chunks for name in (chunk.id, chunk.name)]
+    fix = did_you_mean(word, [*ids, *known()])
+    return OperationError(
+        Diagnostic(
+            code="explain-unknown",
+            what=f"no state of this run has the ID or name {word!r}, and no error code is called so",
+            fix=fix
+            or "name the SLS that declares it: saltern explain ID SLS; `saltern show order` lists the states",
+        )
+    )

@@ -1,0 +1,128 @@
+"""``saltern graph``: the requisites and the order as a picture."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.options import TREE_ROWS, session
+from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
+
+if TYPE_CHECKING:
+    from saltern.session import Session
+    from saltern.views.picture import Picture
+
+FORMATS = ("html", "svg", "dot", "mermaid")
+SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
+EPILOG = """\
+examples:
+  saltern graph web -o web.html          a page to zoom, search and click in
+  saltern graph -o site.svg              the highstate as a still picture
+  saltern graph web --format mermaid     for a README
+  saltern graph --run 20261115140000123456 -o run.html
+                                         what a run did, coloured by its results; `last` is the newest
+"""
+
+LINE = CommandLine(
+    command="graph",
+    about="Draw what would run: states from left to right, each after what it waits for, with its number in"
+    " the order. Without a name: the highstate. Nothing is run.",
+    epilog=EPILOG,
+    words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files"),),
+    rows=(
+        Row(flag="--output", dest="output", metavar="FILE", help="where to write it (default: print it)"),
+        Row(flag="-o", dest="output", metavar="FILE", help="the same"),
+        Row(
+            flag="--format",
+            dest="format",
+            metavar="FORMAT",
+            choices=FORMATS,
+            help=f"{', '.join(FORMATS)} (default: by the name of the file, or html)",
+        ),
+        Row(
+            flag="--run",
+            dest="run",
+            metavar="RUN",
+            help="the states of a finished run, coloured by its results",
+        ),
+        *TREE_ROWS,
+        Row(flag="--color", dest="color", kind="on", group="output", help="colours in messages"),
+        Row(flag="--no-color", dest="color", kind="off", group="output", help="no colours in messages"),
+    ),
+)
+
+
+def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    kind = args.format or SUFFIXES.get(os.path.splitext(args.output or "")[1].lower(), "html")
+    names = tuple(one for word in args.sls for one in word.split(",") if one)
+    engine = session(args)
+    title, picture = _run(engine, args, names) if args.run else _plan(engine, args, names)
+    put(drawn(picture, kind, title), args.output)
+    return exits.OK
+
+
+def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
+    from saltern.engine import Request, show_plan
+    from saltern.views.picture import of_plan
+
+    found = Diagnostics()
+    plan = show_plan(engine, Request(sls=names, saltenv=args.saltenv), found)
+    if found.warnings:
+        from saltern.report.colours import wanted
+        from saltern.report.diagnostics import show
+
+        show(found.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    return " ".join(names) or "highstate", of_plan(plan)
+
+
+def _run(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
+    from saltern.journal.runs import Runs
+    from saltern.views.run_picture import of_run
+
+    if names:
+        what = "a run has its own states: --run goes without the names of SLS"
+        raise OperationError(
+            Diagnostic(code="graph-run-names", what=what, fix=f"leave out {' '.join(names)}")
+        )
+    runs = Runs(engine.settings)
+    jid = chosen(runs.jids(), args.run)
+    return f"run {jid}", of_run(runs.state(jid))
+
+
+def chosen(jids: list[str], word: str) -> str:
+    """The run that a word means; ``last`` is the newest."""
+    if word != "last":
+        return word
+    if not jids:
+        fix = "apply something first, or name the directory it was kept in: SALTERN_STATE_DIR"
+        raise OperationError(Diagnostic(code="runs-none", what="there are no runs yet", fix=fix))
+    return jids[0]
+
+
+def drawn(picture: Picture, kind: str, title: str) -> str:
+    from saltern.views.graph_page import graph_page, graph_svg
+    from saltern.views.text_graphs import WRITERS
+
+    if kind in WRITERS:
+        return WRITERS[kind](picture)
+    return graph_page(picture, title) if kind == "html" else graph_svg(picture, title)
+
+
+def put(text: str, path: str | None) -> None:
+    """To the file, or printed."""
+    if path in (None, "-"):
+        sys.stdout.write(text)
+        return
+    assert path is not None
+    try:
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as problem:
+        what = f"cannot write {path}: {problem.strerror}"
+        raise OperationError(Diagnostic(code="output-unwritable", what=what)) from None
+    print(f"written to {path}", file=sys.stderr)

@@ -1,0 +1,57 @@
+"""``saltern install-service``: let this machine go on with its runs when it boots."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, parse
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+LINE = CommandLine(
+    command="install-service",
+    about="Install what goes on with broken and rebooting runs at boot: a systemd unit and an init script.",
+    epilog="Both start `saltern resume --boot`, which does nothing if no run is broken. What is installed already\n"
+    "and as it should be is left alone.",
+    words=(),
+    rows=(
+        Row(flag="--root", dest="root", metavar="DIR", default="/", help="the root of another machine's disk"),
+        Row(
+            flag="--slots",
+            dest="slots",
+            metavar="DIR",
+            default="",
+            help="start the build that is current there, as `saltern.updated` keeps them",
+        ),
+        Row(flag="--python", dest="python", metavar="FILE", default="", help="the Python to start"),
+        Row(flag="--remove", dest="remove", kind="on", default=False, help="take it away again"),
+    ),
+)
+
+
+def main(argv: list[str]) -> int:
+    from saltern import services
+
+    args = parse(LINE, argv)
+    if not os.path.isdir(args.root):
+        what = f"--root {args.root}: there is no such directory"
+        raise OperationError(Diagnostic(code="option-path", what=what))
+    try:
+        if args.remove:
+            _tell("removed", services.remove(args.root, slots=args.slots), "nothing is installed")
+        else:
+            done = services.install(args.root, slots=args.slots, python=args.python)
+            _tell("wrote", done, "all is installed already")
+    except OSError as problem:
+        what = f"{problem.filename or args.root}: {problem.strerror}"
+        raise OperationError(
+            Diagnostic(code="service-not-installed", what=what, fix="run it as root, or give another --root")
+        ) from None
+    return exits.OK
+
+
+def _tell(word: str, places: list[str], nothing: str) -> None:
+    for place in places:
+        print(f"{word} {place}")
+    if not places:
+        print(nothing)

@@ -1,0 +1,67 @@
+"""A run that pauses in the middle: for a reboot, which ends us, or for another build, which takes our place."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli.apply import tell_report, watched
+from saltern.cli.arguments import Row
+from saltern.runtime.barriers import REBOOTING, STOPS
+
+if TYPE_CHECKING:
+    from saltern.language.events import Report
+    from saltern.runtime.ports import Recorder
+    from saltern.session import Session
+
+
+def onward(args: SimpleNamespace, engine: Session, report: Report) -> Report:
+    """Tell it, and give the one in the end. A machine that goes down ends us while we wait."""
+    while report.stopped in STOPS.values():
+        if report.stopped == REBOOTING:
+            tell_report(args, engine, report)
+            _tell_pause(report)
+        try:
+            report = _resumed(args, engine, report.jid)
+        except KeyboardInterrupt:
+            return report
+    tell_report(args, engine, report)
+    return report
+
+
+def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
+    from saltern import durable
+
+    def work(tell: Recorder | None) -> Report:
+        report = durable.resume(engine.settings, jid, tell, onward=words_again(args))
+        assert report is not None, "a run that pauses has something left"
+        return report
+
+    return watched(args, work)
+
+
+def _tell_pause(report: Report) -> None:
+    from saltern.services import is_installed
+
+    sys.stdout.flush()
+    print(f"saltern: run {report.jid}: {report.stopped}", file=sys.stderr)
+    if not is_installed():
+        print("saltern: nothing here goes on with it at boot: run `saltern install-service`,", file=sys.stderr)
+        print(f"  or `saltern resume {report.jid}` after the boot", file=sys.stderr)
+    sys.stderr.flush()
+
+
+def words_again(args: SimpleNamespace) -> list[str]:
+    """The options that `saltern resume` has, too, as they were given: for whoever takes our place."""
+    from saltern.cli.resume import LINE
+
+    return [word for row in LINE.rows for word in _words(row, getattr(args, row.dest, row.default))]
+
+
+def _words(row: Row, value: object) -> list[str]:
+    if value == row.default or value is None:
+        return []
+    if isinstance(value, list):
+        return [word for one in value for word in (row.flag, str(one))]
+    return [row.flag] if row.kind in ("on", "off") else [row.flag, str(value)]

@@ -1,0 +1,127 @@
+"""``apply --failed-from``: what of an earlier run still stands, told to the journal of a new one.
+
+The rule: a state that succeeded, with all it rendered, and that is written as it was, stands; unless it
+waits for one that does not. Whatever stands is not called again, and those who wait for it see what it
+came to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import msgpack
+
+from saltern.journal.codec import Body, chunks_in
+from saltern.journal.fold import RunState
+from saltern.language.chunk import Chunk
+from saltern.plan.plan import Plan
+
+Event = tuple[str, Body]
+
+
+def carried(plan: Plan, old: RunState) -> Iterator[Event]:
+    """Records of the ``old`` run, with the places that states have in the new ``plan``."""
+    kept = _standing(plan, old)
+    scope = old.scope("")
+    numbers: set[int] = set()
+    for place, before in kept.items():
+        body = scope.done[before]
+        numbers.add(body["answer"]["number"])
+        if before in scope.rehearsed:
+            outcome, changed = scope.rehearsed[before]
+            yield "rehearsed", {"scope": "", "place": place, "outcome": outcome, "changed": changed}
+        yield "done", {**body, "place": place}
+    yield from _below(old, "", numbers)
+    for place, before in kept.items():
+        if before in scope.listened and _hears_only(plan, place, kept):
+            yield "listened", {**scope.listened[before], "place": place}
+
+
+def _standing(plan: Plan, old: RunState) -> dict[int, int]:
+    """Place now → place then."""
+    scope = old.scope("")
+    known = {_key(chunk): at for at, chunk in enumerate(chunks_in(scope.plan, old.sources))}
+    same = {place: known.get(_key(chunk), -1) for place, chunk in enumerate(plan.chunks)}
+    fine = {place: at for place, at in same.items() if at in scope.done and _is_fine(old, "", scope.done[at])}
+    due = _waiting(plan, set(same) - set(fine))
+    return {place: at for place, at in fine.items() if place not in due}
+
+
+def _key(chunk: Chunk) -> bytes:
+    """How it is written, with what it renders later."""
+    later = [(one.name, one.when, one.block and one.block.text, one.context) for one in chunk.delayed]
+    return msgpack.encode(
+        [chunk.sls, chunk.state, chunk.fun, chunk.id, str(chunk.name), chunk.args, later],
+        enc_hook=str,
+        order="sorted",
+    )
+
+
+def _is_fine(old: RunState, scope: str, body: Body) -> bool:
+    """It succeeded, and so did everything below it."""
+    answer = body["answer"]
+    state, number = old.scope(scope), answer["number"]
+    frames = [old.scope(path) for (caller, _), path in state.frames.items() if caller == number]
+    stand_ins = [one for (caller, _), one in state.stand_ins.items() if caller == number]
+    return (
+        answer["result"]["outcome"] is True
+        and all(step["result"]["outcome"] is not False for step in old.steps.get(number, ()))
+        and all(one["answer"]["result"]["outcome"] is not False for one in stand_ins)
+        and all(len(frame.done) == len(frame.plan["chunks"]) for frame in frames)
+        and all(
+            _is_fine(old, frame.frame["path"], one)
+            for frame in frames
+            if frame.frame
+            for one in (*frame.done.values(), *frame.listened.values())
+        )
+    )
+
+
+def _waiting(plan: Plan, due: set[int]) -> set[int]:
+    """Those that are due, and all who wait for them."""
+    size = len(plan.chunks)
+    waits: dict[int, list[int]] = {}
+    for place, needs in plan.needs.items():
+        for need in needs:
+            for one in [need.on] if need.on < size else plan.barriers[need.on - size]:
+                waits.setdefault(one, []).append(place)
+    found: set[int] = set()
+    stack = list(due)
+    while stack:
+        place = stack.pop()
+        if place not in found:
+            found.add(place)
+            stack += waits.get(place, [])
+    return found
+
+
+def _below(old: RunState, scope: str, numbers: set[int]) -> Iterator[Event]:
+    """The sub states and the frames of callers with these numbers."""
+    for number in sorted(numbers):
+        for step in old.steps.get(number, ()):
+            yield "step", step
+            yield from _below(old, scope, {step["number"]})
+    state = old.scope(scope)
+    for (caller, _), body in state.stand_ins.items():
+        if caller in numbers:
+            yield "stand-in", body
+    for (caller, target), path in state.frames.items():
+        if caller in numbers:
+            yield from _frame(old, scope, target, path)
+
+
+def _frame(old: RunState, scope: str, target: int, path: str) -> Iterator[Event]:
+    inner = old.scope(path)
+    yield "frame", {"scope": scope, "target": target, "frame": inner.frame, "plan": inner.plan}
+    for place, (outcome, changed) in inner.rehearsed.items():
+        yield "rehearsed", {"scope": path, "place": place, "outcome": outcome, "changed": changed}
+    for body in inner.done.values():
+        yield "done", body
+    yield from _below(old, path, {body["answer"]["number"] for body in inner.done.values()})
+    for body in inner.listened.values():
+        yield "listened", body
+    yield "frame-end", {"path": path}
+
+
+def _hears_only(plan: Plan, place: int, kept: Mapping[int, int]) -> bool:
+    return all(one.to in kept for one in plan.listeners if one.place == place)

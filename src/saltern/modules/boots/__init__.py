@@ -1,0 +1,1 @@
+"""Boots of this machine: whether one is due, and whether it is well after one."""

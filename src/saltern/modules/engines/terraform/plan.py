@@ -1,0 +1,169 @@
+"""A plan, as ``show -json`` tells it → what is to change, with all that is marked as sensitive hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+SENSITIVE = "(sensitive)"
+UNKNOWN = "(known after apply)"
+SHORTEST = 4  # characters of a secret that is looked for elsewhere: shorter ones are everywhere
+NOTHING = ("no-op",)
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """One resource, or one output. ``actions`` are Terraform's, in the order they will be taken."""
+
+    address: str
+    kind: str
+    actions: tuple[str, ...]
+    changes: dict[str, object]
+    reason: str = ""
+
+    @property
+    def word(self) -> str:
+        return "replace" if len(self.actions) > 1 else self.actions[0]
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    resources: dict[str, Planned]
+    outputs: dict[str, Planned]
+    values: dict[str, object]  # of outputs, as they will be
+    secrets: frozenset[str] = frozenset()  # texts to hide wherever they turn up
+
+
+def read(shown: Mapping[str, Any]) -> Plan:
+    """``shown`` has secrets in the clear, and is not to be kept."""
+    secrets = frozenset(_secrets(shown))
+    resources = [_resource(one, secrets) for one in shown.get("resource_changes") or ()]
+    outputs = {
+        name: _planned(f"output.{name}", "output", {"value": one}, secrets)
+        for name, one in (shown.get("output_changes") or {}).items()
+    }
+    known = (shown.get("planned_values") or {}).get("outputs") or {}
+    return Plan(
+        resources={one.address: one for one in resources},
+        outputs=outputs,
+        values=hidden_outputs(known, secrets),
+        secrets=secrets,
+    )
+
+
+def hidden_outputs(outputs: Mapping[str, Mapping[str, Any]], secrets: frozenset[str]) -> dict[str, object]:
+    return {
+        name: SENSITIVE if one.get("sensitive") else hide(one.get("value", UNKNOWN), False, secrets)
+        for name, one in outputs.items()
+    }
+
+
+def _resource(one: Mapping[str, Any], secrets: frozenset[str]) -> Planned:
+    change = one.get("change") or {}
+    before, after = change.get("before") or {}, change.get("after") or {}
+    unknown, names = change.get("after_unknown"), {**before, **after}
+    if isinstance(unknown, Mapping):
+        names |= {name: None for name, inner in unknown.items() if inner}
+    parts = {
+        name: {key: _part(change.get(key), name) for key in change if key.startswith(("before", "after"))}
+        for name in names
+    }
+    address = str(one.get("address"))
+    if deposed := one.get("deposed"):
+        address += f" (deposed {deposed})"
+    actions = change.get("actions")
+    reason = str(one.get("action_reason") or "").replace("_", " ")
+    return _planned(address, str(one.get("type")), parts, secrets, actions=actions, reason=reason)
+
+
+def _part(value: object, name: str) -> object:
+    """Of a mask or a value, what is said of one attribute; a mask may be one word for all."""
+    return value.get(name) if isinstance(value, Mapping) else value
+
+
+def _planned(
+    address: str,
+    kind: str,
+    parts: Mapping[str, Mapping[str, Any]],
+    secrets: frozenset[str],
+    *,
+    actions: Iterable[str] | None = None,
+    reason: str = "",
+) -> Planned:
+    taken = tuple(actions or next((part.get("actions") for part in parts.values()), None) or NOTHING)
+    changes: dict[str, object] = {
+        name: {
+            "old": hide(part.get("before"), part.get("before_sensitive"), secrets),
+            "new": hide(_after(part), part.get("after_sensitive"), secrets),
+        }
+        for name, part in parts.items()
+        if part.get("before") != part.get("after") or _any(part.get("after_unknown"))
+    }
+    still = taken == NOTHING or taken == ("read",)
+    return Planned(address=address, kind=kind, actions=taken, changes={} if still else changes, reason=reason)
+
+
+def _after(part: Mapping[str, Any]) -> object:
+    return _unknown(part.get("after"), part.get("after_unknown"))
+
+
+def _unknown(value: object, mask: object) -> object:
+    if mask is True:
+        return UNKNOWN
+    if isinstance(mask, Mapping) and mask:
+        known = value if isinstance(value, Mapping) else {}
+        return {key: _unknown(known.get(key), mask.get(key)) for key in {**known, **mask}}
+    if isinstance(mask, list) and isinstance(value, list):
+        return [_unknown(one, mask[at] if at < len(mask) else None) for at, one in enumerate(value)]
+    return value
+
+
+def _any(mask: object) -> bool:
+    if isinstance(mask, Mapping):
+        return any(map(_any, mask.values()))
+    return any(map(_any, mask)) if isinstance(mask, list) else mask is True
+
+
+def hide(value: object, mask: object, secrets: frozenset[str]) -> object:
+    """Hidden is what is marked, and a copy of it anywhere else: not every provider passes marks on."""
+    if mask is True:
+        return None if value is None else SENSITIVE
+    if isinstance(value, Mapping):
+        return {key: hide(inner, _part(mask, key), secrets) for key, inner in value.items()}
+    if isinstance(value, list):
+        marks = mask if isinstance(mask, list) else []
+        return [hide(one, marks[at] if at < len(marks) else None, secrets) for at, one in enumerate(value)]
+    if isinstance(value, str) and any(secret in value for secret in secrets):
+        return SENSITIVE
+    return value
+
+
+def _secrets(shown: Mapping[str, Any]) -> Iterator[str]:
+    for one in shown.get("resource_changes") or ():
+        change = one.get("change") or {}
+        for side in ("before", "after"):
+            yield from _marked(change.get(side), change.get(f"{side}_sensitive"))
+    for one in (shown.get("output_changes") or {}).values():
+        for side in ("before", "after"):
+            yield from _marked(one.get(side), one.get(f"{side}_sensitive"))
+    declared = ((shown.get("configuration") or {}).get("root_module") or {}).get("variables") or {}
+    for name, one in (shown.get("variables") or {}).items():
+        yield from _marked(one.get("value"), bool((declared.get(name) or {}).get("sensitive")))
+
+
+def _marked(value: object, mask: object) -> Iterator[str]:
+    if mask is True:
+        yield from _texts(value)
+    elif isinstance(mask, Mapping) and isinstance(value, Mapping):
+        for key, inner in mask.items():
+            yield from _marked(value.get(key), inner)
+    elif isinstance(mask, list) and isinstance(value, list):
+        for one, inner in zip(value, mask, strict=False):
+            yield from _marked(one, inner)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str) and len(value) >= SHORTEST:
+        yield value
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _texts(inner)

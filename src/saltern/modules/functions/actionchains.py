@@ -1,0 +1,116 @@
+"""``actionchains``: the chunks of an action chain, as ``saltern chain render`` writes them.
+
+``saltern chain run`` does more: it keeps a result for each action. These functions are for trees that a
+real Salt uses as well, and for those who drive chains themselves.
+"""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules import chunks
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.state.asked import or_problems, states
+from saltern.modules.params import BadArgument
+
+USUAL = "/var/lib/saltern"
+
+
+def _path(ctx: Context) -> str:
+    return os.path.join(str(ctx.opts.get("state_dir") or USUAL), chunks.FILE)
+
+
+def _applying(ctx: Context) -> chunks.Apply:
+    return lambda chunk: or_problems(lambda: states(ctx).apply([f"actionchains.{chunk}"], {}))
+
+
+@function
+def start(ctx: Context, actionchain_id: str, system: str = "") -> object:
+    """Run a chain on this machine, from its first chunk.
+
+    Args:
+        actionchain_id: the id of the chain; its chunks lie in ``actionchains/`` of a file root.
+        system: the name of this machine in the names of the chunks; its ID if not given.
+
+    Example:
+        ```console
+        $ saltern call actionchains.start 123
+        ```
+    """
+    chunk = chunks.chunk_name(str(actionchain_id), system or str(ctx.opts["id"]), 1)
+    try:
+        return chunks.begin(_path(ctx), chunk, _applying(ctx))
+    except (chunks.Refused, OSError) as problem:
+        raise BadArgument(str(problem)) from None
+
+
+@function(name="next")
+def next_(ctx: Context, chunk: str, after: str = "") -> bool:
+    """Remember which chunk comes next. Its place is on disk when this returns.
+
+    Args:
+        chunk: its name.
+        after: ``reboot``, if it must not begin before the machine was rebooted.
+
+    Example:
+        ```console
+        $ saltern call actionchains.next actionchain_123_web1_2 after=reboot
+        ```
+    """
+    try:
+        chunks.remember(_path(ctx), str(chunk), str(after))
+    except OSError as problem:
+        raise BadArgument(str(problem)) from None
+    return True
+
+
+@function
+def finish(ctx: Context, chunk: str = "") -> bool:  # noqa: ARG001 - as chunks call it
+    """The chain is over: nothing is left to resume.
+
+    Args:
+        chunk: the name of the last one.
+
+    Example:
+        ```console
+        $ saltern call actionchains.finish actionchain_123_web1_2
+        ```
+    """
+    chunks.forget(_path(ctx))
+    return True
+
+
+@function
+def resume(ctx: Context, force: bool = False) -> object:
+    """Go on with the chain that waits on this machine; nothing happens if none does.
+
+    Args:
+        force: begin a chunk again that was cut off while it ran.
+
+    Example:
+        ```console
+        $ saltern call actionchains.resume
+        ```
+    """
+    try:
+        return chunks.go_on(_path(ctx), _applying(ctx), force=force)
+    except (chunks.Refused, OSError) as problem:
+        raise BadArgument(str(problem)) from None
+
+
+@function
+def updated(ctx: Context, version: str) -> bool:  # noqa: ARG001 - the run's own build is asked for
+    """Whether the saltern that runs now has this version.
+
+    Args:
+        version: the version that a chain wanted.
+
+    Example:
+        ```console
+        $ saltern call actionchains.updated 0.1.0
+        ```
+    """
+    from saltern import __version__
+
+    return str(version) == __version__

@@ -1,0 +1,136 @@
+"""``system.reboot``: the machine goes down in the middle of a run, and the run goes on after that."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.boots import checks as health
+from saltern.modules.boots import needed
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused
+from saltern.modules.params import Ignored
+from saltern.runtime.barriers import Crossing
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What is asked for, with the reasons that there are."""
+
+    reasons: list[str]
+    always: bool
+    notice: float
+    start_deadline: float
+    return_deadline: float
+    checks: list[object]
+
+    @property
+    def changes(self) -> dict[str, object]:
+        return {"reboot": {"old": self.reasons or ["asked for"], "new": "rebooted"}}
+
+
+@state
+def reboot(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    only_on_pending_reboot: bool = True,
+    notice: float = 0.0,
+    start_deadline: float = 600.0,
+    return_deadline: float = 600.0,
+    checks: list[object] | None = None,
+    timeout: float | None = None,
+    in_seconds: bool = False,
+    message: str | None = None,
+    **_: Ignored,
+) -> Result:
+    """Reboot this machine if that is due, and go on with the run after it.
+
+    What is to come is on disk before the machine goes down. That it was down is proven by the identity of
+    its boot, never by a clock. `saltern install-service` installs what goes on with the run at boot;
+    without it, `saltern resume` does.
+
+    A reboot is due if a package has said so (`/run/reboot-required`), if a newer kernel is installed than
+    is running, if process 1 uses libraries that were replaced, or if `needs-restarting` says so. If a
+    reason is still there after the boot, the state fails: another reboot would not help.
+
+    Args:
+        name: any text.
+        only_on_pending_reboot: only if a reboot is due; false: always.
+        notice: seconds from the request to the reboot; users are told of more than none.
+        start_deadline: seconds after the notice in which the machine must have gone down; after them the
+            state fails, and the run goes on without a reboot.
+        return_deadline: seconds after the boot in which all checks must have become true.
+        checks: what must be true after the boot: commands, and functions as in ``onlyif``.
+        timeout: the same as notice, in minutes.
+        in_seconds: the timeout is in seconds.
+        message: accepted as in Salt; the machine's own message is sent.
+
+    Example:
+        ```yaml
+        boot into the new kernel:
+          system.reboot:
+            - start_deadline: 300
+            - checks:
+              - test -d /proc/1
+              - fun: test.true
+        ```
+    """
+    if timeout is not None:
+        notice = timeout if in_seconds else timeout * 60
+    wish = Wish(
+        reasons=needed.reasons(ctx),
+        always=not only_on_pending_reboot,
+        notice=_seconds(notice, "notice"),
+        start_deadline=_seconds(start_deadline, "start_deadline"),
+        return_deadline=_seconds(return_deadline, "return_deadline"),
+        checks=health.checked(checks),
+    )
+    crossing = ctx.run.crossing
+    if crossing is not None and crossing.kind == "reboot" and not ctx.test:
+        return _after(ctx, wish, crossing)
+    return _before(ctx, wish)
+
+
+def _before(ctx: Context, wish: Wish) -> Result:
+    data: dict[str, object] = {"needed": wish.reasons}
+    if not (wish.reasons or wish.always):
+        return Result(outcome=Outcome.OK, comment="No reboot is due", data=data)
+    why = "; ".join(wish.reasons) or "as the state says"
+    if ctx.test:
+        comment = f"The machine would be rebooted: {why}"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=wish.changes, data=data)
+    ask = {
+        "when": "again",
+        "notice": wish.notice,
+        "start_deadline": wish.start_deadline,
+        "reasons": wish.reasons,
+    }
+    return Result(outcome=Outcome.OK, comment=f"A reboot is due: {why}", data=data, extra={"reboot": ask})
+
+
+def _after(ctx: Context, wish: Wish, crossing: Crossing) -> Result:
+    """On the other side: is the machine well, and has it helped?"""
+    given = crossing.ask.get("reasons")
+    before = [str(reason) for reason in given] if isinstance(given, list) else []
+    data: dict[str, object] = {
+        "needed": wish.reasons,
+        "before": dict(crossing.before),
+        "now": dict(crossing.now),
+    }
+    changes: dict[str, object] = {"reboot": {"old": before or ["asked for"], "new": "rebooted"}}
+    wrong = health.failing(ctx, wish.checks, wish.return_deadline)
+    still = [reason for reason in wish.reasons if reason in before]
+    problems = [f"not true {wish.return_deadline:g} seconds after the boot: {check}" for check in wrong]
+    problems += [f"still so after the boot: {reason}" for reason in still]
+    if problems:
+        comment = "\n".join(["The machine was rebooted", *problems])
+        return Result(outcome=Outcome.FAILED, comment=comment, changes=changes, data=data)
+    return Result(outcome=Outcome.OK, comment="The machine was rebooted", changes=changes, data=data)
+
+
+def _seconds(value: float, what: str) -> float:
+    if value < 0:
+        raise Refused(f"{what} cannot be less than no time: {value:g}")
+    return value

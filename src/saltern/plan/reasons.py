@@ -1,0 +1,93 @@
+"""Why a state runs where it runs, what it waits for, and who waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from saltern.language.chunk import Chunk
+from saltern.language.requisites import When
+from saltern.plan.index import SLS
+from saltern.plan.plan import Plan
+
+
+class Tie(Struct, frozen=True):
+    """One state waits for another: ``kind`` is the requisite, ``sls`` the file if all of it is meant."""
+
+    kind: str
+    before: int
+    after: int
+    sls: str = ""
+
+
+def title(chunk: Chunk) -> str:
+    return f"{chunk.function} {chunk.id!r}"
+
+
+def reason(plan: Plan, place: int) -> str:
+    """One line: what puts this state where it is."""
+    chunk = plan.chunks[place]
+    if place in plan.pulled_by:
+        by = plan.pulled_by[place]
+        puller = title(plan.chunks[by])
+        if place in plan.preparers.get(by, ()):
+            return f"prepares for {puller} (prereq)"
+        return f"pulled forward by {_requisite(plan, by, place)} of {puller}"
+    if "order" in chunk.words:
+        return f"order: {chunk.order}"
+    return "definition order"
+
+
+def _requisite(plan: Plan, owner: int, place: int) -> str:
+    """The requisite by which one chunk pulls another."""
+    size = len(plan.chunks)
+    for need in plan.needs.get(owner, ()):
+        if need.on == place or (need.on >= size and place in plan.barriers[need.on - size]):
+            return need.kind.name
+    return "a requisite"  # of what it is rehearsed for
+
+
+def pullers(plan: Plan, place: int) -> list[int]:
+    """Who pulled it forward, who pulled that one, and so on to a state that stands where it was written."""
+    chain: list[int] = []
+    while (by := plan.pulled_by.get(place)) is not None and by not in chain:
+        chain.append(by)
+        place = by
+    return chain
+
+
+def ties(plan: Plan) -> Iterator[Tie]:
+    """Every requisite, from what runs first to what runs later; ``listen`` comes last and makes no order.
+
+    A file that is required as a whole is a barrier: its number stands in place of a state's.
+    """
+    names = barrier_names(plan)
+    for owner, needs in plan.needs.items():
+        for need in needs:
+            ends = (owner, need.on) if need.kind.when is When.REHEARSED else (need.on, owner)
+            yield Tie(need.kind.name, *ends, names.get(need.on, ""))
+    for one in plan.listeners:
+        yield Tie("listen", one.to, one.place)
+
+
+def barrier_names(plan: Plan) -> dict[int, str]:
+    """Barrier → the file it stands for: one that somebody waits for, and that has all of its members."""
+    size = len(plan.chunks)
+    names: dict[int, str] = {}
+    for owner, needs in plan.needs.items():
+        for step in (need.on for need in needs if need.on >= size and need.on not in names):
+            wanted = [one.value for one in plan.chunks[owner].requisites if one.state == SLS]
+            homes = [_homes(plan.chunks[place]) for place in plan.barriers[step - size]]
+            fitting = (name for name in wanted if all(name in home for home in homes))
+            names[step] = next(fitting, ", ".join(wanted))
+    return names
+
+
+def _homes(chunk: Chunk) -> tuple[str, ...]:
+    return (chunk.sls, *chunk.declared.included_from)
+
+
+def positions(plan: Plan) -> dict[int, int]:
+    """Place → its number in the sequence that really runs, from 1."""
+    return {step: at for at, step in enumerate((one for one in plan.sequence if one >= 0), 1)}

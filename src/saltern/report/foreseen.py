@@ -1,0 +1,129 @@
+"""What a test run foresees, state by state: made, changed, removed, known only later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct, field
+
+from saltern.language.events import Answer, Report, in_order
+from saltern.language.result import Outcome, Result
+from saltern.report.plain import plain
+
+CREATE, CHANGE, DELETE, LATER, FAIL, KEEP = "create", "change", "delete", "later", "fail", "keep"
+
+
+class Verb(Struct, frozen=True):
+    """How one kind is told: its sign, its colour, its words in the totals and of one state."""
+
+    sign: str
+    colour: str
+    total: str
+    words: str
+
+
+VERBS: dict[str, Verb] = {
+    CREATE: Verb("+", "green", "to create", "would be created"),
+    CHANGE: Verb("~", "yellow", "to change", "would be changed"),
+    DELETE: Verb("-", "red", "to delete", "would be deleted"),
+    LATER: Verb("?", "cyan", "known after apply", "was known only after apply"),
+    FAIL: Verb("!", "bright red", "would fail", "would fail"),
+    KEEP: Verb(" ", "", "stay as they are", "would stay as it is"),
+}
+
+# What functions are called that take something away, where the changes alone do not say so.
+REMOVING = frozenset({"absent", "removed", "purged", "uninstalled", "delete", "dead", "tidied", "unmounted"})
+
+
+class Foreseen(Struct, frozen=True, kw_only=True):
+    """One state of a plan. ``path`` is its place in the run; ``sub``: a step of the state above it."""
+
+    path: str
+    tag: str
+    kind: str
+    function: str
+    id: str
+    name: str
+    where: str
+    comment: str = ""
+    changes: dict[str, object] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    depth: int = 0
+    sub: bool = False
+
+
+def foreseen(report: Report) -> list[Foreseen]:
+    """Every answer of a test run, in its order."""
+    return [_one(answer) for answer in in_order(report.answers)]
+
+
+def counted(rows: Iterable[Foreseen]) -> dict[str, int]:
+    """How many there are of each kind; steps count with the state that takes them."""
+    totals = dict.fromkeys(VERBS, 0)
+    for row in rows:
+        if not row.sub:
+            totals[row.kind] += 1
+    return totals
+
+
+def _one(answer: Answer) -> Foreseen:
+    chunk, result = answer.chunk, answer.result
+    changes = plain(result.changes)
+    assert isinstance(changes, dict)
+    return Foreseen(
+        path=answer.path,
+        tag=chunk.tag,
+        kind=kind_of(chunk.fun, result),
+        function=chunk.function,
+        id=chunk.id,
+        name=str(chunk.name),
+        where=str(chunk.mark()),
+        comment=result.comment,
+        changes=changes,
+        warnings=result.warnings,
+        depth=answer.depth,
+        sub=answer.sub,
+    )
+
+
+def kind_of(fun: str, result: Result) -> str:
+    """What a result of a test run means for the machine."""
+    if result.outcome is Outcome.FAILED:
+        return FAIL
+    if result.outcome is Outcome.WOULD_CHANGE and not result.ran:
+        return LATER
+    if result.outcome is Outcome.OK and not result.changes:
+        return KEEP
+    signs = {sign for change in result.changes.items() for sign in (_sign(*change),)}
+    if fun in REMOVING and CREATE not in signs:
+        return DELETE
+    return signs.pop() if len(signs) == 1 else CHANGE
+
+
+def _sign(key: str, value: object) -> str:
+    """What one entry of the changes tells."""
+    for fits, kind in _SIGNS:
+        if fits(key, value):
+            return kind
+    return CHANGE
+
+
+def _without(side: str) -> Callable[[str, object], bool]:
+    """Whether a pair of old and new has nothing on this side."""
+
+    def fits(_key: str, value: object) -> bool:
+        return isinstance(value, Mapping) and set(value) == {"old", "new"} and value[side] in NOTHING
+
+    return fits
+
+
+NOTHING: tuple[object, ...] = (None, "", [], {}, "absent", False)
+_SIGNS: tuple[tuple[Callable[[str, object], bool], str], ...] = (
+    (lambda key, value: key == "diff" and value == "New file", CREATE),
+    (lambda key, value: key == "new" and not isinstance(value, Mapping), CREATE),
+    (lambda _, value: isinstance(value, Mapping) and list(value.values()) == ["new"], CREATE),
+    (lambda key, _: key in ("removed", "deleted"), DELETE),
+    (lambda _, value: isinstance(value, Mapping) and list(value.values()) == ["removed"], DELETE),
+    (_without("old"), CREATE),
+    (_without("new"), DELETE),
+)

@@ -1,0 +1,67 @@
+"""A plan for a person to approve: what each state would do, with its diff, and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from saltern.report.colours import Paint, painter
+from saltern.report.foreseen import FAIL, KEEP, LATER, VERBS, Foreseen, counted
+from saltern.report.nested import Nested
+from saltern.report.text import emit, lines, safe_line
+
+if TYPE_CHECKING:
+    from saltern.report.outputs import OutputOptions
+
+UNTOLD = frozenset({LATER, FAIL})  # of these only the comment says why
+
+
+def write(rows: Sequence[Foreseen], out: TextIO, options: OutputOptions) -> None:
+    emit(out, "\n".join([*_lines(rows, options), ""]))
+
+
+def _lines(rows: Sequence[Foreseen], options: OutputOptions) -> Iterator[str]:
+    paint = painter(options.colour)
+    nested = Nested(options.width, paint)
+    shown = [row for row in rows if row.kind != KEEP or row.warnings]
+    for row in shown:
+        yield from _row(row, paint, nested, options.width)
+        yield ""
+    totals = counted(rows)
+    moving = any(totals[kind] for kind in totals if kind != KEEP)
+    if not moving:
+        yield paint(f"Nothing to do: {_number(totals[KEEP], 'state')} as described.", "green")
+        return
+    yield "Plan: " + ", ".join(_total(kind, number, paint) for kind, number in totals.items() if number) + "."
+    if totals[LATER]:
+        yield paint("What is marked ? is known after apply, and so no part of what is approved.", "cyan")
+
+
+def _row(row: Foreseen, paint: Paint, nested: Nested, width: int) -> Iterator[str]:
+    verb, margin = VERBS[row.kind], "  " * row.depth
+    named = "" if row.name == row.id else f"  {safe_line(row.name)}"
+    title = f"{verb.sign} {safe_line(row.function)}  {safe_line(row.id)}{named}"
+    place = "" if row.sub else paint(f"  {safe_line(row.where)}", "grey")
+    yield margin + paint(title, verb.colour) + place
+    if row.comment and (row.kind in UNTOLD or not row.changes):
+        for line in lines(row.comment.strip("\n"), len(margin) + 4, width):
+            yield f"{margin}    {line}".rstrip()
+    for warning in row.warnings:
+        for line in lines(f"warning: {warning}", len(margin) + 4, width):
+            yield f"{margin}    {paint(line, 'bright red')}"
+    yield from _changes(row.changes, nested, len(margin) + 4)
+
+
+def _changes(changes: dict[str, object], nested: Nested, indent: int) -> Iterator[str]:
+    """Without the line of dashes above: the title is one already."""
+    if changes:
+        yield from list(nested.lines(changes, indent))[1:]
+
+
+def _total(kind: str, number: int, paint: Paint) -> str:
+    verb = VERBS[kind]
+    return paint(f"{number} {verb.total}", verb.colour)
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count} {thing} is" if count == 1 else f"{count} {thing}s are"

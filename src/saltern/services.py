@@ -1,0 +1,150 @@
+"""What makes a machine go on with its runs when it boots: a systemd unit and an init script."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from msgspec import Struct
+
+NAME = "saltern-resume"
+UNIT_PLACE = f"/etc/systemd/system/{NAME}.service"
+WANTED_PLACE = f"/etc/systemd/system/multi-user.target.wants/{NAME}.service"
+SCRIPT_PLACE = f"/etc/init.d/{NAME}"
+LINK_PLACES = tuple(f"/etc/rc{level}.d/S99{NAME}" for level in (2, 3, 4, 5))
+
+UNIT = """\
+[Unit]
+Description=Go on with the saltern runs that a reboot or a crash has broken
+After=local-fs.target network-online.target
+Wants=network-online.target
+
+[Service]
+Type=exec
+ExecStart={command}
+# A run ends in order when it is asked to; what it has started must not be killed before that.
+KillMode=mixed
+TimeoutStopSec=90
+# 2: a state has failed, 6: it reboots once more, 130: the machine goes down. None is a fault of the service.
+SuccessExitStatus=2 6 130
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+SCRIPT = """\
+#!/bin/sh
+### BEGIN INIT INFO
+# Provides:          {name}
+# Required-Start:    $local_fs $remote_fs
+# Required-Stop:
+# Should-Start:      $network $time $syslog
+# Default-Start:     2 3 4 5
+# Default-Stop:
+# Short-Description: go on with the saltern runs that a reboot or a crash has broken
+### END INIT INFO
+
+case "$1" in
+    start|'')
+        {command} </dev/null >/dev/null 2>&1 &
+        ;;
+    stop|status|restart|force-reload)
+        ;;
+    *)
+        echo "usage: $0 start" >&2
+        exit 3
+        ;;
+esac
+"""
+
+# Of an update that was under way when the machine went down: a build that does not start is not kept.
+LAUNCHER = """\
+#!/bin/sh
+if [ -f {slots}/updating ] && ! {slots}/current/bin/python -m saltern --version >/dev/null 2>&1; then
+    old=$(readlink {slots}/previous)
+    if [ -n "$old" ] && [ "$old" != "$(readlink {slots}/current)" ]; then
+        cp {slots}/updating {slots}/rolled-back
+        ln -s "$old" {slots}/current.boot && mv -T {slots}/current.boot {slots}/current
+    fi
+fi
+exec {slots}/current/bin/python -m saltern resume --boot
+"""
+
+
+class Piece(Struct, frozen=True):
+    """One file, or a link if it has a ``target``."""
+
+    place: str
+    text: str = ""
+    mode: int = 0o644
+    target: str = ""
+
+
+def pieces(slots: str = "", python: str = "") -> list[Piece]:
+    """All that is installed. With ``slots``, whatever build is current there; else this one."""
+    command = f"{python or sys.executable} -m saltern resume --boot"
+    launcher = []
+    if slots:
+        command = os.path.join(slots, "at-boot")
+        launcher = [Piece(command, LAUNCHER.format(slots=slots), 0o755)]
+    return [
+        *launcher,
+        Piece(UNIT_PLACE, UNIT.format(command=command)),
+        Piece(WANTED_PLACE, target=UNIT_PLACE),
+        Piece(SCRIPT_PLACE, SCRIPT.format(name=NAME, command=command), 0o755),
+        *(Piece(place, target=f"../init.d/{NAME}") for place in LINK_PLACES),
+    ]
+
+
+def install(root: str = "/", *, slots: str = "", python: str = "") -> list[str]:
+    """Write what is not there yet, below ``root``; what was written."""
+    written = [piece.place for piece in pieces(slots, python) if _put(root, piece)]
+    if written and root == "/" and os.path.isdir("/run/systemd/system"):
+        import subprocess
+
+        subprocess.run(["systemctl", "daemon-reload"], check=False)
+    return written
+
+
+def remove(root: str = "/", *, slots: str = "") -> list[str]:
+    """Take away what ``install`` has written; what was there."""
+    found = [piece.place for piece in pieces(slots) if os.path.lexists(_below(root, piece.place))]
+    for place in found:
+        os.remove(_below(root, place))
+    return found
+
+
+def is_installed(root: str = "/") -> bool:
+    return any(os.path.lexists(_below(root, place)) for place in (WANTED_PLACE, *LINK_PLACES))
+
+
+def _put(root: str, piece: Piece) -> bool:
+    place = _below(root, piece.place)
+    if _is_so(place, piece):
+        return False
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    new = f"{place}.new"
+    if os.path.lexists(new):
+        os.remove(new)
+    if piece.target:
+        os.symlink(piece.target, new)
+    else:
+        with open(new, "w", encoding="utf-8") as file:
+            file.write(piece.text)
+        os.chmod(new, piece.mode)
+    os.replace(new, place)
+    return True
+
+
+def _is_so(place: str, piece: Piece) -> bool:
+    if piece.target or os.path.islink(place):
+        return os.path.islink(place) and os.readlink(place) == piece.target
+    try:
+        with open(place, encoding="utf-8", errors="replace") as file:
+            return file.read() == piece.text and os.stat(place).st_mode & 0o777 == piece.mode
+    except OSError:
+        return False
+
+
+def _below(root: str, place: str) -> str:
+    return os.path.join(root, place.lstrip("/"))

@@ -1,0 +1,42 @@
+"""Style, script and frame of the pages, and how a page is put together.
+
+A page is one file: nothing is fetched from anywhere, and its policy forbids it to.
+"""
+
+from __future__ import annotations
+
+import os
+from html import escape
+
+from msgspec import json
+
+FOLDER = os.path.join(os.path.dirname(__file__), "page")
+
+
+def asset(name: str) -> str:
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def page(name: str, *, title: str, data: object, drawing: str = "") -> str:
+    """``name`` is that of the page's style, script and body. What is in ``data`` is never read as HTML."""
+    style = asset("colours.css") + asset("page.css") + (asset("drawing.css") if drawing else "")
+    parts = {
+        "title": escape(title),
+        "style": style + asset(f"{name}.css"),
+        "body": asset(f"{name}.html").replace("{{drawing}}", drawing),
+        "data": _harmless(data),
+        "script": asset("page.js") + asset(f"{name}.js"),
+    }
+    frame = asset("frame.html").split("{{")
+    text = frame[0]
+    for piece in frame[1:]:
+        key, _, rest = piece.partition("}}")
+        text += parts[key] + rest
+    return text
+
+
+def _harmless(data: object) -> str:
+    """JSON within a script element: nothing in it may look like its end."""
+    encoded = json.encode(data, enc_hook=str).decode("utf-8", "replace")
+    return encoded.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

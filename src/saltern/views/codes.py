@@ -1,0 +1,41 @@
+"""The pages of the error codes, as they are shipped."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from msgspec import json
+
+DATA = os.path.join(os.path.dirname(__file__), "codes.json")  # made by `make docs`
+CODE_LIST = """\
+saltern explain CODE prints the page of a code; saltern explain ID tells why a state runs where it runs.
+
+codes:
+{codes}
+"""
+_read: dict[str, dict[str, Any]] = {}
+
+
+def known() -> dict[str, dict[str, Any]]:
+    """Code → its note, whether it is a warning or a rule of ``check``, what is said and advised."""
+    if not _read:
+        with open(DATA, "rb") as file:
+            _read.update(json.decode(file.read()))
+    return _read
+
+
+def page(code: str) -> str:
+    body = known()[code]
+    parts = [code]
+    if body["warning"]:
+        parts.append("A warning: the run goes on.")
+    if body["note"]:
+        parts.append(body["note"])
+    if body["rule"]:
+        parts.append(f"A rule of `saltern check`; `--ignore {code}` switches it off.")
+    for heading, texts in (("says", body["says"]), ("advises", body["advises"])):
+        if texts:
+            parts.append("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
+    parts.append("In the texts … stands for names of yours.")
+    return "\n\n".join(parts)

@@ -1,0 +1,162 @@
+"""Why a state runs where it runs, as sentences and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from saltern.language.chunk import Chunk
+from saltern.plan.plan import Plan
+from saltern.plan.reasons import Tie, barrier_names, positions, pullers, reason, ties, title
+from saltern.report.text import safe_line
+
+
+class Relation(Struct, frozen=True, kw_only=True):
+    """A state that this one waits for, or that waits for this one. ``position`` 0: a whole file."""
+
+    kind: str
+    title: str
+    position: int = 0
+    where: str = ""
+    step: int = -1
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """``include_path`` leads from the file that was asked for to the one that declares the state."""
+
+    id: str
+    function: str
+    name: str
+    position: int
+    total: int
+    where: str
+    include_path: tuple[str, ...]
+    why: tuple[str, ...]
+    waits_for: tuple[Relation, ...]
+    waited_for_by: tuple[Relation, ...]
+    renders: tuple[str, ...]
+
+
+class Explainer:
+    """Answers for one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.positions = positions(plan)
+        self._names = barrier_names(plan)
+        self._before: dict[int, list[Tie]] = {}
+        self._after: dict[int, list[Tie]] = {}
+        for tie in ties(plan):
+            self._before.setdefault(tie.after, []).append(tie)
+            self._after.setdefault(tie.before, []).append(tie)
+        self._barriers: dict[int, list[int]] = {}
+        for at, members in enumerate(plan.barriers, len(plan.chunks)):
+            for place in members:
+                self._barriers.setdefault(place, []).append(at)
+
+    def find(self, word: str) -> list[int]:
+        """Every state with this ID or name, ``fun id`` and ``state: id`` included, in the order they run."""
+        state, _, id_ = word.partition(" ")
+        found = [place for place, chunk in enumerate(self.plan.chunks) if word in (chunk.id, chunk.name)]
+        if not found and id_:
+            kind = state.removesuffix(":")
+            found = [
+                place
+                for place, chunk in enumerate(self.plan.chunks)
+                if kind in (chunk.state, chunk.function) and id_ in (chunk.id, chunk.name)
+            ]
+        return sorted(found, key=lambda place: self.positions.get(place, 0))
+
+    def explain(self, place: int) -> Explanation:
+        chunk = self.plan.chunks[place]
+        return Explanation(
+            id=chunk.id,
+            function=chunk.function,
+            name=chunk.name,
+            position=self.positions.get(place, 0),
+            total=len(self.positions),
+            where=str(chunk.mark()),
+            include_path=(*reversed(chunk.declared.included_from), chunk.sls),
+            why=tuple(self._why(place)),
+            waits_for=tuple(self._relation(tie.kind, tie.before) for tie in self._before.get(place, ())),
+            waited_for_by=tuple(self._followers(place)),
+            renders=tuple(f"{one.kind} {one.name} ({one.place()})" for one in chunk.delayed),
+        )
+
+    def _why(self, place: int) -> Iterator[str]:
+        yield reason(self.plan, place)
+        chain = pullers(self.plan, place)
+        for by in chain:
+            yield f"{self._at(by)} stands there by {reason(self.plan, by)}"
+        if chain:
+            written = f"number {place + 1} of {len(self.plan.chunks)}: {self._written(place)}"
+            yield f"without that it would be {written}"
+        elif "order" not in self.plan.chunks[place].words:
+            yield self._written(place)
+
+    def _written(self, place: int) -> str:
+        chunk = self.plan.chunks[place]
+        if place == 0:
+            return "nothing is written before it"
+        before = self.plan.chunks[place - 1]
+        same = before.sls == chunk.sls
+        file = "in the same file" if same else f"in {before.sls}"
+        return f"the state written before it is {title(before)}, {file}"
+
+    def _followers(self, place: int) -> Iterator[Relation]:
+        for tie in self._after.get(place, ()):
+            yield self._relation(tie.kind, tie.after)
+        for barrier in self._barriers.get(place, ()):
+            for tie in self._after.get(barrier, ()):
+                yield self._relation(f"{tie.kind} (all of {self._names.get(barrier, '')})", tie.after)
+
+    def _relation(self, kind: str, step: int) -> Relation:
+        size = len(self.plan.chunks)
+        if step >= size:
+            count = len(self.plan.barriers[step - size])
+            states = "1 state" if count == 1 else f"{count} states"
+            return Relation(
+                kind=kind, title=f"all of sls {self._names.get(step, '')!r} ({states})", step=step
+            )
+        chunk = self.plan.chunks[step]
+        return Relation(
+            kind=kind,
+            title=title(chunk),
+            position=self.positions.get(step, 0),
+            where=str(chunk.mark()),
+            step=step,
+        )
+
+    def _at(self, place: int) -> str:
+        return f"{title(self.plan.chunks[place])} (number {self.positions.get(place, 0)})"
+
+
+def lines(one: Explanation) -> Iterator[str]:
+    """The explanation for a terminal."""
+    named = f" (name: {one.name})" if one.name != one.id else ""
+    yield safe_line(f"{one.function} {one.id!r}{named}")
+    yield f"  runs as number {one.position} of {one.total}"
+    yield safe_line(f"  written at {one.where}")
+    if len(one.include_path) > 1:
+        yield safe_line(f"  included by {' → '.join(one.include_path)}")
+    yield "  why there:"
+    yield from (safe_line(f"    {text}") for text in one.why)
+    yield from _related("waits for", one.waits_for)
+    yield from _related("waited for by", one.waited_for_by)
+    if one.renders:
+        yield "  rendered right after it:"
+        yield from (safe_line(f"    {text}") for text in one.renders)
+
+
+def _related(heading: str, relations: tuple[Relation, ...]) -> Iterator[str]:
+    yield f"  {heading}: nothing" if not relations else f"  {heading}:"
+    for one in relations:
+        number = f"number {one.position}, " if one.position else ""
+        place = f" ({number}{one.where})" if one.where else ""
+        yield safe_line(f"    {one.kind}: {one.title}{place}")
+
+
+def labels(chunk: Chunk) -> tuple[str, str]:
+    """Two short lines for a picture."""
+    return chunk.id, f"{chunk.function} · {chunk.sls}"

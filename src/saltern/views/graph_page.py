@@ -1,0 +1,31 @@
+"""The page of a picture: drawn before it is opened, moved and asked in the browser."""
+
+from __future__ import annotations
+
+from saltern.views.assets import page
+from saltern.views.layout import laid_out
+from saltern.views.picture import Picture
+from saltern.views.svg import svg
+
+
+def graph_svg(picture: Picture, title: str) -> str:
+    return svg(laid_out(picture), title=title)
+
+
+def graph_page(picture: Picture, title: str) -> str:
+    items = {
+        item.key: {
+            "kind": item.kind,
+            "title": item.title,
+            "below": item.below,
+            "number": item.number,
+            "status": item.status,
+            **item.facts,
+        }
+        for item in picture.every()
+    }
+    kinds = sorted({edge.kind for edge in picture.every_edge()})
+    data = {"title": title, "items": items, "kinds": kinds}
+    return page(
+        "graph", title=title, data=data, drawing=svg(laid_out(picture), title=title, standalone=False)
+    )

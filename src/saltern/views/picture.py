@@ -1,0 +1,127 @@
+"""What a picture of a plan shows, before anybody decides where it is drawn.
+
+A picture has items and edges. An item may hold a picture of its own: a delayed scope is a box.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct, field, to_builtins
+
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import Target
+from saltern.plan.plan import Plan
+from saltern.plan.reasons import barrier_names, ties
+from saltern.views.explain import Explainer, labels
+
+DELAYED = "delayed"  # the kind of an edge from a state to what is rendered after it
+_ID_LINE = re.compile(r"^['\"]?([^\s#{%'\"-][^'\"]*?)['\"]?:\s*(?:#.*)?$", re.MULTILINE)
+
+
+class Item(Struct, kw_only=True):
+    """``kind`` is state, sls (a whole file that is waited for), box or unborn (in a block not rendered yet).
+
+    ``status`` is how a finished run answered; ``facts`` are for whoever clicks on it.
+    """
+
+    key: str
+    kind: str
+    title: str
+    below: str = ""
+    number: int = 0
+    status: str = ""
+    facts: dict[str, object] = field(default_factory=dict)
+    inside: Picture | None = None
+
+
+class Edge(Struct, frozen=True):
+    """From what runs first to what runs later."""
+
+    kind: str
+    start: str
+    end: str
+
+
+class Picture(Struct, kw_only=True):
+    items: list[Item] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+    def every(self) -> Iterator[Item]:
+        """All items, those in boxes right after their box."""
+        for item in self.items:
+            yield item
+            if item.inside is not None:
+                yield from item.inside.every()
+
+    def every_edge(self) -> Iterator[Edge]:
+        yield from self.edges
+        for item in self.items:
+            if item.inside is not None:
+                yield from item.inside.every_edge()
+
+
+def of_plan(plan: Plan, *, prefix: str = "", boxes: bool = True) -> Picture:
+    """``prefix`` tells the keys of one scope from those of another; ``boxes``: what is not rendered yet."""
+    picture = Picture()
+    explainer = Explainer(plan)
+    for place in (step for step in plan.sequence if step >= 0):
+        picture.items.append(_state(explainer, place, prefix))
+        if boxes:
+            _add_boxes(picture, plan.chunks[place], f"{prefix}{place}")
+    for step, name in barrier_names(plan).items():
+        picture.items.append(_file(plan, step, name, prefix))
+        members = plan.barriers[step - len(plan.chunks)]
+        picture.edges += [Edge("member", f"{prefix}{place}", f"{prefix}{step}") for place in members]
+    known = {Edge(tie.kind, f"{prefix}{tie.before}", f"{prefix}{tie.after}"): None for tie in ties(plan)}
+    picture.edges += known
+    return picture
+
+
+def _state(explainer: Explainer, place: int, prefix: str) -> Item:
+    chunk = explainer.plan.chunks[place]
+    one = explainer.explain(place)
+    facts = to_builtins(one)
+    for relations in (facts["waits_for"], facts["waited_for_by"]):
+        for relation in relations:
+            relation["key"] = f"{prefix}{relation.pop('step')}"
+    title, below = labels(chunk)
+    return Item(
+        key=f"{prefix}{place}", kind="state", title=title, below=below, number=one.position, facts=facts
+    )
+
+
+def _file(plan: Plan, step: int, name: str, prefix: str) -> Item:
+    count = len(plan.barriers[step - len(plan.chunks)])
+    below = "1 state" if count == 1 else f"{count} states"
+    return Item(key=f"{prefix}{step}", kind="sls", title=f"all of {name}", below=below)
+
+
+def _add_boxes(picture: Picture, chunk: Chunk, key: str) -> None:
+    for at, target in enumerate(chunk.delayed):
+        picture.items.append(_unborn_box(target, f"{key}>{at}"))
+        picture.edges.append(Edge(DELAYED, key, f"{key}>{at}"))
+
+
+def _unborn_box(target: Target, key: str) -> Item:
+    """What is known of a block before it is rendered: its text, and the IDs that stand plainly in it."""
+    text = target.block.text if target.block is not None else str(getattr(target.source, "text", ""))
+    ids = list(dict.fromkeys(_ID_LINE.findall(text)))
+    inside = Picture(
+        items=[
+            Item(key=f"{key}.{at}", kind="unborn", title=id_, below="not rendered yet")
+            for at, id_ in enumerate(ids)
+            if id_ not in ("include", "extend", "exclude")
+        ]
+    )
+    when = "" if target.when == "success" else f", when: {target.when}"
+    facts: dict[str, object] = {"where": str(target.place()), "text": text.strip("\n")}
+    return Item(
+        key=key,
+        kind="box",
+        title=f"{target.kind} {target.name}",
+        below=f"rendered later{when}",
+        facts=facts,
+        inside=inside,
+    )

@@ -1,0 +1,77 @@
+"""The picture of a run: its own plan, every frame of it as a box, each state coloured by its answer."""
+
+from __future__ import annotations
+
+from saltern.journal.codec import answer_in, chunks_in, frame_in
+from saltern.journal.fold import RunState, ScopeState
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.events import Answer
+from saltern.language.result import Outcome
+from saltern.plan.make import make_plan
+from saltern.views.picture import DELAYED, Edge, Item, Picture, of_plan
+
+
+def status_of(answer: Answer) -> str:
+    """One word: failed, would (change), changed, skipped or ok."""
+    result = answer.result
+    if result.outcome is Outcome.FAILED:
+        return "failed"
+    if result.outcome is Outcome.WOULD_CHANGE:
+        return "would"
+    return "changed" if result.changes else "ok" if result.ran else "skipped"
+
+
+def of_run(state: RunState) -> Picture:
+    return _scope(state, "") if state.has_plan else Picture()
+
+
+def _scope(state: RunState, path: str) -> Picture:
+    scope = state.scopes[path]
+    chunks = chunks_in(scope.plan, state.sources)
+    plan = make_plan(chunks, scope.plan["rendered"], Diagnostics())
+    prefix = f"{path}:" if path else ""
+    picture = of_plan(plan, prefix=prefix, boxes=False)
+    numbers: dict[int, str] = {}
+    for item in picture.items:
+        place = int(item.key.removeprefix(prefix))
+        if item.kind == "state":
+            item.status = "waiting"
+            if place in scope.done:
+                answer = answer_in(scope.done[place]["answer"], chunks[place])
+                _answered(item, answer)
+                numbers[answer.number] = item.key
+    _add_frames(state, scope, picture, numbers)
+    return picture
+
+
+def _answered(item: Item, answer: Answer) -> None:
+    item.status = status_of(answer)
+    item.facts["result"] = {
+        "status": item.status,
+        "comment": answer.result.comment,
+        "took": answer.took if answer.timed else None,
+        "number": answer.number,
+        "steps": len(answer.result.sub),
+    }
+
+
+def _add_frames(state: RunState, scope: ScopeState, picture: Picture, numbers: dict[int, str]) -> None:
+    for (caller, _), path in scope.frames.items():
+        inner = state.scopes[path]
+        if inner.frame is None or caller not in numbers:
+            continue
+        frame = frame_in(inner.frame)
+        inside = _scope(state, path)
+        count = sum(item.kind == "state" for item in inside.items)
+        below = f"rendered during the run · {'1 state' if count == 1 else f'{count} states'}"
+        box = Item(
+            key=path,
+            kind="box",
+            title=f"{frame.kind} {frame.name}",
+            below=below,
+            facts={"where": str(frame.where), "path": path},
+            inside=inside,
+        )
+        at = next(at for at, item in enumerate(picture.items) if item.key == numbers[caller])
+        picture.items.insert(at + 1, box)
+        picture.edges.append(Edge(DELAYED, numbers[caller], path))

@@ -1,0 +1,2 @@
+name 'shop'
+version '0.1.0'

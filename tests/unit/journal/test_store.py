@@ -1,0 +1,253 @@
+"""One journal: what is written is read, what is damaged is told, what cannot be written stops the run."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from saltern.journal.store import FORMAT, PLAIN, Damaged, Unreadable, Writer, quarantine, read
+from saltern.language.diagnostics import OperationError
+from saltern.system import faults
+
+
+def written(path: Path, records: int = 20) -> Path:
+    writer = Writer(str(path))
+    for number in range(records):
+        writer.add("note", {"number": number, "text": "x" * 300})
+        writer.sync()
+    writer.close()
+    return path
+
+
+def test_what_was_synced_is_read_in_order(tmp_path: Path) -> None:
+    found = read(str(written(tmp_path / "1.run")))
+    assert [record.seq for record in found] == list(range(20))
+    assert found[7].body == {"number": 7, "text": "x" * 300}
+
+
+def test_what_was_not_synced_is_not_there(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    writer.add("a", {})
+    writer.sync()
+    writer.add("b", {})
+    assert [record.kind for record in read(str(tmp_path / "1.run"))] == ["a"]
+    writer.close()
+
+
+def test_short_rows_that_follow_each_other_are_one_record_in_their_place(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    writer.add_row(("", 0))
+    writer.add_row(("", 1))
+    writer.add("a", {})
+    writer.add_row(("", 2))
+    writer.sync()
+    assert [record.kind for record in read(writer.path)] == ["rows", "a", "rows"]
+    writer.close()
+
+
+def test_a_run_that_touched_nothing_leaves_a_plain_file(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "deep" / "runs" / "1.run"))
+    writer.add("a", {"x": 1})
+    writer.finish()
+    assert Path(writer.path).read_bytes().startswith(PLAIN)
+    assert [record.body for record in read(writer.path)] == [{"x": 1}]
+
+
+def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = written(tmp_path / "runs" / "1.run", 1)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_has_no_form_is_written_as_text(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    endless: list[object] = []
+    endless.append(endless)
+    bad = {"big": 2**70, "half": "\udc80", "set": {1}, 3.5: "odd key", "none": None, "endless": endless}
+    writer.add("odd", bad)
+    writer.sync()
+    body = read(writer.path)[0].body
+    assert isinstance(body, dict)
+    assert (body["big"], body["half"], body["set"]) == (str(2**70), "\\udc80", [1])
+    writer.close()
+
+
+# -- damage --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_flipped_bit_is_found_or_changes_nothing(tmp_path: Path, seed: int) -> None:
+    path = written(tmp_path / "1.run")
+    before = read(str(path))
+    chance = random.Random(seed)
+    data = bytearray(path.read_bytes())
+    data[chance.randrange(100, len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+    try:
+        assert read(str(path)) == before  # in room that nothing uses
+    except (Damaged, Unreadable):
+        pass
+
+
+def test_a_flipped_bit_in_a_record_is_found(tmp_path: Path) -> None:
+    path = written(tmp_path / "1.run")
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"xxxxxxxxxx", b"xxxxxxxxxy", 1))
+    with pytest.raises(Damaged, match="is not what was written"):
+        read(str(path))
+
+
+def test_a_plain_file_is_checked_as_well(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    writer.add("a", {"x": "word"})
+    writer.finish()
+    path = Path(writer.path)
+    path.write_bytes(path.read_bytes().replace(b"word", b"ward"))
+    with pytest.raises(Damaged):
+        read(str(path))
+
+
+@given(cut=st.integers(0, 200))
+@settings(deadline=None, max_examples=50)
+def test_a_plain_file_that_was_cut_is_damaged_and_never_a_traceback(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    writer = Writer(str(tmp_path_factory.mktemp("cut") / "1.run"))
+    writer.add("a", {"x": "word" * 50})
+    writer.finish()
+    os.truncate(writer.path, min(cut, os.path.getsize(writer.path) - 1))
+    try:
+        assert read(writer.path) == []  # less than its first line: an empty file
+    except (Damaged, Unreadable):
+        pass
+
+
+def test_a_missing_record_is_damage(tmp_path: Path) -> None:
+    path = written(tmp_path / "1.run")
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM record WHERE seq = 3")
+    database.close()
+    with pytest.raises(Damaged, match="record 3 is missing"):
+        read(str(path))
+
+
+def test_a_later_format_is_left_alone(tmp_path: Path) -> None:
+    path = written(tmp_path / "1.run")
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE meta SET value = ? WHERE key = 'format'", (str(FORMAT + 1),))
+    database.close()
+    with pytest.raises(Unreadable, match=f"format {FORMAT + 1}"):
+        read(str(path))
+
+
+def test_what_another_process_holds_is_not_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "1.run")
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, **{**more, "timeout": 0.01}))
+    holder = connect(path, isolation_level=None)
+    holder.execute("PRAGMA journal_mode=DELETE")
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(Unreadable, match="locked"):
+        read(str(path))
+    holder.close()
+
+
+def test_quarantine_moves_the_file_before_what_lies_beside_it(tmp_path: Path) -> None:
+    """Without its WAL a journal would tell less than is true, and look whole."""
+    path = written(tmp_path / "1.run")
+    Path(f"{path}-wal").write_bytes(b"")
+    seen: list[list[str]] = []
+    faults.watch(lambda _: seen.append(sorted(os.listdir(tmp_path))))
+    try:
+        quarantine(str(path))
+    finally:
+        faults.watch(None)
+    assert seen[1] == ["1.run-wal", "1.run.damaged"]
+    assert sorted(os.listdir(tmp_path)) == ["1.run.damaged", "1.run.damaged-wal"]
+
+
+# -- what cannot be written ----------------------------------------------------------------------------
+
+
+def test_an_error_of_the_disk_is_told_and_never_tried_again(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    writer.add("a", {})
+    writer.sync()
+    writer.add("b", {})
+
+    def fail(name: str) -> None:
+        if name == "journal.commit":
+            raise sqlite3.OperationalError("disk I/O error")
+
+    faults.watch(fail)
+    try:
+        with pytest.raises(OperationError, match="disk I/O error"):
+            writer.sync()
+    finally:
+        faults.watch(None)
+    with pytest.raises(OperationError, match="disk I/O error"):
+        writer.sync()
+    writer.close()
+    assert [record.kind for record in read(writer.path)] == ["a"]
+
+
+def test_a_full_disk_is_told_and_what_was_there_stays(tmp_path: Path) -> None:
+    path = written(tmp_path / "1.run")
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            import signal
+
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+            writer = Writer(str(path), resumed_at=20)
+            writer.add("big", {"x": "y" * 100_000})
+            try:
+                writer.sync()
+            except OperationError:
+                code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert len(read(str(path))) == 20
+
+
+def test_an_interrupt_right_after_the_write_does_not_write_twice(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    writer.add("a", {})
+
+    def interrupt(name: str) -> None:
+        if name == "journal.synced":
+            raise KeyboardInterrupt
+
+    faults.watch(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            writer.sync()
+    finally:
+        faults.watch(None)
+    writer.add("b", {})
+    writer.sync()
+    assert [record.kind for record in read(writer.path)] == ["a", "b"]
+    writer.close()
+
+
+def test_a_thread_of_a_module_may_be_the_one_that_writes(tmp_path: Path) -> None:
+    writer = Writer(str(tmp_path / "1.run"))
+    writer.add("a", {})
+    writer.sync()
+    writer.add("b", {})
+    other = threading.Thread(target=writer.sync)
+    other.start()
+    other.join()
+    assert len(read(writer.path)) == 2
+    writer.close()
