@@ -39,6 +39,7 @@ GOALS: dict[str, tuple[float, float | None]] = {
     "W5.cmds200": (1.3, None),
 }
 COLD_JINJA = 1.1
+JOURNAL = 1.15
 EXPONENT = 1.1
 
 
@@ -120,6 +121,24 @@ def frames(work: str, rounds: int) -> int:
     return sum(line(*row) for row in delayed.rows(measure, rounds))
 
 
+def journal(work: str, rounds: int) -> int:
+    """What it costs to write a run down: states that only look, and the same after one that acts."""
+    import gen
+
+    env = environment(work)
+    missed = 0
+    for name, first in (("looks", ""), ("acts", "acts:\n  cmd.run: [{name: 'true'}]\n")):
+        root = os.path.join(work, "journal", name)
+        gen.sls_graph(root, "tree", "flat", 10_000, 100)
+        with open(os.path.join(root, "first.sls"), "w", encoding="utf-8") as file:
+            file.write(f"include: [tree]\n{first}")
+        words = [env["SALTERN"], "apply", "first", "--file-root", root, "--out", "json"]
+        pairs = [(cpu(words, env), cpu([*words, "--no-journal"], env)) for _ in range(rounds)]
+        ratio = min(kept for kept, _ in pairs) / min(without for _, without in pairs)
+        missed += line(f"W9.journal10k {name}", ratio, JOURNAL)
+    return missed
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description="Measure saltern, and hold the ratios against the goals.")
     options.add_argument("--rounds", type=int, default=5)
@@ -136,6 +155,7 @@ def main() -> int:
         ratio = cold_jinja(work, rounds)
         missed += line("W4.jinja200 cold", ratio, COLD_JINJA)
         missed += frames(work, rounds)
+        missed += journal(work, rounds)
         if not args.quick:
             print(harness(work, "growth", "--tools", "limit,saltern"))
     finally:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from saltern.cli.apply import exit_code
 from saltern.cli.main import code_for
+from saltern.cli.telling import exit_code
 from saltern.config.settings import Settings
 from saltern.engine import Request, apply, show_high, show_low, show_order, show_top
 from saltern.language.chunk import Chunk, Requisite

@@ -33,6 +33,7 @@ NORMAL: tuple[tuple[str, str], ...] = (
     (r"(?m)^(inode|device|extents): .+$", r"\1: PLACE"),
     (r"(start_time[\"']?: ?)[\"']?[\d:.]+[\"']?", r"\1TIME"),
     (r"((?:duration|time|took)[\"']?: ?)[\d.e-]+", r"\1TIME"),
+    (r"(\d passed) in [\d.]+s", r"\1 in TIME"),
     (r" time=\"[\d.e-]+\"", ' time="TIME"'),
 )
 

@@ -12,9 +12,8 @@ from typing import Any
 from saltern.config.settings import Settings
 from saltern.journal.barriers import Decision, decide_reboot, seconds, start_deadline
 from saltern.journal.fold import RunState
-from saltern.journal.recorder import Recorder
 from saltern.journal.runs import Runs
-from saltern.runtime.barriers import REBOOTING
+from saltern.runtime.barriers import REBOOTING, UPDATING
 from saltern.system import reboot
 from saltern.system.faults import point
 
@@ -23,8 +22,12 @@ LOOK = 1.0  # seconds between two looks at a machine that is to go down
 
 
 def leave(runs: Runs, jid: str, stopped: str, settings: Settings) -> None:
-    """The journal is closed and says what is to come; the machine is asked to go down."""
-    if stopped == REBOOTING:
+    """The journal is closed and says what is to come: the machine is asked to go down, or the builds switch."""
+    if stopped == UPDATING:
+        from saltern.updates.takeover import switch
+
+        switch(runs, jid)
+    elif stopped == REBOOTING:
         state = runs.state(jid)
         opened = _open(state, "reboot")
         if opened:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
 from saltern.render.yaml import Limits
 from saltern.sources.tree import Tree
 from saltern.system.clock import Clock, SystemClock
-from saltern.system.host import LocalHost
+from saltern.system.host import Host, LocalHost
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -77,17 +77,20 @@ class Session:
         pillar: Mapping[str, object] | None = None,
         registry: Registry | None = None,
         clock: Clock | None = None,
+        host: Host | None = None,
+        first: Sequence[Provider] = (),
     ) -> None:
+        """``first``: modules that win over all others. ``Grains`` as grains: there are no others."""
         self.settings = settings
         self.clock = clock or SystemClock()
         self._salt_style = present(settings)
         self.registry = registry or Registry(
-            before=(_SaltStyle(self, "own"),) if self._salt_style else (),
+            before=(*first, _SaltStyle(self, "own")) if self._salt_style else first,
             after=(_SaltStyle(self, "installed"),),
         )
         self.salt = Salt(self.registry)
         self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
-        self.grains: Grains = collect(settings, grains)
+        self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains)
         self._override = dict(pillar or {})
         self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, "user": _user(), **settings.extra}
         del self.opts["extra"]
@@ -103,7 +106,7 @@ class Session:
             files=self.tree,
             templates=self.renderers,
             functions=self.salt,
-            host=LocalHost(),
+            host=host or LocalHost(),
             clock=self.clock,
         )
         self.run.refresh = self.refresh

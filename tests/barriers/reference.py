@@ -12,11 +12,12 @@ def then_reboot(name, **kwargs):
     return _told(name, {"reboot": True})
 
 def reboot_between(name, **kwargs):
-    first = name + " first"
-    if os.path.exists("@/" + name):
+    boot, mark = open("@/boot").read(), "@/" + name
+    if os.path.exists(mark) and open(mark).read() != boot:
         return _told(name + " second", {})
-    open("@/" + name, "w").close()
-    return _told(first, {"reboot": "again"})
+    with open(mark, "w") as file:
+        file.write(boot)
+    return _told(name + " first", {"reboot": "again"})
 
 def _told(text, more):
     boot = open("@/boot").read()

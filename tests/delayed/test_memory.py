@@ -14,7 +14,7 @@ from saltern.render.document import SMALL, Document
 
 BIG = 10 * SMALL
 AN_ANSWER = 6000  # bytes, with its chunk, its frame and all
-INNER = f"""#!delayed_block C scoped delayed_repeat_limit=None
+INNER = f"""#!delayed_block only_here scoped delayed_repeat_limit=None
 # {{{{ 'y' * {BIG} }}}}
 s:
   test.nop: []
@@ -28,7 +28,7 @@ include:
 s:
   test.nop:
     - delayed_render:
-      - block: C
+      - block: only_here
 {INNER}#!end_delayed_block
 """
 OTHER = f"""# {{{{ 'z' * {BIG} }}}}
@@ -63,7 +63,7 @@ def test_neither_texts_nor_variables_of_finished_frames_are_kept() -> None:
     few, some_peak, report = kept(3)
     many, peak, longer = kept(13)
     more = len(longer.answers) - len(report.answers) + len(longer.frames) - len(report.frames)
-    assert more == 10 * (1 + 2 + 1 + 3)  # caller, the states of B, that of C; the frames of B, C and O
+    assert more == 10 * (1 + 2 + 1 + 3)  # caller, two states of B, one inside; the three frames
     assert (many - few) / more < AN_ANSWER
     assert (peak - some_peak) / more < AN_ANSWER
 
@@ -79,20 +79,24 @@ def test_no_scope_and_no_data_of_a_finished_frame_is_kept() -> None:
     assert len(origins) == 3 * 3
     assert all(one.data is None and not one.blocks.blocks for one in origins.values())
     assert not any(answer.chunk.delayed for answer in report.answers if answer.frame)
-    alive = [one for one in gc.get_objects() if isinstance(one, BlockScope) and "C" in one.blocks]
+    alive = [one for one in gc.get_objects() if isinstance(one, BlockScope) and "only_here" in one.blocks]
     assert not alive
 
 
 def test_answers_know_their_places_when_their_text_is_gone() -> None:
     report = kit.run_sls(tree(1))
     marks = {answer.path: answer.chunk.mark() for answer in report.answers}
-    assert [marks[path].line for path in ("c0>B#1>s", "c0>B#1>other", "c0>B#1>s>C#1>s")] == [11, 3, 17]
+    assert [marks[path].line for path in ("c0>B#1>s", "c0>B#1>other", "c0>B#1>s>only_here#1>s")] == [
+        11,
+        3,
+        17,
+    ]
 
 
 def test_a_placeholder_knows_its_place_when_the_text_around_it_is_gone() -> None:
     large = f"# {{{{ 'x' * {BIG} }}}}\n"
-    inside = f"{large}s:\n  thing.made:\n    - fails: true\n    - delayed_render:\n      - block: C\n"
+    inside = f"{large}s:\n  thing.made:\n    - fails: true\n    - delayed_render:\n      - block: only_here\n"
     text = "a:\n  test.nop:\n    - delayed_render:\n      - block: B\n#!delayed_block B\n"
     report = run(f"{text}{inside}{INNER}#!end_delayed_block\n")
-    assert comment_of(report, "a>B#1>s>C") == "not rendered: s failed"
+    assert comment_of(report, "a>B#1>s>only_here") == "not rendered: s failed"
     assert report.answers[-1].chunk.mark().line == 11

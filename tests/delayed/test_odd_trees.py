@@ -171,3 +171,31 @@ def test_the_options_of_a_template_are_those_of_its_blocks(above: str) -> None:
     assert seen(report, "a>B#1>x") == "a"
     lines = above.count("\n") + 16
     assert f"main.sls:{lines}: 'missing' is undefined" in comment_of(report, "a>B#1>x>C")
+
+
+def test_an_interrupt_while_a_block_is_rendered_leaves_a_placeholder_for_all_that_is_left() -> None:
+    text = """\
+        #!py
+        def run():
+            calls = [{"block": "B"}, {"sls": "other"}]
+            return {"a": {"test.nop": [{"delayed_render": calls}]}, "last": {"test.nop": []}}
+
+        @delayed_block("B")
+        def later(prev_ret):
+            raise KeyboardInterrupt
+        """
+    report = run(text, {"other.sls": "o:\n  test.nop: []\n"})
+    assert paths(report) == ["a", "a>B", "a>sls:other", "last"]
+    assert [result_of(report, path).ran for path in paths(report)] == [True, False, False, False]
+    assert comment_of(report, "a>B") == "not rendered (interrupted): the run was interrupted"
+
+
+@pytest.mark.parametrize("words", ["delayed_repeat_limit=1 delayed_repeat_limit=2", "scoped scoped"])
+def test_a_word_that_stands_twice_on_a_tag_is_told(words: str) -> None:
+    told = problem(CALLER + block("", words=words))
+    assert f"{words.split()[0].split('=')[0]!r} stands here twice" in told
+
+
+def test_a_list_of_names_in_an_entry_is_told_how_to_write_it() -> None:
+    told = problem("a:\n  test.nop:\n    - delayed_render:\n      - block:\n          - B\n")
+    assert "names a list" in told and "write '- block: NAME'" in told

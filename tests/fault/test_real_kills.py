@@ -26,7 +26,7 @@ def started(one: Machine, *words: str) -> subprocess.Popen[bytes]:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_kill_9_at_any_moment_loses_nothing_and_repeats_nothing(part: int) -> None:
     chance = random.Random(f"{part} {KILLS}")
-    for _ in range(KILLS // PARTS):
+    for _ in range(-(-KILLS // PARTS)):
         moments = [chance.uniform(0.1, LONGEST) for _ in range(chance.choice((1, 1, 2)))]
         with machine() as one:
             words = ["apply", "main", "--pillar", f"{{at: {one.at}}}"]

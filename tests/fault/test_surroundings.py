@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.command import NOBODY, Done, is_told_well
 from tests.fault.machine import DEAD, Machine, check, dies_at, machine, reference
+from tests.fault.reference import FILES
 
 from saltern.journal.store import FORMAT
 
@@ -246,14 +247,25 @@ def test_a_clock_that_jumps_changes_nothing(jump: int) -> None:
 
 
 def test_at_boot_all_that_broke_goes_on_and_nothing_is_said_if_nothing_did() -> None:
-    with machine() as one:
+    with machine({**FILES, "other.sls": "include: [main]"}) as one:
         broken_run(one)
-        assert one.apply(dies_at(200)).code == DEAD
+        argv = ["apply", "other", "--pillar", f"{{at: {one.at}}}"]
+        assert one._run(dies_at(200), *argv).code == DEAD
         done = one.place.run("resume", "--boot")
         assert done.code == 2
         assert [run.status for run in one.summaries()] == ["failed", "failed"]
         quiet = one.place.run("resume", "--boot")
         assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+def test_what_was_asked_for_once_more_does_not_go_on_at_boot() -> None:
+    """The files of the later run are newer: the plan of the earlier one would undo what they say."""
+    with machine(COUNTING) as one:
+        broken_run(one, 40)
+        assert one.apply().code == 0
+        quiet = one.place.run("resume", "--boot")
+        assert (quiet.code, quiet.out) == (0, "")
+        assert [run.status for run in one.summaries()] == ["succeeded", "broken"]
 
 
 def test_a_run_that_breaks_again_and_again_is_not_resumed_at_boot_for_ever() -> None:

@@ -20,7 +20,7 @@ from saltern.chains.document import read_chain
 from saltern.chains.leg import LegState, decide
 from saltern.chains.legs import Journal, Known, Legs
 from saltern.chains.render import actions_text
-from saltern.chains.results import not_compiled, results, unknown
+from saltern.chains.results import in_doubt, not_compiled, results, unknown
 from saltern.chains.statuses import OVER, Leg, WrongMove
 from saltern.config.settings import Settings
 from saltern.engine import Request
@@ -70,7 +70,6 @@ def start(settings: Settings, order: Order, tell: Tell | None = None) -> Known:
             "started": time.time(),
         }
         journal.add("accepted", **head)
-        journal.close()
         found = _Driver(settings, legs, name, tell).to_the_end()
     legs.prune()
     return found
@@ -107,7 +106,6 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
         _allowed(known, kind, body)
         journal = Journal(legs, name, known.state.records)
         journal.add(kind, **body)
-        journal.close()
         return legs.known(name)
 
 
@@ -157,13 +155,10 @@ class _Driver:
         """Or to a point where this process has to end: a reboot, an update, an interrupt."""
         known = self.legs.known(self.name)
         self.journal = Journal(self.legs, self.name, known.state.records)
-        try:
-            if known.state.status in (Leg.PENDING, Leg.PAUSED):
-                self.journal.add("begun", at=time.time(), pid=os.getpid())
-            while self.step(self.look()):
-                pass
-        finally:
-            self.journal.close()
+        if known.state.status in (Leg.PENDING, Leg.PAUSED):
+            self.journal.add("begun", at=time.time(), pid=os.getpid())
+        while self.step(self.look()):
+            pass
         return self.legs.known(self.name)
 
     def look(self) -> LegState:
@@ -210,6 +205,8 @@ class _Driver:
         if not state.has_plan:
             self.journal.add("results", steps=results(Report(), names))
             return True
+        if state.status in RESUMABLE and self.legs.cancel_ordered(self.name):
+            return self.told(jid, names, report_of(state))
         if state.status in RESUMABLE:
             try:
                 report = durable.resume(
@@ -236,14 +233,17 @@ class _Driver:
 
     def told(self, jid: str, names: list[str], report: Report) -> bool:
         """A run that can be resumed is not over, unless the leg is cancelled."""
-        status = self.runs.state(jid).status
+        state = self.runs.state(jid)
+        status = state.status
         cancelled = self.legs.cancel_ordered(self.name)
         if status in RESUMABLE and cancelled:
             durable.abandon(self.settings, jid, cancelled)
         if status not in RESUMABLE or cancelled:
             plan = self.legs.known(self.name).state.plan
             barriers = {one.id for one in plan.steps if one.row.barrier}
-            self.journal.add("results", steps=results(report, names, barriers), jid=jid)
+            safe = {one.id for one in plan.steps if one.repeatable}
+            told = results(report, names, barriers) | in_doubt(state, names, safe)
+            self.journal.add("results", steps=told, jid=jid)
             return True
         if status in LEAVING:
             self.journal.add("left", status=LEAVING[status].value)

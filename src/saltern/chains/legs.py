@@ -154,7 +154,11 @@ class Legs:
 
 
 class Journal:
-    """One leg, written by the one process that has the lock. What is added is on disk at once."""
+    """One leg, written by the one process that has the lock. What is added is on disk at once.
+
+    It is open only while it is written: whoever reads a file that the same process has open, and closes it,
+    takes SQLite's locks away from under it.
+    """
 
     def __init__(self, legs: Legs, leg: str, records: int = 0) -> None:
         self._writer = Writer(legs.path(leg), resumed_at=records)
@@ -163,10 +167,8 @@ class Journal:
         point(f"chain.{kind}")
         self._writer.add(kind, body)
         self._writer.sync()
-        point(f"chain.{kind}.synced")
-
-    def close(self) -> None:
         self._writer.close()
+        point(f"chain.{kind}.synced")
 
 
 def _take(file: int) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Container, Iterable, Mapping
 
 from saltern.chains.compile import state_id
 from saltern.chains.statuses import Step
+from saltern.journal.codec import chunks_in
+from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome, Result
 
@@ -24,6 +26,19 @@ def results(report: Report, actions: Iterable[str], barriers: Container[str] = (
         if name in barriers and row["status"] == Step.SUCCEEDED.value and not row["changed"]:
             row["status"] = Step.SKIPPED.value
     return told
+
+
+def in_doubt(state: RunState, actions: Iterable[str], repeatable: Container[str]) -> Told:
+    """What was begun in a run that nobody goes on with. What may be run again has simply not run."""
+    begun = {place for path, place in state.in_doubt if not path}
+    chunks = chunks_in(state.scope("").plan, state.sources) if begun else []
+    names = {chunks[place].id for place in begun}
+    why = "it was begun, and nobody knows how it ended"
+    return {
+        name: _row(Step.INDETERMINATE, why)
+        for name in actions
+        if state_id(name) in names and name not in repeatable
+    }
 
 
 def not_compiled(actions: Iterable[str], why: str) -> Told:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from saltern.cli.apply import run
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.result import Outcome
 
 if TYPE_CHECKING:
-    from saltern.engine import Request
-    from saltern.language.events import Answer
+    from saltern.language.events import Answer, Report
     from saltern.session import Session
 
 # What to do about it, where a whole kind of states has the same cause.
@@ -23,13 +22,13 @@ CURES = {
 }
 
 
-def changes_again(args: SimpleNamespace, engine: Session, request: Request) -> bool:
+def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Report]) -> bool:
     """Apply once more, and tell on stderr every state that changed something or failed."""
     if engine.settings.test:
         what = "--check-idempotent applies twice, and a test run applies nothing"
         raise OperationError(Diagnostic(code="idempotence-untested", what=what, fix="leave out --test"))
     with redirect_stdout(sys.stderr):
-        report = run(args, engine, request, None)
+        report = run()
     moved = [one for one in report.answers if one.result.changes or one.result.outcome is Outcome.FAILED]
     if moved:
         from saltern.report.colours import wanted
@@ -40,7 +39,7 @@ def changes_again(args: SimpleNamespace, engine: Session, request: Request) -> b
         print(f"saltern: {number} not idempotent", file=sys.stderr)
     else:
         print("saltern: idempotent, the second run changed nothing", file=sys.stderr)
-    return bool(moved)
+    return not moved
 
 
 def _told(answer: Answer) -> Diagnostic:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -16,20 +14,17 @@ from saltern.cli.options import (
     STATE_ROWS,
     TREE_ROWS,
     mapping_value,
-    output_options,
     output_rows,
     session,
     yaml_value,
 )
+from saltern.cli.telling import exit_code, seconds, tell_report, watched
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
-from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
     from saltern.cli.profile import Profile
     from saltern.engine import Request
-    from saltern.language.events import Event, Report
-    from saltern.report.lines import Lines
-    from saltern.report.live import Live
+    from saltern.language.events import Report
     from saltern.runtime.ports import Recorder
     from saltern.session import Session
 
@@ -143,7 +138,7 @@ def main(argv: list[str]) -> int:
     if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # an SLS is named, and no file
         from saltern.cli.approved import apply_file
 
-        return apply_file(args, args.sls[0])
+        return apply_file(args, args.sls[0], LINE.rows)
     try:
         engine = _session(args)
         request = request_of(args)
@@ -153,27 +148,16 @@ def main(argv: list[str]) -> int:
         raise
     code = exit_code(report, detailed=args.detailed_exitcode)
     if args.check_idempotent and code in (exits.OK, exits.CHANGED):
-        from saltern.cli.again import changes_again
+        from saltern.cli.again import is_idempotent
 
-        return exits.FAILED if changes_again(args, _session(args), request) else code
+        second = _session(args)
+        if not is_idempotent(args, second, lambda: run(args, second, request, None)):
+            return exits.FAILED
     return code
 
 
 def _session(args: SimpleNamespace) -> Session:
     return session(args, test=args.test, failhard=args.failhard, strict=args.strict)
-
-
-def exit_code(report: Report, *, detailed: bool = False) -> int:
-    from saltern.report.verdict import changed, failed
-    from saltern.runtime.barriers import INTERRUPTED, REBOOTING
-
-    if report.stopped == INTERRUPTED:
-        return exits.INTERRUPTED
-    if report.stopped == REBOOTING:
-        return exits.REBOOTING
-    if failed(report):
-        return exits.FAILED
-    return exits.CHANGED if detailed and changed(report) else exits.OK
 
 
 def request_of(args: SimpleNamespace) -> Request:
@@ -216,7 +200,12 @@ def run(
     profile: Profile | None = None,
 ) -> Report:
     """A test run does nothing, so it needs no journal."""
-    settled = _settle if profile is None else profile.between(_settle)
+
+    def settled() -> None:
+        _settle()
+        if profile is not None:
+            profile.compiled()
+
     if engine.settings.test or args.no_journal:
         from saltern.engine import apply
 
@@ -232,81 +221,12 @@ def run(
     return durable.apply(engine, request, tell, ask, compiled=settled)
 
 
-def seconds(text: str | None, usual: float) -> float:
-    try:
-        return usual if text is None else float(text)
-    except ValueError:
-        what = f"--queue needs a number of seconds, not {text!r}"
-        raise OperationError(Diagnostic(code="option-shape", what=what)) from None
-
-
-def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) -> Report:
-    """Run it, with whoever is to be told while it happens."""
-    watchers, close = _watchers(args)
-    end_in_order()
-    try:
-        with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
-            return work(_all(watchers))
-    finally:
-        for watcher in close:
-            watcher.close()
-
-
-def tell_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
-    if report.warnings:
-        from saltern.report.colours import wanted
-        from saltern.report.diagnostics import show
-
-        show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    _write(args, engine, report)
-
-
 def _settle() -> None:
     """What is compiled stays to the end: the collector, off until now, need not look at it again."""
     import gc
 
     gc.freeze()
     gc.enable()
-
-
-def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
-    from msgspec.structs import replace
-
-    from saltern.report.outputs import write
-
-    if args.out == "jsonl":
-        return  # told while it happened
-    options = output_options(args, engine.settings)
-    write(report, sys.stdout, replace(options, expand=args.expand, sub_states=args.sub_states), args.out)
-    if not report.answers and args.out in ("highstate", "quiet"):
-        print("saltern: no states to run", file=sys.stderr)
-
-
-def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
-    """Who is told while it happens: the terminal, or whoever reads the lines."""
-    if args.out == "jsonl":
-        from saltern.report.lines import Lines
-
-        lines = Lines(sys.stdout)
-        return [lines], [lines]
-    if args.out == "highstate" and sys.stderr is not None and sys.stderr.isatty() and sys.stdout.isatty():
-        from saltern.report.colours import wanted
-        from saltern.report.live import Live
-
-        live = Live(sys.stderr, colour=wanted(sys.stderr, args.color), sub_states=args.sub_states)
-        return [live], [live]
-    return [], []
-
-
-def _all(watchers: list[Recorder]) -> Recorder | None:
-    if len(watchers) < 2:
-        return watchers[0] if watchers else None
-
-    def tell(event: Event) -> None:
-        for watcher in watchers:
-            watcher(event)
-
-    return tell
 
 
 def _problems_as_data(args: SimpleNamespace, problem: SalternError) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import convert
 
 from saltern.cli import exits
-from saltern.cli.apply import LINE, exit_code, seconds, tell_report, watched
+from saltern.cli.arguments import Row
 from saltern.cli.options import FROM, session
+from saltern.cli.telling import exit_code, seconds, tell_report, watched
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 
 if TYPE_CHECKING:
+    from saltern.cli.profile import Profile
     from saltern.engine import Request
     from saltern.language.events import Report
     from saltern.plan.plan import Plan
@@ -26,20 +29,21 @@ if TYPE_CHECKING:
 DECIDED = ("--test", "--only-id", "--template", "--exclude", "--failhard", "--strict")
 
 
-def apply_file(args: SimpleNamespace, path: str) -> int:
+def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
+    """``rows`` are the options that ``args`` were read by."""
     from saltern.engine import Request
     from saltern.proposals.document import is_plan, load, unpacked
     from saltern.proposals.moved import check_machine
 
     if not is_plan(path):
         raise _no_plan(path)
-    _check_options(args)
+    _check_options(args, rows)
     proposal = load(path)
     check_machine(proposal, os.uname().nodename)
     body = unpacked(proposal)
     request = convert(body["request"], Request)
     if args.replan:
-        from saltern.cli.plan import show
+        from saltern.cli.proposing import show
 
         return show(args, _session(args, body, test=True), request, body["pillar"], path)
     engine = _session(args, body, test=False)
@@ -47,17 +51,25 @@ def apply_file(args: SimpleNamespace, path: str) -> int:
     if args.profile:
         from saltern.cli.profile import Profile
 
-        profile = Profile(engine)
-    approved = _Approved(args, path, proposal, body)
+        profile = Profile(engine, "seeing that nothing has moved")
+    approved = _Approved(args, path, proposal, body, profile)
     report = watched(args, lambda tell: _run(args, engine, request, tell, approved))
-    tell_report(args, engine, report)
+    if report.stopped:
+        from saltern.cli.onward import onward
+
+        report = onward(args, engine, report)
+    else:
+        tell_report(args, engine, report)
     if profile is not None:
         profile.write(report, sys.stderr, colour=args.color)
     code = exit_code(report, detailed=args.detailed_exitcode)
     if args.check_idempotent and code in (exits.OK, exits.CHANGED):
-        from saltern.cli.again import changes_again
+        from saltern.cli.again import is_idempotent
+        from saltern.engine import apply
 
-        return exits.FAILED if changes_again(args, _session(args, body, test=False), request) else code
+        second = _session(args, body, test=False)
+        if not is_idempotent(args, second, lambda: apply(second, request)):
+            return exits.FAILED
     return code
 
 
@@ -77,7 +89,15 @@ class _Approved:
     engine: Session
     request: Request
 
-    def __init__(self, args: SimpleNamespace, path: str, proposal: Proposal, body: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        args: SimpleNamespace,
+        path: str,
+        proposal: Proposal,
+        body: dict[str, Any],
+        profile: Profile | None,
+    ) -> None:
+        self._profile = profile
         self.body = body
         self._args = args
         self._path = path
@@ -92,6 +112,8 @@ class _Approved:
 
         looking = _session(self._args, self.body, test=True)
         check(self._proposal, looking, foresee(looking, self.request), path=self._path)
+        if self._profile is not None:
+            self._profile.compiled()
         chunks = chunks_in(self.body["plan"], self.body["sources"])
         together = aggregates(self.engine, chunks)
         return make_plan(chunks, self.body["plan"]["rendered"], Diagnostics(), together)
@@ -105,11 +127,11 @@ def _session(args: SimpleNamespace, body: dict[str, Any], *, test: bool) -> Sess
     return session_as(settings, {**body, "settings": {**body["settings"], "test": test}})
 
 
-def _check_options(args: SimpleNamespace) -> None:
+def _check_options(args: SimpleNamespace, rows: Sequence[Row]) -> None:
     """A plan has decided where its states come from."""
     given = [
         row.flag
-        for row in LINE.rows
+        for row in rows
         if (row.group == FROM or row.flag in DECIDED) and getattr(args, row.dest) is not row.default
     ]
     if given:

@@ -15,7 +15,9 @@ LINE = CommandLine(
     "and as it should be is left alone.",
     words=(),
     rows=(
-        Row(flag="--root", dest="root", metavar="DIR", default="/", help="the root of another machine's disk"),
+        Row(
+            flag="--root", dest="root", metavar="DIR", default="/", help="the root of another machine's disk"
+        ),
         Row(
             flag="--slots",
             dest="slots",

@@ -6,8 +6,8 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from saltern.cli.apply import tell_report, watched
 from saltern.cli.arguments import Row
+from saltern.cli.telling import tell_report, watched
 from saltern.runtime.barriers import REBOOTING, STOPS
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def _tell_pause(report: Report) -> None:
     sys.stdout.flush()
     print(f"saltern: run {report.jid}: {report.stopped}", file=sys.stderr)
     if not is_installed():
-        print("saltern: nothing here goes on with it at boot: run `saltern install-service`,", file=sys.stderr)
+        print(
+            "saltern: nothing here goes on with it at boot: run `saltern install-service`,", file=sys.stderr
+        )
         print(f"  or `saltern resume {report.jid}` after the boot", file=sys.stderr)
     sys.stderr.flush()
 

@@ -29,7 +29,9 @@ class Spent(Struct):
 class Profile:
     """Begins with the process, measures what ``session`` does, and is written once at the end."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, middle: str = "compiling and planning") -> None:
+        """``middle`` is what is done before anything runs, beside rendering."""
+        self._middle = middle
         self._started_up = _age()
         self._begin = time.perf_counter()
         self._compiled: float | None = None
@@ -45,15 +47,10 @@ class Profile:
             text=self._timed(renderers.text, lambda _, path: path or "templates within states"),
         )
 
-    def between(self, then: Callable[[], None]) -> Callable[[], None]:
+    def compiled(self) -> None:
         """To be called when all is compiled, and nothing is run yet."""
-
-        def compiled() -> None:
-            self._compiled = time.perf_counter()
-            self._early = self._rendering()
-            then()
-
-        return compiled
+        self._compiled = time.perf_counter()
+        self._early = self._rendering()
 
     def _rendering(self) -> float:
         return sum(spent.seconds for spent in self.files.values())
@@ -105,7 +102,7 @@ class Profile:
             ("start-up and configuration", self._started_up),
             ("pillar", self._pillar),
             ("rendering", rendered),
-            ("compiling and planning", max(compiled - self._begin - self._pillar - rendered, 0.0)),
+            (self._middle, max(compiled - self._begin - self._pillar - rendered, 0.0)),
         ]
         if report is not None:
             ran = sum(one.took for one in report.answers if not (one.parallel or one.sub))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.apply import LINE as APPLY
-from saltern.cli.apply import exit_code, watched
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows, session
+from saltern.cli.telling import exit_code, watched
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Report
 

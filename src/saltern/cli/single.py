@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from saltern.cli.apply import exit_code
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
+from saltern.cli.telling import exit_code
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(

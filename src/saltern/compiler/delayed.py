@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.compiler.parse import absolute_name, kind_of
 from saltern.compiler.ports import Sources
@@ -71,19 +72,7 @@ def _target(chunk: Chunk, entry: _Entry, sources: Sources, found: Diagnostics) -
     target = find(chunk, entry, name, sources, found)
     if target is None:
         return None
-    return Target(
-        kind=kind,
-        name=target.name,
-        context=context,
-        when=when,
-        block=target.block,
-        source=target.source,
-        words=target.words,
-        scope=target.scope,
-        definition=target.definition,
-        origin=entry.origin,
-        path=entry.path,
-    )
+    return replace(target, context=context, when=when, origin=entry.origin, path=entry.path)
 
 
 class _Wrong(Exception):
@@ -116,7 +105,8 @@ def _shape(entry: _Entry) -> tuple[str, str, Mapping[str, object], str]:
         raise _Wrong("has an entry with both a block and an sls" if kinds else "has an entry without a name")
     name, context, when = value[kinds[0]], value.get("context") or {}, value.get("when", WHEN[0])
     if not isinstance(name, str) or not name:
-        raise _Wrong(f"names {kind_of(name)}; a name is text", "put it in quotes")
+        fix = ENTRY_FIX if not name or isinstance(name, list | dict) else "put it in quotes"
+        raise _Wrong(f"names {kind_of(name)}; a name is text", fix)
     if not isinstance(context, dict) or not all(isinstance(key, str) for key in context):
         raise _Wrong(f"has {kind_of(context)} for 'context'", "write 'context: {name: value}'")
     if when not in WHEN:

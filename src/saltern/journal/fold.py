@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -36,6 +36,7 @@ class RunState(Struct):
     sources: dict[str, str] = field(default_factory=dict)
     scopes: dict[str, ScopeState] = field(default_factory=dict)
     steps: dict[int, list[Body]] = field(default_factory=dict)  # parent's number → its sub states
+    tried: dict[int, list[Body]] = field(default_factory=dict)  # those of attempts that were not the last
     lost: dict[int, list[Body]] = field(default_factory=dict)  # the same, of calls that broke with the run
     barriers: list[Body] = field(default_factory=list)  # with the ``outcome`` that each had
     end: Body | None = None
@@ -116,6 +117,7 @@ def lose_steps(state: RunState) -> None:
             known.update(body["number"] for body in state.steps[parent])
         else:
             state.lost[parent] = state.steps.pop(parent)
+            state.tried.pop(parent, None)
 
 
 def _sources(state: RunState, body: Body) -> None:
@@ -147,6 +149,16 @@ def _rows(state: RunState, rows: Sequence[Sequence[Any]]) -> None:
 def _step(state: RunState, body: Body) -> None:
     state.steps.setdefault(body["under"], []).append(body)
     _counted(state, body)
+
+
+def _tried(state: RunState, body: Body) -> None:
+    state.tried.setdefault(body["under"], []).extend(_all_below(state, body["under"]))
+
+
+def _all_below(state: RunState, number: int) -> Iterator[Body]:
+    for step in state.steps.pop(number, []):
+        yield step
+        yield from _all_below(state, step["number"])
 
 
 def _rehearsed(state: RunState, body: Body) -> None:
@@ -211,6 +223,7 @@ _READERS: dict[str, Any] = {
     "done": _done,
     "rows": _rows,
     "step": _step,
+    "tried": _tried,
     "rehearsed": _rehearsed,
     "frame": _frame,
     "frame-end": _frame_ended,

@@ -113,6 +113,9 @@ class Recorder:
     def step(self, answer: Answer) -> None:
         self._writer.add("step", answer_out(answer, chunk=True))
 
+    def tried(self, number: int) -> None:
+        self._writer.add("tried", {"under": number})
+
     def rehearsed(self, scope: str, place: int, standing: Standing) -> None:
         body = {
             "scope": scope,
@@ -171,7 +174,8 @@ class Recorder:
             body = state.done[place]
             answer = answer_in(body["answer"], chunk)
             raw = result_in(body["result"]) if "result" in body else answer.result
-            return Known(answer=answer, result=raw, steps=self._steps(answer.number))
+            tried = [answer_in(one) for one in self._past.tried.get(answer.number, ())]
+            return Known(answer=answer, result=raw, steps=self._steps(answer.number), tried=tried)
         barrier = self._past.barrier(scope, place) if self._past.barriers else None
         if barrier is not None:
             from saltern.journal.barriers import crossing_of

@@ -15,12 +15,14 @@ def report_of(state: RunState) -> Report:
         answers += [answer_in(body["answer"], chunks[place]) for place, body in scope.done.items()]
         answers += [answer_in(body["answer"]) for body in scope.stand_ins.values()]
         answers += [answer_in(body["answer"]) for body in scope.listened.values()]
-    answers += [answer_in(body) for bodies in state.steps.values() for body in bodies]
+    tried = [answer_in(body) for bodies in state.tried.values() for body in bodies]
+    answers += tried + [answer_in(body) for bodies in state.steps.values() for body in bodies]
     end = state.end or {}
     return Report(
         answers=sorted(answers, key=lambda answer: answer.number),
         took=end.get("took", 0.0),
         stopped=end.get("stopped", "") if state.end else "the run broke, or is still at work",
         frames=[frame_in(scope.frame) for scope in state.scopes.values() if scope.frame is not None],
+        forgiven=frozenset(answer.number for answer in tried),
         jid=str(state.head.get("jid", "")),
     )

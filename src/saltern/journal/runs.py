@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from msgspec import DecodeError, Struct, json
 
@@ -123,12 +124,14 @@ class Runs:
 
     def broken(self) -> list[str]:
         """Those that a boot goes on with, in their order: not what a user has stopped, not what breaks again
-        and again."""
-        return [
-            one.jid
-            for one in reversed(list(self.summaries()))
-            if one.status in RESUMABLE and not one.by_user and one.resumed < MOST_RESUMED
-        ]
+        and again, and not what was asked for once more since then, with newer files."""
+        found: list[str] = []
+        seen: set[str] = set()
+        for one in self.summaries():
+            if one.status in RESUMABLE and one.asked not in seen:
+                found += [one.jid] if not one.by_user and one.resumed < MOST_RESUMED else []
+            seen.add(one.asked)
+        return found[::-1]
 
     def next_jid(self, wanted: str) -> str:
         """Later than all there are, whatever the clock says."""
@@ -253,16 +256,23 @@ def _busy(who: Held) -> OperationError:
 
 def summary(jid: str, state: RunState, *, running: bool = False) -> Summary:
     answers = [body["answer"] for scope in state.scopes.values() for body in scope.done.values()]
-    request = state.head.get("request") or {}
     return Summary(
         jid=jid,
         status="running" if running and state.end is None else state.status,
         started=state.head.get("started", 0.0),
         took=(state.end or {}).get("took", 0.0),
-        asked=" ".join(request.get("sls") or []) or request.get("template") or "highstate",
+        asked=_asked(state.head.get("request") or {}),
         done=len(answers),
         failed=sum(answer["result"]["outcome"] is False for answer in answers),
         changed=sum(bool(answer["result"]["changes"]) for answer in answers),
         resumed=state.resumed,
         by_user=state.end is not None and state.end["stopped"] == "interrupted",
     )
+
+
+def _asked(request: Mapping[str, Any]) -> str:
+    words = [*(request.get("sls") or [request.get("template") or "highstate"])]
+    for key, word in (("saltenv", "of"), ("id", "only"), ("exclude", "without")):
+        if given := request.get(key):
+            words += [word, *map(str, given if isinstance(given, list) else [given])]
+    return " ".join(words)

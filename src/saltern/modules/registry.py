@@ -73,6 +73,7 @@ STATES: tuple[str, ...] = (
     "puppet",
     "pyinfra",
     "saltcall",
+    "saltern",
     "schedule",
     "selinux",
     "service",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, json, to_builtins
@@ -17,7 +17,6 @@ from saltern.report.foreseen import Foreseen, counted, foreseen
 from saltern.report.plain import plain
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Recorder
     from saltern.session import Session
     from saltern.sources.tree import Tree
 
@@ -34,12 +33,14 @@ class Foresight(Struct, kw_only=True):
     seen: dict[str, None]  # every file of the tree that was read
 
 
-def foresee(session: Session, request: engine.Request, tell: Recorder | None = None) -> Foresight:
+def foresee(
+    session: Session, request: engine.Request, *, compiled: Callable[[], None] | None = None
+) -> Foresight:
     """Ask every state what it would do; ``session`` is one of test mode."""
     assert session.settings.test
     seen = _watched(session.tree)
     plans: list[Plan] = []
-    report = engine.apply(session, request, tell, journal=plans.append)
+    report = engine.apply(session, request, compiled=compiled, journal=plans.append)
     plan = plans[0] if plans else None
     origins = [chunk.declared.origin for chunk in plan.chunks] if plan else []
     return Foresight(

@@ -165,6 +165,7 @@ def _named(tag: _Tag, file: str) -> tuple[str, Words]:
 def read_words(text: str, where: Mark) -> Words:
     """``scoped delayed_repeat_limit=3 refresh=grains,pillar``; ``where`` is the place of the text."""
     known = Words()
+    seen: set[str] = set()
     for found in re.finditer(r"\S+", text):
         key, equals, value = found[0].partition("=")
         at = Mark(where.file, where.line, where.column + found.start())
@@ -172,6 +173,9 @@ def read_words(text: str, where: Mark) -> Words:
         if reader is None:
             fix = did_you_mean(key, _READERS) or f"the words are {', '.join(_READERS)}"
             raise CompileError(_problem("delayed-word", f"{found[0]!r} is no word of this tag", at, fix))
+        if key in seen:
+            raise CompileError(_problem("delayed-word", f"{key!r} stands here twice", at, "keep one of them"))
+        seen.add(key)
         known = reader(known, value if equals else None, at)
     return known
 

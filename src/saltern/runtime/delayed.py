@@ -17,7 +17,7 @@ from saltern.runtime.answers import Answers, standing
 from saltern.runtime.barriers import PAUSES, STOPS, not_yet
 from saltern.runtime.frames import FATES, Fate, came, placeholder, refusal, stand_in
 from saltern.runtime.ports import Call, Told, Unrendered
-from saltern.runtime.world import World
+from saltern.runtime.world import INTERRUPTED, World
 from saltern.system.faults import point
 
 REFUSED = "refused"  # in a result: over the repeat limit, which is nobody else's failure
@@ -126,6 +126,9 @@ class Delayed:
             )
         except Unrendered as problem:
             return [self._stand_in(target, failed(str(problem)))]
+        except KeyboardInterrupt:
+            scope.stopped = INTERRUPTED
+            return [self._not_reached(target)]
         frame = self._frame(target, number, len(plan.chunks))
         point("frame.made")
         if world.journal:

@@ -195,7 +195,8 @@ class _Run:
             return self.arrived(place, known, known.crossing)
         if known.answer is None:
             return self.doubted(place, known)
-        self.world.listing.extend(known.steps)
+        self.world.listing.extend([*known.tried, *known.steps])
+        self.world.forgive(known.tried)
         result = known.result or known.answer.result
         if place in self.plan.groups and result.called:
             self.gone.add(self.plan.groups[place])
@@ -557,10 +558,11 @@ class _Run:
         return answer
 
     def reaction(self, heard: Chunk, place: int) -> Result:
-        from saltern.runtime.resuming import indeterminate, way
+        fun, again = self.plan.chunks[place].fun, ~place in self.again
+        if again:
+            from saltern.runtime.resuming import indeterminate, way
 
-        fun, how = self.plan.chunks[place].fun, way(heard)
-        if ~place in self.again and how != "rerun":
-            return indeterminate(how)
+            if (how := way(heard)) != "rerun":
+                return indeterminate(how)
         result = self.executor.react(heard, fun, test=self.rules.test, registers=self.answers.registers)
-        return replace(result, extra={**result.extra, RESUMED: True}) if ~place in self.again else result
+        return replace(result, extra={**result.extra, RESUMED: True}) if again else result

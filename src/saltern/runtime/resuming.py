@@ -6,6 +6,8 @@ its ``resume`` word; without one it fails, since nobody knows what it has done.
 
 from __future__ import annotations
 
+import sys
+
 from saltern.language.chunk import Chunk
 from saltern.language.result import Outcome, Result
 
@@ -20,10 +22,26 @@ def is_once(chunk: Chunk) -> bool:
 
 
 def way(chunk: Chunk) -> str:
+    """What is to be done with it: ``rerun``, ``skip`` or ``fail``."""
     given = chunk.args.get("resume") if "resume" in chunk.words else None
+    if given == "ask":
+        return _asked(chunk)
     if isinstance(given, str) and given in WAYS:
         return given
     return "fail" if is_once(chunk) else "rerun"
+
+
+def _asked(chunk: Chunk) -> str:
+    """By whoever sits at the terminal; ``fail`` if nobody does."""
+    if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return "fail"
+    what = f"{chunk.function} {chunk.id!a} was running when the run broke"
+    while True:
+        print(f"saltern: {what}: rerun, skip or fail? ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        found = [one for one in WAYS[:3] if line.strip() and one.startswith(line.strip().lower())]
+        if found or not line:
+            return found[0] if found else "fail"
 
 
 def indeterminate(how: str) -> Result:

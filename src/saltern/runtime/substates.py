@@ -44,9 +44,9 @@ class SubStates:
 
     def again(self) -> None:
         """The state is tried once more: what the attempt before came to counts for nobody."""
-        numbers = [answer.number for answer in self.answers]
-        self._scope.world.apart.update(numbers)
-        self._scope.world.forgiven.update(numbers)
+        self._scope.world.forgive(self.answers)
+        if self.answers and self._scope.world.journal:
+            self._scope.world.journal.tried(self._number)
         self.answers = []
 
     def _add(self, step: SubResult, parent: Chunk, under: int, level: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 
@@ -73,6 +73,12 @@ class World(Struct):
     forgiven: set[int] = field(default_factory=set)
     apart: set[int] = field(default_factory=set)  # failures that do not count for those who wait
     used: Used = field(default_factory=Used)
+
+    def forgive(self, answers: Iterable[Answer]) -> None:
+        """Those of an attempt that was not the last count for nobody."""
+        numbers = [answer.number for answer in answers]
+        self.apart.update(numbers)
+        self.forgiven.update(numbers)
 
     def next_jid(self) -> str:
         """Twenty digits of time, as Salt names its jobs; never the same twice."""

@@ -13,6 +13,7 @@ def graph_svg(picture: Picture, title: str) -> str:
 
 
 def graph_page(picture: Picture, title: str) -> str:
+    boxes = {inner.key: box.key for box in picture.every() if box.inside for inner in box.inside.items}
     items = {
         item.key: {
             "kind": item.kind,
@@ -20,6 +21,7 @@ def graph_page(picture: Picture, title: str) -> str:
             "below": item.below,
             "number": item.number,
             "status": item.status,
+            **({"box": boxes[item.key]} if item.key in boxes else {}),
             **item.facts,
         }
         for item in picture.every()

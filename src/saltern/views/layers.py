@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import inf, sqrt
 
 from msgspec import Struct, field
 
 SWEEPS = 8
 COLUMN_GAP = 72.0
 ROW_GAP = 14.0
+LEAST_ROWS, ROWS_BY_SIZE = 12, 1.4  # a column of all that wait for one state would be as high as a house
 
 Size = tuple[float, float]
 Point = tuple[float, float]
@@ -50,38 +52,62 @@ class _Graph:
             self.after[start].append(end)
         self.rows: list[list[str]] = []
         self.pieces: dict[Pair, list[str]] = {}
+        self.half = 0.0  # of the height of all
 
     def assign_columns(self) -> None:
-        """As far left as its predecessors allow; then what has none moves right, to those it waits with."""
+        """As far left as its predecessors and the height of a column allow; then what has no predecessor
+        moves right, to those that wait for it."""
+        most = max(LEAST_ROWS, int(ROWS_BY_SIZE * sqrt(len(self.sizes))))
+        used: dict[int, int] = {}
+        order = self._topological()
+        for key in order:
+            column = max((self.column[one] + 1 for one in self.before[key]), default=0)
+            while used.get(column, 0) >= most:
+                column += 1
+            self.column[key] = column
+            used[column] = used.get(column, 0) + 1
+        for key in reversed(order):
+            if self.after[key] and not self.before[key]:
+                near = min(self.column[one] for one in self.after[key]) - 1
+                if used.get(near, 0) < most:
+                    used[self.column[key]] -= 1
+                    self.column[key] = near
+                    used[near] = used.get(near, 0) + 1
+        self._close_gaps()
+
+    def _topological(self) -> list[str]:
         waiting = {key: len(self.before[key]) for key in self.sizes}
-        ready = [key for key, count in waiting.items() if not count]
-        order: list[str] = []
-        for key in ready:
-            order.append(key)
-            self.column[key] = max((self.column[one] + 1 for one in self.before[key]), default=0)
+        order = [key for key, count in waiting.items() if not count]
+        for key in order:
             for later in self.after[key]:
                 waiting[later] -= 1
                 if not waiting[later]:
-                    ready.append(later)
-        for key in reversed(order):
-            if self.after[key] and not self.before[key]:
-                self.column[key] = min(self.column[one] for one in self.after[key]) - 1
+                    order.append(later)
+        return order
+
+    def _close_gaps(self) -> None:
+        known = {column: at for at, column in enumerate(sorted(set(self.column.values())))}
+        self.column = {key: known[column] for key, column in self.column.items()}
 
     def cut_long_edges(self) -> None:
+        """Edges that leave the same node share their pieces: one line that branches where it has to."""
         for start, end in self.pairs:
             first, last = self.column[start], self.column[end]
-            if last - first > 1:
-                chain = [f"{start}\0{end}\0{at}" for at in range(first + 1, last)]
+            chain = [f"{start}\0{at}" for at in range(first + 1, last)]
+            if chain:
                 self.pieces[start, end] = chain
-                for at, piece in enumerate(chain, first + 1):
-                    self.sizes[piece], self.column[piece] = (0.0, 4.0), at
+            for at, piece in enumerate(chain, first + 1):
+                self.sizes[piece], self.column[piece] = (0.0, 4.0), at
+        links = [
+            link
+            for start, end in self.pairs
+            for link in pairwise([start, *self.pieces.get((start, end), ()), end])
+        ]
         self.before = {key: [] for key in self.sizes}
         self.after = {key: [] for key in self.sizes}
-        for start, end in self.pairs:
-            stops = [start, *self.pieces.get((start, end), ()), end]
-            for one, other in pairwise(stops):
-                self.after[one].append(other)
-                self.before[other].append(one)
+        for one, other in dict.fromkeys(links):
+            self.after[one].append(other)
+            self.before[other].append(one)
         self.rows = [[] for _ in range(max(self.column.values(), default=0) + 1)]
         for key in self.sizes:
             self.rows[self.column[key]].append(key)
@@ -119,21 +145,23 @@ class _Graph:
             x += width + COLUMN_GAP
         result.width = x - COLUMN_GAP
         result.height = max((result.at[key][1] + self.sizes[key][1] for key in result.at), default=0.0)
+        straight: dict[str, list[Point]] = {}
+        for piece in {piece: None for chain in self.pieces.values() for piece in chain}:
+            left, y = xs[self.column[piece]], result.at.pop(piece)[1] + 2.0
+            width = max(self.sizes[key][0] for key in self.rows[self.column[piece]])
+            straight[piece] = [(left, y), (left + width, y)]
         for pair, chain in self.pieces.items():
-            widths = [max(self.sizes[key][0] for key in self.rows[self.column[piece]]) for piece in chain]
-            result.bends[pair] = [
-                point
-                for piece, width in zip(chain, widths, strict=True)
-                for y in (result.at.pop(piece)[1] + 2.0,)
-                for point in ((xs[self.column[piece]], y), (xs[self.column[piece]] + width, y))
-            ]
+            result.bends[pair] = [point for piece in chain for point in straight[piece]]
         return result
 
     def middles(self) -> dict[str, float]:
-        """Each node as near to the middle of its neighbours as its column lets it."""
+        """Each node as near to the middle of its neighbours as its column lets it, and no column higher or
+        lower than the highest one needs."""
         middle: dict[str, float] = {}
-        for row in self.rows:
-            y = 0.0
+        heights = [sum(self.sizes[key][1] + ROW_GAP for key in row) - ROW_GAP for row in self.rows]
+        self.half = max(heights, default=0.0) / 2
+        for row, height in zip(self.rows, heights, strict=True):
+            y = -height / 2
             for key in row:
                 middle[key] = y + self.sizes[key][1] / 2
                 y += self.sizes[key][1] + ROW_GAP
@@ -150,7 +178,9 @@ class _Graph:
             beside = [middle[one] for one in neighbours[key]]
             wanted.append(sum(beside) / len(beside) if beside else middle[key])
         gaps = [(self.sizes[one][1] + self.sizes[other][1]) / 2 + ROW_GAP for one, other in pairwise(row)]
-        middle.update(zip(row, spread(wanted, gaps), strict=True))
+        low = self.sizes[row[0]][1] / 2 - self.half
+        high = self.half - self.sizes[row[-1]][1] / 2
+        middle.update(zip(row, spread(wanted, gaps, low, high), strict=True))
 
 
 def _by_neighbours(
@@ -195,8 +225,10 @@ def _count(sums: list[int], at: int) -> None:
         at += at & -at
 
 
-def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """The places nearest to those that are wanted, in order and at least ``gaps`` apart.
+def spread(
+    wanted: Sequence[float], gaps: Sequence[float], low: float = -inf, high: float = inf
+) -> list[float]:
+    """The places nearest to those that are wanted, in order, at least ``gaps`` apart, from ``low`` to ``high``.
 
     Without the gaps it is a regression that must not fall: neighbours that clash become one group, which
     stands at the mean of what its members want.
@@ -211,5 +243,6 @@ def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
             before, members = groups.pop()
             total, count = total + before, count + members
         groups.append((total, count))
-    places = [total / count for total, count in groups for _ in range(count)]
+    most = max(low, high - offsets[-1])
+    places = [min(max(total / count, low), most) for total, count in groups for _ in range(count)]
     return [place + offset for place, offset in zip(places, offsets, strict=False)]

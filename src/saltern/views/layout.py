@@ -19,7 +19,7 @@ PADDING = 14.0
 HEADING = 40.0
 PART_GAP = 44.0
 RATIO = 1.7  # of a screen
-LONG = 3.2  # wider than this many heights, a part is broken into lines
+LONG, LONGEST = 3.2, 4500.0  # wider than so many heights, and than this, a part is broken into lines
 UNORDERED = frozenset({"listen"})  # may point backwards
 
 
@@ -96,7 +96,7 @@ def _part(picture: Picture, keys: list[str], sizes: Mapping[str, Size], pairs: S
     if not inner and not any(edge.start in mine for edge in picture.edges):
         return _grid(some)
     drawn = layered(some, inner)
-    return drawn if drawn.width < LONG * max(drawn.height, 400) else _broken(drawn, some)
+    return _broken(drawn, some) if drawn.width > max(LONGEST, LONG * drawn.height) else drawn
 
 
 def _grid(sizes: Mapping[str, Size]) -> Drawn:
@@ -136,21 +136,39 @@ def _broken(drawn: Drawn, sizes: Mapping[str, Size]) -> Drawn:
 
 
 def _packed(parts: list[Drawn]) -> Drawn:
-    """Parts in lines, each part as a word; a line is as high as its highest part."""
+    """Each part, in order, where it ends up highest; so the first stand on top and small ones fill gaps."""
     area = sum((part.width + PART_GAP) * (part.height + PART_GAP) for part in parts)
     widest = max([sqrt(area * RATIO), *(part.width for part in parts)], default=0.0)
     whole = Drawn()
-    x = y = high = 0.0
+    taken: list[tuple[float, float, float]] = [(0.0, widest + PART_GAP, 0.0)]  # from, to, how far down
     for part in parts:
-        if x and x + part.width > widest:
-            x, y, high = 0.0, y + high + PART_GAP, 0.0
+        x, y = _highest(taken, part.width, widest)
+        taken = _covered(taken, x, x + part.width + PART_GAP, y + part.height + PART_GAP)
         whole.at.update((key, (px + x, py + y)) for key, (px, py) in part.at.items())
         for pair, points in part.bends.items():
             whole.bends[pair] = [(px + x, py + y) for px, py in points]
         whole.width = max(whole.width, x + part.width)
-        x, high = x + part.width + PART_GAP, max(high, part.height)
         whole.height = max(whole.height, y + part.height)
     return whole
+
+
+def _highest(taken: Sequence[tuple[float, float, float]], width: float, widest: float) -> Point:
+    spots = [
+        (max(low for begin, end, low in taken if begin < x + width and end > x), x)
+        for x, _, _ in taken
+        if x + width <= widest + 0.01
+    ]
+    y, x = min(spots)
+    return x, y
+
+
+def _covered(
+    taken: Sequence[tuple[float, float, float]], x: float, until: float, low: float
+) -> list[tuple[float, float, float]]:
+    """The same skyline with one more part in it."""
+    kept = [(begin, min(end, x), deep) for begin, end, deep in taken if begin < x]
+    rest = [(max(begin, until), end, deep) for begin, end, deep in taken if end > until]
+    return [*kept, (x, until, low), *rest]
 
 
 def _assembled(

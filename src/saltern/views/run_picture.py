@@ -62,6 +62,12 @@ def _add_frames(state: RunState, scope: ScopeState, picture: Picture, numbers: d
             continue
         frame = frame_in(inner.frame)
         inside = _scope(state, path)
+        at = next(at for at, item in enumerate(picture.items) if item.key == numbers[caller])
+        scope_of = (
+            f"of {frame.kind} {frame.name!r}, rendered right after {picture.items[at].title!r}; in there:"
+        )
+        for item in inside.items:
+            item.facts["why"] = [scope_of, *_texts(item.facts.get("why"))]
         count = sum(item.kind == "state" for item in inside.items)
         below = f"rendered during the run · {'1 state' if count == 1 else f'{count} states'}"
         box = Item(
@@ -72,6 +78,9 @@ def _add_frames(state: RunState, scope: ScopeState, picture: Picture, numbers: d
             facts={"where": str(frame.where), "path": path},
             inside=inside,
         )
-        at = next(at for at, item in enumerate(picture.items) if item.key == numbers[caller])
         picture.items.insert(at + 1, box)
         picture.edges.append(Edge(DELAYED, numbers[caller], path))
+
+
+def _texts(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple) else []

@@ -69,10 +69,10 @@ def _back(x: float, y: float, nx: float, ny: float) -> str:
 def _box(place: Place) -> str:
     item = place.item
     return (
-        f'<g class="box" data-key="{_text(item.key)}" tabindex="-1">'
-        f'<rect x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}" height="{place.height:.1f}" rx="10"/>'
-        f'<text class="title" x="{place.x + 14:.1f}" y="{place.y + 18:.1f}">{_text(item.title)}</text>'
-        f'<text class="below" x="{place.x + 14:.1f}" y="{place.y + HEADING - 8:.1f}">{_text(item.below)}</text></g>'
+        f'<g class="box" data-key="{_text(item.key)}" {_moved(place)}>'
+        f'<rect width="{place.width:.1f}" height="{place.height:.1f}" rx="10"/>'
+        f'<text class="title" x="14" y="18">{_text(item.title)}</text>'
+        f'<text class="below" x="14" y="{HEADING - 8:g}">{_text(item.below)}</text></g>'
     )
 
 
@@ -82,13 +82,17 @@ def _node(place: Place) -> str:
     number = f'<text class="number" x="206" y="18">{item.number}</text>' if item.number else ""
     letters = TITLE_LETTERS - len(str(item.number or ""))
     return (
-        f'<g class="node n-{item.kind}{status}" data-key="{_text(item.key)}"'
-        f' transform="translate({place.x:.1f} {place.y:.1f})" tabindex="-1">'
-        f'<rect width="{place.width:.0f}" height="{place.height:.0f}" rx="6"/><path class="stripe" d="M0 6v32"/>'
+        f'<g class="node n-{item.kind}{status}" data-key="{_text(item.key)}" {_moved(place)}>'
+        f'<rect width="{place.width:.0f}" height="{place.height:.0f}" rx="6"/>'
+        f'<path class="stripe" d="M0 6v32"/>'
         f'<text class="title" x="12" y="18">{_text(_cut(item.title, letters))}</text>{number}'
         f'<text class="below" x="12" y="34">{_text(_cut(item.below, BELOW_LETTERS))}</text>'
         f"<title>{_text(item.title)}</title></g>"
     )
+
+
+def _moved(place: Place) -> str:
+    return f'transform="translate({place.x:.1f} {place.y:.1f})" tabindex="-1"'
 
 
 def _cut(text: str, letters: int) -> str:

@@ -10,7 +10,7 @@ from tests.modules.engine import program
 
 @pytest.fixture(params=["recorded", "real"])
 def chef(request: pytest.FixtureRequest, tmp_path: Path) -> Chef:
-    """Each test once with what a real Chef has said, and once with the Chef of this machine, if it has one."""
+    """Each test once with what a real Chef has said, and once with the Chef of the machine, if it has one."""
     if request.param == "recorded":
         return Chef(tmp_path, None)
     found = program("chef-client")

@@ -151,9 +151,8 @@ def test_exit_codes(recorded: Chef, code: int, outcome: Outcome, words: str) -> 
 
 
 def test_output_that_is_no_text_or_no_event(recorded: Chef) -> None:
-    rest = (
-        r"printf 'a\377b\n'; printf '\036{\n\036[]\n\036{\"event\":\"plan\",\"resources\":[\"a[b]\"]}\n' >&2"
-    )
+    plan = '{"event":"plan","resources":["a[b]"]}'
+    rest = rf"printf 'a\377b\n'; printf '\036{{\n\036[]\n\036{plan}\n' >&2"
     result = recorded.run("x", bin_dir=stand_in(recorded, f"{rest}\nexit 1"))
     assert (result.outcome, result.warnings) == (Outcome.FAILED, ("2 events could not be read",))
     assert recorded.words() == {"a[b]": NOT_REACHED}

@@ -62,6 +62,8 @@ LOOP = "loop devices belong to the whole machine; tests/modules/lvm has some"
 # and the reason.
 ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "ansible": (None, "no playbook is at", ENGINE),
+    "chef.client": (None, "no recipe is at", ENGINE),
+    "chef.solo": (None, "no configuration of Chef is at", ENGINE),
     "docker_container": (
         False,
         "no Docker engine",
@@ -82,6 +84,7 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "kmod.present": (None, "", "a kernel module would be loaded into the whole machine"),
     "mount.swap": (None, "would be activated", "swap belongs to the whole machine"),
     "pkg.group_installed": (False, "", "apt has no groups"),
+    "puppet": (None, "no manifest is at", ENGINE),
     "pyinfra": (False, "", ENGINE),
     "saltcall": (False, "", ENGINE),
     "selinux.boolean": (None, "would be changed", POLICY),
@@ -95,6 +98,7 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
     "selinux.port_policy_present": (None, "would be given", POLICY),
     "service.masked": (False, "cannot be masked", "needs a machine that systemd booted"),
     "service.unmasked": (False, "cannot be masked", "needs a machine that systemd booted"),
+    "terraform": (None, "no directory is at", ENGINE),
 }
 
 # Functions that are not called, for the same reasons.

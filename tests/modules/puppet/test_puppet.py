@@ -88,6 +88,15 @@ def test_every_word(engine: Engine) -> None:
     assert engine["Notify[within]"].data["path"] == ["Stage[main]", "Inner", "Notify[within]"]
 
 
+def test_a_refresh_is_foretold(engine: Engine) -> None:
+    refreshed = "exec { 'x': command => '/bin/true', refreshonly => true, subscribe => File['${base}/made'] }"
+    apply(engine, WRITE + refreshed, test=True)
+    assert engine.words() == {ref(engine, "made"): WOULD, "Exec[x]": WOULD}
+    assert engine["Exec[x]"].changes == {"refresh": "Would have triggered 'refresh' from 1 event"}
+    apply(engine, WRITE + refreshed)
+    assert engine.words() == {ref(engine, "made"): CHANGED, "Exec[x]": CHANGED}
+
+
 def test_resources_left_out_by_tags_are_skipped(engine: Engine) -> None:
     result = apply(engine, "notify { 'a': tag => 'x' }\nnotify { 'b': }", tags=["x"])
     assert engine.words() == {"Notify[a]": CHANGED, "Notify[b]": SKIPPED}
@@ -170,13 +179,13 @@ def test_much_output_and_bytes_that_are_no_text(engine: Engine) -> None:
 
 SLOW = """
 notify { 'before': }
--> exec { 'slow': command => "/bin/sh -c 'echo \\$PPID > ${base}/flag; exec sleep 20'" }
+-> exec { 'slow': command => "/bin/sh -c 'echo \\$PPID > ${base}/flag; exec sleep 60'" }
 -> notify { 'after': }
 """
 
 
 def test_a_run_that_takes_too_long_is_ended(engine: Engine) -> None:
-    result = apply(engine, SLOW, timeout=8)
+    result = apply(engine, SLOW, timeout=20)
     assert result.outcome is Outcome.FAILED
     assert "took longer than its timeout" in result.comment
     assert engine.words() == {"Notify[before]": CHANGED, "Exec[slow]": FAILED, "Notify[after]": NOT_REACHED}
@@ -186,7 +195,7 @@ def test_a_run_that_takes_too_long_is_ended(engine: Engine) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_says_what_was_not_reached(engine: Engine, number: signal.Signals) -> None:
     file = engine.base / "site.pp"
-    file.write_text(SLOW.replace("${base}", str(engine.base)).replace("sleep 20", "sleep 3"))
+    file.write_text(SLOW.replace("${base}", str(engine.base)).replace("sleep 60", "sleep 3"))
     result = engine.interrupted(engine.base / "flag", number, str(file))
     words = engine.words()
     assert result.outcome is Outcome.FAILED

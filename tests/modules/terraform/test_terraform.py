@@ -10,6 +10,7 @@ import pytest
 from tests.modules.engine import CHANGED, FAILED, NOT_REACHED, OK, WOULD, Engine
 
 from saltern.language.result import Outcome, Result
+from saltern.modules.states import terraform
 
 WORD = """
 variable "word" { default = "one" }
@@ -211,10 +212,10 @@ resource "terraform_data" "after" { input = terraform_data.slow.id }
 
 def test_a_run_that_takes_too_long_is_ended(engine: Engine) -> None:
     begun = time.monotonic()
-    result = apply(engine, SLOW % (engine.base, 30), timeout=5)
+    result = apply(engine, SLOW % (engine.base, 40), timeout=8)
     assert "terraform apply took longer than its timeout" in result.comment
     assert engine.words() == {"terraform_data.slow": FAILED, "terraform_data.after": NOT_REACHED}
-    assert time.monotonic() - begun < 25
+    assert time.monotonic() - begun < 38
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -230,4 +231,61 @@ def test_the_program_or_the_directory_is_not_there(engine: Engine, tmp_path: Pat
     result = apply(engine, WORD, bin_dir=str(tmp_path))
     assert "terraform was not found in" in result.comment
     assert "or OpenTofu from opentofu.org" in result.comment
-    assert engine.run("/nowhere").comment == "no directory is at /nowhere: name one, with its whole path"
+    assert engine.run("/nowhere").comment == "no directory is at /nowhere"
+    assert engine.run("/nowhere", test=True).outcome is Outcome.WOULD_CHANGE
+    assert engine.run("shop").comment == "shop is not the whole path of a directory"
+
+
+TOFU = """#!/usr/bin/env python3
+import json, sys
+
+def tell(kind, **more):
+    print(json.dumps({"@level": "info", "@module": "tofu.ui", "@timestamp": STAMP, "type": kind, **more}))
+
+STAMP = "2026-01-01T12:00:00.000000+00:00"
+RESOURCE = {"addr": "tofu_thing.a", "module": "", "resource_type": "tofu_thing"}
+HOOK = {"resource": RESOURCE, "action": "create"}
+CHANGE = {"actions": ["create"], "before": None, "after": {"word": "one"}, "after_unknown": {"id": True}}
+command = sys.argv[1]
+if command == "show":
+    resource = {"address": "tofu_thing.a", "type": "tofu_thing", "change": CHANGE}
+    print(json.dumps({"resource_changes": [resource]}))
+elif command != "init":
+    tell("version", tofu="1.9.0", ui="1.2")
+    tell("planned_change", change=HOOK)
+    if command == "apply":
+        tell("apply_start", hook=HOOK)
+        tell("apply_complete", hook={**HOOK, "id_key": "id", "id_value": "x1", "elapsed_seconds": 0})
+        tell("outputs", outputs={"plain": {"sensitive": False, "value": 1}, "hidden": {"sensitive": True}})
+sys.exit(2 if command == "plan" else 0)
+"""
+
+
+def test_opentofu_is_taken_where_there_is_no_terraform(tmp_path: Path) -> None:
+    """A stand-in that speaks as OpenTofu's documentation of ``-json`` says; it was not recorded."""
+    place = tmp_path / "bin"
+    place.mkdir()
+    (place / "tofu").write_text(TOFU)
+    (place / "tofu").chmod(0o755)
+    engine = Engine(tmp_path, terraform, "apply", bin_dir=str(place))
+    result = apply(engine, "")
+    assert (result.outcome, result.data["program"]) == (Outcome.OK, "tofu")
+    assert result.data["outputs"] == {"plain": 1, "hidden": "(sensitive)"}
+    assert engine["tofu_thing.a"].changes == {
+        "word": {"old": None, "new": "one"},
+        "id": {"old": None, "new": "x1"},
+    }
+    missing = apply(engine, "", program="terraform")
+    assert "terraform was not found in" in missing.comment
+
+
+def test_a_plan_that_cannot_be_read_is_not_applied(tmp_path: Path) -> None:
+    place = tmp_path / "bin"
+    place.mkdir()
+    (place / "tofu").write_text(f"#!/bin/sh\necho $1 >> {tmp_path}/calls\necho nonsense\n")
+    (place / "tofu").chmod(0o755)
+    engine = Engine(tmp_path, terraform, "apply", bin_dir=str(place))
+    result = apply(engine, "")
+    assert (result.outcome, result.comment) == (Outcome.FAILED, "tofu show: its plan could not be read")
+    assert engine.told[0].name == "unparsed output"
+    assert (tmp_path / "calls").read_text().split() == ["init", "plan", "show"]

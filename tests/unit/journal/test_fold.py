@@ -31,7 +31,18 @@ def done(state: RunState) -> set[tuple[str, int]]:
 
 def test_the_journal_has_all_that_a_run_can_have() -> None:
     kinds = {record.kind for record in journal()}
-    assert kinds >= {"run", "sources", "plan", "start", "done", "step", "rehearsed", "frame", "stand-in", "end"}
+    assert kinds >= {
+        "run",
+        "sources",
+        "plan",
+        "start",
+        "done",
+        "step",
+        "rehearsed",
+        "frame",
+        "stand-in",
+        "end",
+    }
     assert kinds >= {"listened", "resumed", "frame-end"}
 
 
@@ -56,7 +67,9 @@ def test_any_prefix_can_be_shown(cut: int) -> None:
     assert len({answer.number for answer in shown.answers}) == len(shown.answers)
 
 
-@given(st.lists(st.tuples(st.text(max_size=8), st.dictionaries(st.text(max_size=4), st.integers())), max_size=5))
+@given(
+    st.lists(st.tuples(st.text(max_size=8), st.dictionaries(st.text(max_size=4), st.integers())), max_size=5)
+)
 @settings(deadline=None, max_examples=100)
 def test_kinds_of_a_later_version_are_skipped(strange: list[tuple[str, dict[str, int]]]) -> None:
     plain = fold(journal())

@@ -22,7 +22,9 @@ def checked(given: object) -> list[object]:
 
 
 def shown(check: object) -> str:
-    return check if isinstance(check, str) else str(check["fun"]) if isinstance(check, Mapping) else str(check)
+    return (
+        check if isinstance(check, str) else str(check["fun"]) if isinstance(check, Mapping) else str(check)
+    )
 
 
 def failing(ctx: Context, checks: Sequence[object], within: float) -> list[str]:

@@ -62,7 +62,7 @@ def client(
     Args:
         name: any text.
         config: the configuration file, also ``salt://…``; ``/etc/chef/client.rb`` if not set.
-        json_attributes: attributes: a mapping, which reaches Chef in a private file, or a file, or an address.
+        json_attributes: a mapping, which reaches Chef in a private file, or a file, or an address.
         runlist, override_runlist: the run list from now on, or for this run; a list, or text with commas.
         environment: Chef's environment.
         node_name: the name of the node.
@@ -173,7 +173,7 @@ def solo(
     Args:
         name: any text.
         config: the configuration file, also ``salt://…``; ``/etc/chef/solo.rb`` if not set.
-        json_attributes: attributes: a mapping, which reaches Chef in a private file, or a file, or an address.
+        json_attributes: a mapping, which reaches Chef in a private file, or a file, or an address.
         runlist, override_runlist: the run list from now on, or for this run; a list, or text with commas.
         environment: Chef's environment.
         node_name: the name of the node.

@@ -30,8 +30,7 @@ def header(text: str) -> tuple[dict[str, object], str]:
 
 def header_line(text: str) -> str:
     """That line of a file, if it has one, for the other templates that are cut out of it."""
-    if HEADER not in text:
-        return ""
-    rest = text.partition("\n")[2] if text.startswith("#!") else text
-    start = rest.lstrip("\r\n")
-    return start.partition("\n")[0] if start.startswith(HEADER) else ""
+    at = text.find("\n") + 1 if text.startswith("#!") else 0
+    while text.startswith(("\n", "\r"), at):
+        at += 1
+    return text[at:].partition("\n")[0] if text.startswith(HEADER, at) else ""

@@ -12,6 +12,8 @@ const states = ordered.length;
 document.getElementById("heading").textContent = `${data.title} · ${states} ${states === 1 ? "state" : "states"}`;
 
 // -- where we look ----------------------------------------------------------------------------------
+const map = document.getElementById("map");
+const READABLE = 0.32;
 let eye = { ...full };
 function look(next) {
   eye = next;
@@ -19,6 +21,15 @@ function look(next) {
   const scale = pixels();
   graph.classList.toggle("far", scale < 0.55);
   graph.classList.toggle("farther", scale < 0.16);
+  const part = seen();
+  map.toggleAttribute("hidden", part.width >= full.width * 0.98 && part.height >= full.height * 0.98);
+  for (const [name, value] of Object.entries(part)) document.getElementById("eye").setAttribute(name, value);
+}
+/** What of the picture is on the screen: the view box is only its middle if the shapes differ. */
+function seen() {
+  const scale = pixels() || 1;
+  const width = graph.clientWidth / scale, height = graph.clientHeight / scale;
+  return { x: eye.x + (eye.width - width) / 2, y: eye.y + (eye.height - height) / 2, width, height };
 }
 /** How many pixels of the screen one unit of the picture gets. */
 function pixels() {
@@ -34,6 +45,24 @@ function fit() {
   const width = Math.max(full.width, graph.clientWidth / 1.15), height = Math.max(full.height, graph.clientHeight / 1.15);
   look({ x: full.x - (width - full.width) / 2, y: full.y - (height - full.height) / 2, width, height });
 }
+/** The whole picture, if it can be read then; otherwise its begin. */
+function begin() {
+  const scale = Math.min(graph.clientWidth / full.width, graph.clientHeight / full.height);
+  if (scale >= READABLE) return fit();
+  look({ x: full.x, y: full.y, width: graph.clientWidth / 0.75, height: graph.clientHeight / 0.75 });
+}
+const side = Math.min(220 / full.width, 170 / full.height);
+map.setAttribute("viewBox", `${full.x} ${full.y} ${full.width} ${full.height}`);
+map.setAttribute("width", full.width * side);
+map.setAttribute("height", full.height * side);
+function lookFromMap(event) {
+  if (!event.buttons) return;
+  event.stopPropagation();
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(map.getScreenCTM().inverse());
+  look({ ...eye, x: at.x - eye.width / 2, y: at.y - eye.height / 2 });
+}
+for (const name of ["pointerdown", "pointermove"]) map.addEventListener(name, lookFromMap);
+map.addEventListener("click", (event) => event.stopPropagation());
 function pointAt(event) {
   return new DOMPoint(event.clientX, event.clientY).matrixTransform(graph.getScreenCTM().inverse());
 }
@@ -103,12 +132,15 @@ for (const edge of edges) {
 function follow(key, way, other, seen) {
   const open = [key];
   while (open.length) {
-    for (const edge of ends[way].get(open.pop()) || []) {
+    const at = open.pop();
+    for (const edge of ends[way].get(at) || []) {
+      const listens = edge.classList.contains("e-listen"); // makes no order: it leads no further
+      if (listens && at !== key) continue;
       edge.classList.add("near");
       const next = edge.dataset[other];
       if (!seen.has(next)) {
         seen.add(next);
-        open.push(next);
+        if (!listens) open.push(next);
       }
     }
   }
@@ -122,9 +154,16 @@ function select(key, { move = false } = {}) {
     follow(key, "back", "from", seen);
     const later = new Set([key]);
     follow(key, "forth", "to", later);
-    for (const one of [...seen, ...later]) nodes.get(one)?.classList.add("near");
+    const near = new Set([...seen, ...later]);
+    for (const [one, node] of nodes) {
+      for (let at = one; at !== undefined; at = data.items[at].box) if (near.has(at)) node.classList.add("near");
+    }
+    for (let at = data.items[key].box; at !== undefined; at = data.items[at].box) {
+      follow(at, "back", "from", near);
+      near.add(at);
+    }
+    for (const one of near) nodes.get(one)?.classList.add("near");
     nodes.get(key).classList.add("selected");
-    for (const one of nodes.get(key).querySelectorAll("[data-key]")) one.classList.add("near");
     if (move) show(key);
   }
   history.replaceState(null, "", key === null ? "#" : `#${encodeURIComponent(key)}`);
@@ -240,7 +279,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   KEYS[event.key]();
 });
-fit();
+begin();
 const asked = decodeURIComponent(location.hash.slice(1));
 if (data.items[asked]) select(asked, { move: true });
 else describe();

@@ -14,6 +14,7 @@ function make(tag, attributes, ...children) {
 
 function seconds(value) {
   if (value === null || value === undefined) return "";
+  if (value < 0.0001) return value ? "<0.1 ms" : "0";
   if (value < 0.9995) return `${(value * 1000).toFixed(value < 0.01 ? 1 : 0)} ms`;
   return value < 120 ? `${value.toFixed(value < 10 ? 2 : 1)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }

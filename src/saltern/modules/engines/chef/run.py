@@ -11,6 +11,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
+from saltern.modules.engines.absent import absent
 from saltern.modules.engines.chef.events import Resources
 from saltern.modules.engines.drive import Ended, drive, unparsed
 from saltern.modules.engines.find import find
@@ -84,6 +85,13 @@ def dashed(known: Mapping[str, object], more: Mapping[str, object]) -> dict[str,
 def run(ctx: Context, wanted: Wanted) -> Result:
     """Run it. A missing program, recipes that cannot be read and a failed resource are failed results."""
     name = f"chef-{wanted.mode}"
+    config = _config(ctx, wanted)
+    if wanted.config and not os.path.isfile(config):
+        return absent(ctx, "configuration of Chef", config)
+    recipes = [os.path.join(wanted.cwd or "", placed(ctx, one)) for one in wanted.recipes]
+    for recipe in recipes:
+        if not os.path.isfile(recipe):
+            return absent(ctx, "recipe", recipe)
     program = find(ctx, name, engine="chef", install=INSTALL, bin_dir=wanted.bin_dir)
     if isinstance(program, Result):
         return program
@@ -95,7 +103,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         ended = drive(
             ctx,
             "chef",
-            [program, *_options(ctx, scratch, wanted)],
+            [program, *_options(ctx, scratch, wanted, config), *recipes],
             out=errors,
             err=listener,
             cwd=wanted.cwd,
@@ -137,24 +145,24 @@ def _why(steps: Steps, ended: Ended, errors: Errors) -> str:
     return why(steps, ended) if steps.failures or not errors.lines else "\n".join(errors.lines)
 
 
-def _options(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
+def _options(ctx: Context, scratch: Scratch, wanted: Wanted, config: str) -> list[str]:
     given = {**wanted.given}
     for name in LISTS:
         value = given.get(name)
         given[name] = ",".join(map(str, value)) if isinstance(value, list) else value
     once = ["--once"] if wanted.mode == "client" else []
-    config = scratch.write("client.rb", configuration(ctx, wanted))
+    listening = scratch.write("client.rb", configuration(config))
     attributes = _attributes(ctx, scratch, wanted.attributes)
-    recipes = [placed(ctx, one) for one in wanted.recipes]
-    return ["--no-color", *once, f"--config={config}", *attributes, *flags(OPTIONS, given), *recipes]
+    return ["--no-color", *once, f"--config={listening}", *attributes, *flags(OPTIONS, given)]
 
 
-def configuration(ctx: Context, wanted: Wanted) -> str:
-    """The user's own configuration, and after it the event handler."""
+def _config(ctx: Context, wanted: Wanted) -> str:
     place = placed(ctx, wanted.config) if wanted.config else DEFAULTS[wanted.mode]
-    place = os.path.join(wanted.cwd or "", os.path.expanduser(place))
-    if wanted.config and not os.path.isfile(place):
-        raise BadArgument(f"no configuration of Chef is at {place}")
+    return os.path.join(wanted.cwd or "", os.path.expanduser(place))
+
+
+def configuration(place: str) -> str:
+    """The user's own configuration, if there is one, and after it the event handler."""
     lines = [f"config_dir {quoted(os.path.dirname(place))}"]
     if os.path.isfile(place):
         lines.append(f"from_file {quoted(place)}")

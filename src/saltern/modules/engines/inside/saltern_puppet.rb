@@ -11,6 +11,7 @@ end
 require_relative "saltern_tell"
 require "puppet"
 require "puppet/transaction"
+require "puppet/transaction/event_manager"
 require "puppet/transaction/report"
 
 module SalternPuppet
@@ -20,7 +21,7 @@ module SalternPuppet
   FIRST = 10
 
   class << self
-    attr_accessor :heard # log messages of the resource at work, or nil
+    attr_accessor :heard, :foretold # of the resource at work: log messages, refreshes that noop kept back
   end
 
   # One resource after the other; those that Puppet never comes to are told at the end.
@@ -44,11 +45,12 @@ module SalternPuppet
 
       SalternTell.tell("begin", resource: resource.ref)
       SalternPuppet.heard = []
+      SalternPuppet.foretold = []
       begin
         super
       ensure
-        saltern_tell(resource.ref, SalternPuppet.heard)
-        SalternPuppet.heard = nil
+        saltern_tell(resource.ref, SalternPuppet.heard, SalternPuppet.foretold)
+        SalternPuppet.heard = SalternPuppet.foretold = nil
       end
     end
 
@@ -56,16 +58,17 @@ module SalternPuppet
 
     def saltern_rest
       report.resource_statuses.each_key do |ref|
-        saltern_tell(ref, [], late: true) unless @saltern_told[ref] || SalternPuppet.hidden?(ref)
+        saltern_tell(ref, [], [], late: true) unless @saltern_told[ref] || SalternPuppet.hidden?(ref)
       end
     end
 
-    def saltern_tell(ref, logs, late: false)
+    def saltern_tell(ref, logs, foretold, late: false)
       status = report.resource_statuses[ref]
       return if status.nil?
 
       @saltern_told[ref] = true
-      SalternTell.tell("resource", late: late, logs: logs, **SalternPuppet.status(status))
+      told = SalternPuppet.status(status)
+      SalternTell.tell("resource", late: late, logs: logs, **told, events: told[:events] + foretold)
     end
   end
 
@@ -75,6 +78,17 @@ module SalternPuppet
       if SalternPuppet.heard && SHOWN.include?(message.level)
         SalternPuppet.heard << { level: message.level.to_s, message: SalternTell.text(message.message) }
         SalternPuppet.heard.delete_at(FIRST) if SalternPuppet.heard.size > MOST
+      end
+      super
+    end
+  end
+
+  # A refresh that noop keeps back is in no status: Puppet only passes it on.
+  module EventManager
+    def queue_events(resource, events)
+      if SalternPuppet.foretold && events.any? { |event| event.name == :noop_restart }
+        message = SalternPuppet.heard.last&.fetch(:message)
+        SalternPuppet.foretold << { property: nil, name: "refresh", status: "noop", message: message }
       end
       super
     end
@@ -107,3 +121,4 @@ end
 
 Puppet::Transaction.prepend(SalternPuppet::Transaction)
 Puppet::Transaction::Report.prepend(SalternPuppet::Report)
+Puppet::Transaction::EventManager.prepend(SalternPuppet::EventManager)

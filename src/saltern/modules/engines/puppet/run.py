@@ -10,6 +10,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
+from saltern.modules.engines.absent import absent
 from saltern.modules.engines.drive import Ended, drive, unparsed
 from saltern.modules.engines.find import find
 from saltern.modules.engines.flags import flags
@@ -65,6 +66,9 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 def run(ctx: Context, wanted: Wanted) -> Result:
     """Run it. A missing program, a manifest that cannot be read and a failed resource are failed results."""
+    place = _place(ctx, wanted)
+    if place and not os.path.exists(place):
+        return absent(ctx, "catalog" if wanted.catalog else "manifest", place)
     program = find(ctx, "puppet", engine="puppet", install=INSTALL, bin_dir=wanted.bin_dir)
     if isinstance(program, Result):
         return program
@@ -76,7 +80,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         ended = drive(
             ctx,
             "puppet",
-            [unwrapped(program), "apply", *ALWAYS, *_options(wanted), *_source(ctx, scratch, wanted)],
+            [unwrapped(program), "apply", *ALWAYS, *_options(wanted), *_source(scratch, wanted, place)],
             out=listener,
             err=errors,
             cwd=wanted.cwd,
@@ -94,7 +98,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
             what="resource",
             fine=FINE,
             codes=CODES,
-            data={"manifest": wanted.catalog or ("" if wanted.code else wanted.name)},
+            data={"manifest": place},
             why=_why(steps, ended, errors),
             warnings=listener.warnings,
         ),
@@ -166,13 +170,18 @@ def _facts(facts: Mapping[str, object]) -> dict[str, str]:
     }
 
 
-def _source(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
-    """Code is written into a private file: it may hold secrets, and a command line is for everyone to see."""
+def _place(ctx: Context, wanted: Wanted) -> str:
+    """Where the manifest or the catalog is; code is nowhere."""
     if wanted.code is not None:
-        return [scratch.write("manifest.pp", wanted.code)]
+        return ""
     place = os.path.join(wanted.cwd or "", placed(ctx, wanted.catalog or wanted.name))
     if not os.path.isabs(place):
         raise BadArgument(f"{place} is not an absolute path: say with cwd where it is")
-    if not os.path.exists(place):
-        raise BadArgument(f"no {'catalog' if wanted.catalog else 'manifest'} is at {place}")
+    return place
+
+
+def _source(scratch: Scratch, wanted: Wanted, place: str) -> list[str]:
+    """Code is written into a private file: it may hold secrets, and a command line is for everyone to see."""
+    if wanted.code is not None:
+        return [scratch.write("manifest.pp", wanted.code)]
     return [f"--catalog={place}"] if wanted.catalog else [place]

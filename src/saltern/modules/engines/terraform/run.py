@@ -11,6 +11,7 @@ from msgspec import Struct
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
+from saltern.modules.engines.absent import absent
 from saltern.modules.engines.drive import Ended, Heard, drive, unparsed
 from saltern.modules.engines.find import configured, find
 from saltern.modules.engines.flags import flags
@@ -107,8 +108,10 @@ def _engine(ctx: Context, name: str) -> str:
 
 def run(ctx: Context, wanted: Wanted) -> Result:
     """Run it. A missing program, files that cannot be read and a failed resource are failed results."""
-    if not os.path.isabs(wanted.place) or not os.path.isdir(wanted.place):
-        return failed(f"no directory is at {wanted.place}: name one, with its whole path")
+    if not os.path.isabs(wanted.place):
+        raise BadArgument(f"{wanted.place} is not the whole path of a directory")
+    if not os.path.isdir(wanted.place):
+        return absent(ctx, "directory", wanted.place)
     program = locate(ctx, wanted)
     if isinstance(program, Result):
         return program
@@ -164,10 +167,13 @@ def _variables(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
 
 
 def _foretold(session: Session, steps: Steps, plan: Plan, stream: Stream, ended: Ended) -> Result:
-    for one in [*plan.resources.values(), *plan.outputs.values()]:
+    for one in plan.resources.values():
         if one.actions != NOTHING:
             outcome = Outcome.OK if one.word == "read" else Outcome.WOULD_CHANGE
             steps(step(one, outcome, WOULD.get(one.word, one.word), changes=one.changes))
+    for one in plan.outputs.values():
+        if one.actions != NOTHING:
+            steps(step(one, Outcome.WOULD_CHANGE, f"would be {one.word}d", changes=one.changes))
     return _concluded(session, "plan", steps, ended, stream=stream, outputs=plan.values, fine=(0, CHANGES))
 
 

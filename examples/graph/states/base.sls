@@ -1,0 +1,7 @@
+users:
+  test.nop: []
+
+groups:
+  test.nop:
+    - require_in:
+      - test: users

@@ -1,0 +1,55 @@
+"""``saltern report``: a run as one page that can be sent to somebody."""
+
+from __future__ import annotations
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.graph import chosen, put
+from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_options, output_rows, session
+
+EPILOG = """\
+examples:
+  saltern report --html -o run.html      the last run
+  saltern report 20261115140000123456 --html > run.html
+  saltern report last --out junit        the same run in another form
+
+`saltern runs` lists the runs; `saltern graph --run RUN` draws one.
+"""
+
+LINE = CommandLine(
+    command="report",
+    about="Write what a run did: with --html as one self-contained page. Without a name: the last run.",
+    epilog=EPILOG,
+    words=(Word(dest="runs", metavar="RUN", many=True, help="the number of a run, or `last`"),),
+    rows=(
+        Row(flag="--html", dest="html", kind="on", default=False, help="one page, with everything in it"),
+        Row(flag="--output", dest="output", metavar="FILE", help="where to write it (default: print it)"),
+        Row(flag="-o", dest="output", metavar="FILE", help="the same"),
+        *TREE_ROWS,
+        *output_rows("highstate"),
+        *STATE_ROWS,
+    ),
+)
+
+
+def main(argv: list[str]) -> int:
+    from saltern.journal.runs import Runs
+
+    args = parse(LINE, argv)
+    engine = session(args)
+    runs = Runs(engine.settings)
+    state = runs.state(chosen(runs.jids(), args.runs[0] if args.runs else "last"))
+    if args.html or (args.output or "").lower().endswith((".html", ".htm")):
+        from saltern.views.run_page import run_page
+
+        put(run_page(state), args.output)
+        return exits.OK
+    from io import StringIO
+
+    from saltern.journal.report import report_of
+    from saltern.report.outputs import write
+
+    text = StringIO()
+    write(report_of(state), text, output_options(args, engine.settings), args.out)
+    put(text.getvalue(), args.output)
+    return exits.OK

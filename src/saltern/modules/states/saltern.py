@@ -1,0 +1,99 @@
+"""``saltern``: this program itself."""
+
+from __future__ import annotations
+
+import os
+
+import saltern
+from saltern.language.result import Outcome, Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused, one_line
+from saltern.updates import slots as kept
+from saltern.updates.build import Wanted, install, prove
+
+
+@state
+def updated(
+    ctx: Context,
+    name: str,
+    *,
+    version: str,
+    source: str | None = None,
+    hashes: str | None = None,
+    deps: bool = True,
+    slots: str = kept.ROOT,
+    deadline: float = 60.0,
+) -> Result:
+    """Bring this program to a version, and go on with the run in the new one.
+
+    The new build is put into a slot of its own (a virtual environment) and proven there: it starts, it is
+    the version that was asked for, it reads the journal of this run. Then the link `current` is switched,
+    the process becomes the new build, and the run goes on with the next state. If the new build does
+    not come up in time, a watchdog switches back, the old build goes on, and this state has failed. If this
+    version is running already, nothing is done.
+
+    Args:
+        name: any text.
+        version: the version that is to run.
+        source: where to get it: a directory of wheels, a wheel, or the address of an index; what pip
+            is configured for if not given.
+        hashes: a requirements file with a hash for every package; nothing else is installed then.
+        deps: install what the build depends on, too.
+        slots: the directory that has the slots and the link.
+        deadline: seconds in which the new build must have taken over.
+
+    Example:
+        ```yaml
+        this program is kept as it is:
+          saltern.updated:
+            - version: 0.1.0
+            - slots: /opt/saltern
+        ```
+    """
+    wanted = Wanted(version=_version(version), source=source, hashes=hashes, deps=deps)
+    if deadline <= 0:
+        raise Refused(f"deadline needs some time, not {deadline:g} seconds")
+    running = saltern.__version__
+    crossing = ctx.run.crossing
+    if crossing is not None and crossing.kind == "update" and not ctx.test:
+        changes: dict[str, object] = {"saltern": {"old": crossing.ask["from"], "new": running}}
+        comment = f"saltern was updated to {running}"
+        return Result(outcome=Outcome.OK, comment=comment, changes=changes, data=_facts(slots))
+    if running == wanted.version:
+        comment = f"saltern {running} is running already"
+        return Result(outcome=Outcome.OK, comment=comment, data=_facts(slots))
+    changes = {"saltern": {"old": running, "new": wanted.version}}
+    if ctx.test:
+        comment = f"saltern would be updated to {wanted.version}"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=_facts(slots))
+    return _built(ctx, wanted, slots, deadline)
+
+
+def _built(ctx: Context, wanted: Wanted, root: str, deadline: float) -> Result:
+    slot = kept.spare(root)
+    place = os.path.join(root, slot)
+    install(ctx, place, wanted)
+    prove(ctx, place, wanted)
+    ask = {
+        "when": "again",
+        "from": saltern.__version__,
+        "to": wanted.version,
+        "slots": os.path.abspath(root),
+        "slot": slot,
+        "deadline": deadline,
+    }
+    comment = f"saltern {wanted.version} is built and proven"
+    return Result(outcome=Outcome.OK, comment=comment, data=_facts(root), extra={"update": ask})
+
+
+def _facts(root: str) -> dict[str, object]:
+    return {"version": saltern.__version__, "slots": root, "current": kept.in_use(root)}
+
+
+def _version(text: str) -> str:
+    """Raises ``Refused`` for what pip would read as an option or a range."""
+    known = one_line(str(text), "version", without=" ")
+    if not known[:1].isdigit():
+        raise Refused(f"version needs a version such as 1.2.0, got {text!r}")
+    return known

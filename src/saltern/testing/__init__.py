@@ -1,0 +1,32 @@
+"""For tests of your own states: a tree of files, a machine that is only in memory, and what came of a run.
+
+``from saltern.testing import StateTree, MemoryHost, ok, failed``; with pytest, the fixture ``saltern_tree``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from saltern.language.result import Outcome, Result, failed, ok
+    from saltern.testing.memory import MemoryHost
+    from saltern.testing.runs import Ran
+    from saltern.testing.tree import StateTree
+
+__all__ = ["MemoryHost", "Outcome", "Ran", "Result", "StateTree", "failed", "ok"]
+
+# Where each name is; pytest imports this package wherever saltern is installed, and mostly needs none.
+_PLACES = {
+    "MemoryHost": "saltern.testing.memory",
+    "Ran": "saltern.testing.runs",
+    "StateTree": "saltern.testing.tree",
+    **dict.fromkeys(("Outcome", "Result", "failed", "ok"), "saltern.language.result"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_PLACES[name]), name)

@@ -1,0 +1,84 @@
+"""Functions and states that a test puts in the place of real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+from saltern.language.result import Result, ok
+from saltern.modules.api import Function, StateFunction
+from saltern.modules.context import Context
+from saltern.modules.registry import STATES
+
+# What a fake is: the answer itself, or a function of what the real one would be given.
+FakeFunction = Callable[..., object] | object
+FakeState = Result | Callable[..., Result | None]
+
+
+class Fakes:
+    """Implements ``modules.registry.Provider``: of a module, only what is faked is another."""
+
+    def __init__(
+        self,
+        functions: Mapping[str, FakeFunction] | None = None,
+        states: Mapping[str, FakeState] | None = None,
+    ) -> None:
+        self._modules: dict[tuple[str, str], ModuleType] = {}
+        for name, answer in (functions or {}).items():
+            module, fun = _split(name)
+            setattr(self._module("functions", module), fun, Function(_function(answer), fun))
+        for name, given in (states or {}).items():
+            module, fun = _split(name)
+            faked = self._module("states", module)
+            setattr(faked, fun, StateFunction(_state(given), fun))
+            _react_as_before(faked, module)
+
+    def _module(self, kind: str, name: str) -> ModuleType:
+        return self._modules.setdefault((kind, name), ModuleType(name))
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        return self._modules.get((kind, name))
+
+    def names(self, kind: str) -> list[str]:
+        return [name for other, name in self._modules if other == kind]
+
+    def why(self, kind: str, name: str) -> str:
+        del kind, name
+        return ""
+
+
+def _split(name: str) -> tuple[str, str]:
+    module, dot, fun = name.partition(".")
+    if not (module and dot and fun):
+        raise ValueError(f"a fake is named as module.function, not {name!r}")
+    return module, fun
+
+
+def _function(answer: FakeFunction) -> Callable[..., object]:
+    def faked(_ctx: Context, *args: object, **kwargs: object) -> object:
+        return answer(*args, **kwargs) if callable(answer) else answer
+
+    return faked
+
+
+def _state(given: FakeState) -> Callable[..., Result]:
+    def faked(_ctx: Context, name: str, **kwargs: object) -> Result:
+        made = given if isinstance(given, Result) else given(name, **kwargs)
+        return ok("faked") if made is None else made
+
+    return faked
+
+
+def _react_as_before(faked: ModuleType, name: str) -> None:
+    """A module that reacts to ``watch`` still does, by telling so."""
+    from importlib import import_module
+
+    if name not in STATES or hasattr(faked, "mod_watch"):
+        return
+    real = import_module(f"saltern.modules.states.{name}")
+    if hasattr(real, "mod_watch"):
+        faked.mod_watch = StateFunction(_reacted, "mod_watch")  # type: ignore[attr-defined]
+
+
+def _reacted(_ctx: Context, /, name: str, **_kwargs: object) -> Result:
+    return ok(f"{name} reacted", changes={name: "reacted"})

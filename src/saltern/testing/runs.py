@@ -1,0 +1,70 @@
+"""What came of a run, as a test wants to ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from saltern.language.events import Answer, Report
+from saltern.language.result import Outcome, Result
+
+
+class Ran:
+    """``ran["nginx"].changes``; where an ID has several states, ``ran["nginx", "service"]``."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def __getitem__(self, asked: str | tuple[str, str]) -> Result:
+        id_, state = asked if isinstance(asked, tuple) else (asked, "")
+        found = [one for one in self._states() if one.chunk.id == id_ and state in ("", one.chunk.state)]
+        if len(found) != 1:
+            there = ", ".join(f"{one.chunk.id} ({one.chunk.state})" for one in found or self._states())
+            raise KeyError(f"{len(found)} states are called {asked!r}; there are {there}")
+        return found[0].result
+
+    def __contains__(self, id_: object) -> bool:
+        return any(one.chunk.id == id_ for one in self._states())
+
+    @property
+    def order(self) -> list[str]:
+        """The IDs, as they were run."""
+        return [one.chunk.id for one in self._states()]
+
+    @property
+    def changed(self) -> list[str]:
+        """The IDs of what changed something; in test mode, of what would."""
+        return [
+            one.chunk.id
+            for one in self._states()
+            if one.result.changes or one.result.outcome is Outcome.WOULD_CHANGE
+        ]
+
+    @property
+    def failed(self) -> list[str]:
+        forgiven = self.report.forgiven
+        return [
+            one.chunk.id
+            for one in self._states()
+            if one.result.outcome is Outcome.FAILED and one.number not in forgiven
+        ]
+
+    @property
+    def skipped(self) -> list[str]:
+        """The IDs of what was not called: a condition or a requisite held it back."""
+        return [one.chunk.id for one in self._states() if not (one.result.ran and one.result.called)]
+
+    @property
+    def steps(self) -> list[str]:
+        """The names of the steps that states reported."""
+        return [one.chunk.name for one in self.report.answers if one.sub]
+
+    def check(self) -> Ran:
+        """Fail the test, with the words of each, if a state failed."""
+        bad = [one for one in self._states() if one.chunk.id in self.failed]
+        told = [f"{one.chunk.function} {one.path} ({one.chunk.mark()}): {one.result.comment}" for one in bad]
+        if told:
+            raise AssertionError("these states failed:\n" + "\n".join(told))
+        return self
+
+    def _states(self) -> Iterator[Answer]:
+        return (one for one in sorted(self.report.answers, key=lambda one: one.number) if not one.sub)

@@ -1,0 +1,84 @@
+"""Where builds are kept: two slots, and a link to the one that is in use.
+
+Below one directory: ``slots/a`` and ``slots/b`` are virtual environments, ``current`` is a link to one of
+them, ``previous`` a link to what was in use before. ``updating`` and ``rolled-back`` are marks of an
+update that is under way: whoever starts after a crash reads them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from msgspec import DecodeError, Struct, json
+
+ROOT = "/opt/saltern"
+NAMES = ("slots/a", "slots/b")
+UPDATING, ROLLED_BACK = "updating", "rolled-back"
+
+
+class Mark(Struct, kw_only=True):
+    jid: str = ""
+    why: str = ""
+
+
+def python_of(root: str, link: str = "current") -> str:
+    return os.path.join(root, link, "bin", "python")
+
+
+def in_use(root: str) -> str:
+    """What the link points at, as it is written; empty if there is none."""
+    link = os.path.join(root, "current")
+    return os.readlink(link) if os.path.islink(link) else ""
+
+
+def spare(root: str) -> str:
+    """The slot that neither the link nor this process uses."""
+    taken = {os.path.realpath(os.path.join(root, in_use(root) or NAMES[1])), os.path.realpath(sys.prefix)}
+    return next((one for one in NAMES if os.path.realpath(os.path.join(root, one)) not in taken), NAMES[0])
+
+
+def running_in(root: str, slot: str) -> bool:
+    return os.path.realpath(sys.prefix) == os.path.realpath(os.path.join(root, slot))
+
+
+def point_at(root: str, link: str, target: str) -> None:
+    """The link points there, at once and for good."""
+    place, new = os.path.join(root, link), os.path.join(root, f"{link}.new")
+    if os.path.lexists(new):
+        os.remove(new)
+    os.symlink(target, new)
+    os.replace(new, place)
+    _sync(root)
+
+
+def mark(root: str, name: str, jid: str, why: str = "") -> None:
+    place = os.path.join(root, name)
+    with open(f"{place}.new", "wb") as file:
+        file.write(json.encode(Mark(jid=jid, why=why)))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{place}.new", place)
+    _sync(root)
+
+
+def marked(root: str, name: str) -> Mark | None:
+    try:
+        with open(os.path.join(root, name), "rb") as file:
+            return json.decode(file.read(), type=Mark)
+    except (OSError, DecodeError):
+        return None
+
+
+def unmark(root: str) -> None:
+    for name in (UPDATING, ROLLED_BACK):
+        if os.path.exists(os.path.join(root, name)):
+            os.remove(os.path.join(root, name))
+
+
+def _sync(folder: str) -> None:
+    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)

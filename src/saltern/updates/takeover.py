@@ -1,0 +1,136 @@
+"""The other build takes over: the link is switched, this process becomes the new program, the run goes on.
+
+The proof is what runs: its own version, in its own slot. Whoever finds the update open and is not the
+wanted build switches and tries again, at most ``MOST_TRIES`` times; a mark of the watchdog says that the
+build did not come up.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import saltern
+from saltern.journal.fold import RunState
+from saltern.journal.runs import WITHIN, Runs
+from saltern.system.faults import point
+from saltern.updates import slots
+
+Body = dict[str, Any]
+MOST_TRIES = 3
+
+
+def open_update(state: RunState) -> Body | None:
+    return next((body for body in state.open_barriers if body["kind"] == "update"), None)
+
+
+def switch(runs: Runs, jid: str) -> RunState:
+    """The intent is durable; from here on, whoever starts is the new build. The watchdog comes first."""
+    from saltern.crossing import write
+
+    state = runs.state(jid)
+    body = open_update(state)
+    if body is None:
+        return state
+    root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
+    point("update.arming")
+    state = write(runs, jid, state, "armed", {"kind": "update", "pid": os.getpid()})
+    slots.mark(root, slots.UPDATING, jid)
+    point("update.marked")
+    if slots.in_use(root) != slot:
+        slots.point_at(root, "previous", slots.in_use(root) or sys.prefix)
+    _watch(runs, jid, body)
+    point("update.watched")
+    os.sync()  # a build that is not on disk must not be what starts after a power loss
+    slots.point_at(root, "current", slot)
+    point("update.switched")
+    return state
+
+
+def taken_over(runs: Runs, jid: str, onward: Sequence[str]) -> RunState:
+    """What the journal says, once this is the wanted build, or it is known that there will be none.
+
+    Else it does not return: the process becomes the wanted build.
+    """
+    state = runs.state(jid)
+    body = open_update(state)
+    if body is None:
+        return state
+    root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
+    failure = slots.marked(root, slots.ROLLED_BACK)
+    if failure is not None and failure.jid == jid:
+        return _closed(runs, jid, state, root, failure.why or "the new build did not come up")
+    if slots.running_in(root, slot) and saltern.__version__ == body["ask"]["to"]:
+        return _closed(runs, jid, state, root, "")
+    if not _is_ours(body, root, slot):
+        if len(body["armed"]) >= MOST_TRIES:
+            return _given_up(runs, jid, state, root, f"the new build was started {MOST_TRIES} times in vain")
+        state = switch(runs, jid)
+    problem = _become(root, jid, onward)
+    return _given_up(runs, jid, state, root, problem)
+
+
+def _is_ours(body: Body, root: str, slot: str) -> bool:
+    """This process has switched, and a watchdog looks at it."""
+    return bool(body["armed"]) and body["armed"][-1]["pid"] == os.getpid() and slots.in_use(root) == slot
+
+
+def _become(root: str, jid: str, onward: Sequence[str]) -> str:
+    """This process is the new program from here on; why not, if it cannot even be started."""
+    python = slots.python_of(root)
+    env = {name: value for name, value in os.environ.items() if name != WITHIN}
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    point("update.become")
+    try:
+        os.execve(python, [python, "-m", "saltern", "resume", jid, *onward], env)
+    except OSError as problem:
+        return f"the new build cannot be started: {python}: {problem.strerror}"
+
+
+def _given_up(runs: Runs, jid: str, state: RunState, root: str, why: str) -> RunState:
+    back = os.path.join(root, "previous")
+    if os.path.islink(back):
+        slots.point_at(root, "current", os.readlink(back))
+    return _closed(runs, jid, state, root, why)
+
+
+def _closed(runs: Runs, jid: str, state: RunState, root: str, why: str) -> RunState:
+    from saltern.crossing import write
+
+    point("update.proven")
+    now = {"version": saltern.__version__, "prefix": sys.prefix}
+    state = write(runs, jid, state, "crossed", {"kind": "update", "why": why, "now": now})
+    point("update.crossed")
+    slots.unmark(root)
+    return state
+
+
+def _watch(runs: Runs, jid: str, body: Body) -> None:
+    """Outside of our session and, with systemd, of our unit: it must outlive us."""
+    import subprocess
+
+    from saltern.updates.watchdog import started
+
+    ask = body["ask"]
+    words = [
+        *("--state-dir", os.path.abspath(os.path.dirname(runs.folder)), "--run", jid),
+        *("--pid", str(os.getpid()), "--started", started(os.getpid())),
+        *("--slots", str(ask["slots"]), "--deadline", str(ask["deadline"])),
+    ]
+    command = [sys.executable, "-m", "saltern.updates.watchdog", *words]
+    if os.path.isdir("/run/systemd/system"):
+        command = ["systemd-run", "--quiet", "--collect", *command]
+    env = {name: value for name, value in os.environ.items() if name != WITHIN}
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+        env=env,
+    )
+    child.returncode = 0  # nobody waits for it

@@ -1,0 +1,107 @@
+"""One page of a run: states, frames and sub states as a tree, with times, changes and diffs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from saltern.journal.fold import RunState
+from saltern.journal.report import report_of
+from saltern.language.delayed import Frame
+from saltern.language.events import Answer, Report, in_order
+from saltern.report.plain import plain
+from saltern.views.assets import page
+from saltern.views.run_picture import status_of
+
+Row = dict[str, object]
+
+
+def run_page(state: RunState) -> str:
+    report = report_of(state)
+    jid = report.jid or "of unknown number"
+    return page("run", title=f"run {jid}", data=run_data(state, report))
+
+
+def run_data(state: RunState, report: Report) -> dict[str, object]:
+    """What the page shows; ``rows`` are in the order of the tree, each with its level."""
+    request: dict[str, Any] = state.head.get("request") or {}
+    settings: dict[str, Any] = state.head.get("settings") or {}
+    times = [answer.started for answer in report.answers if answer.timed and answer.started]
+    begun = min([*times, state.head.get("started") or float("inf")], default=0.0)
+    begun = 0.0 if begun == float("inf") else begun
+    last = max(
+        (answer.started + answer.took - begun for answer in report.answers if answer.timed), default=0.0
+    )
+    return {
+        "jid": report.jid,
+        "status": state.status,
+        "stopped": report.stopped,
+        "asked": " ".join(request.get("sls") or []) or "highstate",
+        "test": bool(settings.get("test")),
+        "id": settings.get("id") or "",
+        "version": state.head.get("version", ""),
+        "started": begun,
+        "took": max(report.took, last),
+        "resumed": state.resumed,
+        "rows": list(_Rows(report, begun).below(-1, "", 0)),
+    }
+
+
+class _Rows:
+    def __init__(self, report: Report, begun: float) -> None:
+        self._begun = begun
+        self._under: dict[int, list[Answer]] = {}
+        self._frames: dict[int, list[Frame]] = {}
+        for answer in in_order(report.answers):
+            self._under.setdefault(answer.under, []).append(answer)
+        for frame in report.frames:
+            self._frames.setdefault(frame.caller, []).append(frame)
+
+    def below(self, number: int, frame: str, level: int) -> Iterator[Row]:
+        """The answers of one frame under a caller; those of the run itself are under nobody."""
+        for answer in self._under.get(number, ()):
+            if answer.frame == frame and not answer.sub:
+                yield from self.answer(answer, level)
+
+    def answer(self, answer: Answer, level: int) -> Iterator[Row]:
+        yield self._row(answer, level)
+        known = {frame.path for frame in self._frames.get(answer.number, ())}
+        for step in self._under.get(answer.number, ()):
+            if step.sub or (step.frame not in known):
+                yield from self.answer(step, level + 1)
+        for frame in self._frames.get(answer.number, ()):
+            yield from self.frame(frame, level + 1)
+
+    def frame(self, frame: Frame, level: int) -> Iterator[Row]:
+        yield {
+            "kind": "frame",
+            "level": level,
+            "title": f"{frame.kind} {frame.name}",
+            "where": str(frame.where),
+            "path": frame.path,
+            "states": frame.states,
+        }
+        yield from self.below(frame.caller, frame.path, level + 1)
+
+    def _row(self, answer: Answer, level: int) -> Row:
+        chunk, result = answer.chunk, answer.result
+        row: Row = {
+            "kind": "sub" if answer.sub else "state",
+            "level": level,
+            "number": answer.number,
+            "title": chunk.id,
+            "name": chunk.name if chunk.name != chunk.id else "",
+            "function": chunk.function,
+            "sls": chunk.sls,
+            "where": str(chunk.mark()),
+            "status": status_of(answer),
+            "comment": result.comment,
+            "changes": plain(result.changes),
+            "warnings": list(result.warnings),
+        }
+        if answer.timed:
+            row["start"] = max(answer.started - self._begun, 0.0) if answer.started else None
+            row["took"] = answer.took
+        if answer.parallel:
+            row["parallel"] = True
+        return row
