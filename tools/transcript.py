@@ -26,6 +26,7 @@ NORMAL: tuple[tuple[str, str], ...] = (
     (r"Total run time: +[\d.]+ m?s", "Total run time: TIME"),
     (r"(?m)(pid:)(\s+)\d+$", r"\1\2PID"),
     (r"\b\d{8}-\d{6}-\d+-(\w+\.log)\b", r"TIME-PID-\1"),
+    (r"\b20\d{18}\b", "RUN"),
     (r"\b[0-9a-f]{64}\b", "SHA256"),
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID"),
     (r"\bSHA256:[\w+/]{43}", "SHA256:HASH"),

@@ -119,7 +119,7 @@ def resume(
         session = session_as(settings, state.head)
         planned = bool(state.open_barriers)
         if planned:
-            from saltern.crossing import over
+            from saltern.crossing.drive import over
 
             state = over(runs, chosen, session.settings, onward)
         with _kept(runs, chosen, state, session) as recorder:
@@ -169,7 +169,7 @@ def _leave_out(report: Report, first: int) -> None:
 
 def _leave(runs: Runs, report: Report, settings: Settings) -> None:
     if report.stopped in STOPS.values():
-        from saltern.crossing import leave
+        from saltern.crossing.drive import leave
 
         leave(runs, report.jid, report.stopped, settings)
 

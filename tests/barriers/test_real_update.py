@@ -83,7 +83,7 @@ class Site:
         return self.saltern("apply", "only")
 
     def status(self) -> str:
-        return str(json.loads(self.saltern("runs").stdout)[0]["status"])
+        return str(json.loads(self.saltern("runs").stdout)["local"][0]["status"])
 
     def ends(self, within: float = 60) -> str:
         end = time.monotonic() + within

@@ -12,6 +12,12 @@ from tests.barriers.reference import FILES, WHOLE
 ALWAYS = "restart:\n  system.reboot:\n    - only_on_pending_reboot: false\n"
 
 
+def asking(result: bool, word: object) -> str:
+    """A module whose state asks for a reboot by its return."""
+    answer = {"result": result, "comment": "", "changes": {}, "reboot": word}
+    return f"def now(name):\n    return dict({answer!r}, name=name)\n"
+
+
 def ended(site: Site) -> str:
     return site.state.status if site.state is not None else "unbegun"
 
@@ -81,8 +87,7 @@ def test_a_check_that_does_not_become_true_fails_the_state(tmp_path: Path) -> No
 
 
 def test_a_state_that_asks_for_ever_fails(tmp_path: Path) -> None:
-    module = 'def loop(name):\n    return {"name": name, "result": True, "comment": "", "changes": {}, "reboot": "again"}\n'
-    site = Site(tmp_path, {"top.sls": "a:\n  ask.loop: []\n", "_states/ask.py": module})
+    site = Site(tmp_path, {"top.sls": "a:\n  ask.now: []\n", "_states/ask.py": asking(True, "again")})
     site.begin()
     site.to_the_end()
     assert ended(site) == "failed"
@@ -90,8 +95,7 @@ def test_a_state_that_asks_for_ever_fails(tmp_path: Path) -> None:
 
 
 def test_a_failed_state_asks_for_nothing(tmp_path: Path) -> None:
-    module = 'def no(name):\n    return {"name": name, "result": False, "comment": "", "changes": {}, "reboot": True}\n'
-    site = Site(tmp_path, {"top.sls": "a:\n  ask.no: []\n", "_states/ask.py": module})
+    site = Site(tmp_path, {"top.sls": "a:\n  ask.now: []\n", "_states/ask.py": asking(False, True)})
     site.begin()
     assert ended(site) == "failed"
     assert site.machine.boots == 0

@@ -16,8 +16,9 @@ import pytest
 from tests.barriers.machine import DOWN, KILLED, Site
 
 import saltern
+from saltern.crossing import takeover
 from saltern.modules.states import saltern as state
-from saltern.updates import slots, takeover
+from saltern.system import slots
 
 TOP = """
 first:
@@ -64,7 +65,8 @@ class Builds(Site):
         sys.prefix = os.path.join(root, slot)
         saltern.__version__ = VERSIONS[slot]
         nothing: Any = lambda *_: None  # noqa: E731
-        state.install = state.prove = nothing
+        for name in ("install", "prove"):
+            setattr(state, name, nothing)
         takeover._watch = nothing
         takeover._become = lambda *_: os._exit(DOWN)
         if VERSIONS[slot] == "2" and not self.good:

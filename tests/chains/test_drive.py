@@ -7,9 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.chains.machine import USUAL, Bench
+from tests.chains.machine import USUAL, Bench, Boots
 
+from saltern import __version__
 from saltern.chains.statuses import Leg
+from saltern.system import reboot
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ SAY = "command: {run: 'echo %s >> BASE/log'}"
 
 def test_a_chain_runs_over_its_reboots(bench: Bench) -> None:
     first = bench.chain("run", str(bench.file))
-    assert first.code == 0, first.err
+    assert first.code == 6, first.err
     assert bench.statuses()["c"] == "not run"
     known = bench.leg()
     assert known is not None
@@ -172,3 +174,20 @@ def test_a_file_that_is_not_there_is_told(bench: Bench) -> None:
     done = bench.chain("run", "nowhere.yaml")
     assert done.code == 1
     assert "the chain file 'nowhere.yaml' cannot be read: No such file or directory" in done.err
+
+
+def test_an_update_to_what_runs_already_is_skipped(tmp_path: Path) -> None:
+    bench = _bench(tmp_path, f"id: u, agent: {{version: '{__version__}'}}", f"id: b, {SAY % 'b'}")
+    done = bench.chain("run", str(bench.file))
+    assert done.code == 0, done.err
+    assert bench.statuses() == {"u": "skipped", "b": "succeeded"}
+
+
+def test_a_boot_goes_on_with_the_chain(bench: Bench) -> None:
+    bench.chain("run", str(bench.file))
+    for _ in range(2):
+        bench.goes_down()
+        reboot.use(Boots(bench.base))
+        bench.place.run("resume", "--boot")
+        reboot.use(None)
+    assert bench.statuses() == USUAL

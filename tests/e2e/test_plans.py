@@ -230,6 +230,22 @@ def test_a_file_that_is_no_plan_is_told_as_such(web: Place) -> None:
     assert "--template" in done.err
 
 
+def test_a_file_beside_us_does_not_hide_the_sls_of_its_name(web: Place) -> None:
+    web.write({"mine.sls": "a: test.nop\n"})
+    (web.base / "mine").write_text("something else")
+    done = forked(["apply", "mine", f"--file-root={web.states}", "--out", "json"], web.base)
+    assert list(done.answers()) == ["a"]
+
+
+def test_a_state_of_a_plan_knows_its_line(web: Place) -> None:
+    web.write({"web.sls": "{% set id = 'made' %}\n{{ id }}-here:\n  test.fail_without_changes\n"})
+    path = str(web.base / "web.plan")
+    assert planned(web, "-o", path).code == 2
+    done = applied(web, path)
+    assert done.code == 2
+    assert "web.sls:2" in done.out
+
+
 def test_keys_that_are_numbers_survive_in_a_plan(web: Place) -> None:
     web.write({"web.sls": "a:\n  file.serialize:\n    - name: {{ pillar['out'] }}/a\n    - serializer: yaml\n"
                "    - dataset: {80: http}\n"})  # fmt: skip

@@ -32,6 +32,7 @@ def test_a_click_on_a_state_shows_its_line_and_why_it_runs_there(
     assert told.startswith("package\n")
     assert "Runs as number 4 of 6." in told
     assert f"{site}/web.sls:17" in told
+    assert "package:\n  test.succeed_without_changes: []" in told
     assert "pulled forward by require of test.nop 'service'" in told
 
 

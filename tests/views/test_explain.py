@@ -51,6 +51,8 @@ def test_what_is_rendered_after_a_state_is_part_of_its_explanation(site: Path, c
 def test_an_explanation_can_be_read_by_programs(site: Path, capsys: Capture) -> None:
     [one] = json.loads(explained(site, capsys, "service", "web", "--out", "json"))["local"]
     assert (one["position"], one["total"]) == (5, 6)
+    assert one["source"].splitlines()[0] == "service:"
+    assert one["source"].endswith("- test: package")
     assert [row["kind"] for row in one["waits_for"]] == ["require", "watch"]
 
 

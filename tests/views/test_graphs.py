@@ -70,6 +70,12 @@ def test_a_run_is_drawn_in_the_colours_of_its_results(site: Path, capsys: Captur
     assert len(classes(text, "box")) == 1
 
 
+def test_a_run_for_one_id_shows_what_it_was_for(site: Path, capsys: Capture) -> None:
+    saltern("apply", "web", "--only-id", "service", "--file-root", str(site), "--out", "quiet")
+    text = drawn(site, capsys, "--run", "last", "--format", "svg")
+    assert len([one for one in classes(text, "node") if "n-state" in one]) == 5  # all but 'reload'
+
+
 def test_a_run_has_its_own_states(site: Path, capsys: Capture) -> None:
     assert saltern("graph", "web", "--run", "last", "--file-root", str(site)) == 1
     assert "[graph-run-names]" in capsys.readouterr().err

@@ -21,7 +21,7 @@ from saltern.report.findings import WRITERS
 from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS
 from saltern.targeting.match import MATCHERS
-from tools.reference import source, words
+from tools.reference import chains, source, words
 from tools.reference.markdown import code, page, prose, shown, table
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
@@ -255,6 +255,8 @@ def check() -> str:
 
 
 PAGES = {
+    "chain-file.md": chains.chain_file,
+    "chain-statuses.md": chains.chain_statuses,
     "check.md": check,
     "source.md": source.source,
     "commands.md": commands,

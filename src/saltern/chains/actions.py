@@ -238,12 +238,15 @@ class Agent(Body, frozen=True, kw_only=True):
 
     version: Text
     source: Text | None = None
+    hashes: Text | None = None
+    slots: Text | None = None
     package: Text = "salt-minion"
 
     def call(self, salt: bool) -> Call:
         if salt:
             return Call("pkg.installed", {"pkgs": [{self.package: self.version}], "refresh": True})
-        return Call("saltern.updated", {"version": self.version, **_given(source=self.source)})
+        more = _given(source=self.source, hashes=self.hashes, slots=self.slots)
+        return Call("saltern.updated", {"version": self.version, **more})
 
 
 def _module(function: str, **args: object) -> Call:

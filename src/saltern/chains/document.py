@@ -28,6 +28,7 @@ class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What any action may say beside its kind.
 
+    Its ``id`` is its place in the list, if none is given. ``targets`` are names of systems, or patterns.
     ``on_failure``: whether the chain ends with it or goes on. ``resume``: what becomes of it if the machine
     crashed while it ran.
     """

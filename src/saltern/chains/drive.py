@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
@@ -45,8 +45,11 @@ class Order(Struct, frozen=True, kw_only=True):
     pillar: dict[str, object] = {}
 
 
-def start(settings: Settings, order: Order, tell: Tell | None = None) -> Known:
-    """Run a chain on this machine. The leg may not be over when this returns: the machine may go down."""
+def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
+    """Run a chain on this machine. The leg may not be over when this returns: the machine may go down.
+
+    ``again`` are options for the command line of a build that takes over in the middle.
+    """
     from saltern import __version__
 
     plan = plan_for(read_chain(order.text, order.file), order.system)
@@ -70,19 +73,19 @@ def start(settings: Settings, order: Order, tell: Tell | None = None) -> Known:
             "started": time.time(),
         }
         journal.add("accepted", **head)
-        found = _Driver(settings, legs, name, tell).to_the_end()
+        found = _Driver(settings, legs, name, tell, again).to_the_end()
     legs.prune()
     return found
 
 
-def go_on(settings: Settings, name: str, tell: Tell | None = None) -> Known:
+def go_on(settings: Settings, name: str, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
     """Resume a leg that is not over."""
     legs = Legs(settings)
     known = legs.known(name)
     if known.state.status in OVER:
         raise _over(known)
     with legs.locked(name):
-        return _Driver(settings, legs, name, tell).to_the_end()
+        return _Driver(settings, legs, name, tell, again).to_the_end()
 
 
 def left_open(settings: Settings) -> list[str]:
@@ -144,8 +147,11 @@ def _allowed(known: Known, kind: str, body: dict[str, object]) -> None:
 class _Driver:
     """One leg, while this process has the lock."""
 
-    def __init__(self, settings: Settings, legs: Legs, name: str, tell: Tell | None) -> None:
+    def __init__(
+        self, settings: Settings, legs: Legs, name: str, tell: Tell | None, again: Sequence[str] = ()
+    ) -> None:
         self.legs, self.name, self.tell = legs, name, tell
+        self.onward = ("--boot", *again)  # the run first, then the legs that are open
         self.head = legs.known(name).head
         self.settings = durable.session_as(settings, self.head).settings
         self.runs = Runs(self.settings)
@@ -209,9 +215,7 @@ class _Driver:
             return self.told(jid, names, report_of(state))
         if state.status in RESUMABLE:
             try:
-                report = durable.resume(
-                    self.settings, jid, self.watched, onward=("chain", "resume", self.name)
-                )
+                report = durable.resume(self.settings, jid, self.watched, onward=self.onward)
             except OperationError as problem:
                 if problem.diagnostics[0].code != "run-not-resumable":
                     raise

@@ -13,8 +13,7 @@ from saltern.chains.compile import plan_for
 from saltern.chains.document import read_chain
 from saltern.chains.leg import LegState, fold
 from saltern.chains.statuses import OVER
-from saltern.config.settings import Settings
-from saltern.journal.runs import state_directory
+from saltern.config.settings import Settings, state_directory
 from saltern.journal.store import Damaged, Record, Unreadable, Writer, make_folder, quarantine, read, remove
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system.faults import point

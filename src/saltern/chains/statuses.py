@@ -82,7 +82,7 @@ _OVER = (
     Leg.EXPIRED,
     Leg.INDETERMINATE,
 )
-_REOPEN = (Leg.RUNNING, Leg.PAUSED)  # a retry, a skip
+_REOPEN = (Leg.PAUSED,)  # a retry, a skip
 _ENDS = (Run.SUCCEEDED, Run.PARTIAL, Run.FAILED, Run.CANCELLED, Run.EXPIRED)
 
 ROWS: tuple[Row, ...] = (
@@ -106,7 +106,6 @@ ROWS: tuple[Row, ...] = (
             Step.INDETERMINATE,
             Step.SKIPPED,
             Step.CANCELLED,
-            Step.NOT_RUN,
         ),
     ),
     Row(Step.SUCCEEDED, "it is done, with or without changes"),

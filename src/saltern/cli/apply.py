@@ -135,10 +135,11 @@ LINE = CommandLine(
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
-    if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # an SLS is named, and no file
-        from saltern.cli.approved import apply_file
+    if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # rarely: an SLS is named, and no file
+        from saltern.cli.approved import apply_file, is_meant
 
-        return apply_file(args, args.sls[0], LINE.rows)
+        if is_meant(args.sls[0]):
+            return apply_file(args, args.sls[0], LINE.rows)
     try:
         engine = _session(args)
         request = request_of(args)

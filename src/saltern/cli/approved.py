@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 DECIDED = ("--test", "--only-id", "--template", "--exclude", "--failhard", "--strict")
 
 
+def is_meant(word: str) -> bool:
+    """Whether a word that is a file, and may be the name of an SLS, too, is the file of a plan."""
+    from saltern.proposals.document import is_plan
+
+    return "/" in word or is_plan(word)
+
+
 def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     """``rows`` are the options that ``args`` were read by."""
     from saltern.engine import Request
@@ -111,10 +118,13 @@ class _Approved:
         from saltern.stages import aggregates
 
         looking = _session(self._args, self.body, test=True)
-        check(self._proposal, looking, foresee(looking, self.request), path=self._path)
+        now = foresee(looking, self.request)
+        check(self._proposal, looking, now, path=self._path)
         if self._profile is not None:
             self._profile.compiled()
         chunks = chunks_in(self.body["plan"], self.body["sources"])
+        for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):
+            chunk.declared = fresh.declared  # the same, and it knows its line even where a template made it
         together = aggregates(self.engine, chunks)
         return make_plan(chunks, self.body["plan"]["rendered"], Diagnostics(), together)
 

@@ -30,15 +30,26 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   run FILE              run what is meant for this machine
   status [RUN]          list the runs of chains; with a name, each action of it
   resume [RUN]          go on with one that broke
-  cancel RUN            end it before its next action
-  retry RUN             run again what failed, and what has not run
-  skip RUN ACTION       count an action as skipped; resume goes on behind it"""
+  cancel [RUN]          end it before its next action
+  retry [RUN]           run again what failed, and what has not run
+  skip [RUN] ACTION     count an action as skipped; resume goes on behind it
+
+Without RUN: the last one."""
 EPILOG = """\
 examples:
   saltern chain run nightly.yaml
   saltern chain render nightly.yaml --system web1 --export /srv/salt
 
-exit codes: 0 ok, also when the machine goes down for a reboot; 2 an action failed or is indeterminate"""
+exit codes: 0 ok, 2 an action failed or is indeterminate, or the chain was cancelled, 6 the machine goes
+down for a reboot"""
+# Of a leg, by its status; one that still runs was interrupted.
+CODES = {
+    "failed": exits.FAILED,
+    "indeterminate": exits.FAILED,
+    "cancelled": exits.FAILED,
+    "rebooting": exits.REBOOTING,
+    "running": exits.INTERRUPTED,
+}
 
 
 def main(argv: list[str]) -> int:
@@ -142,7 +153,7 @@ def _run(args: SimpleNamespace, engine: Session) -> int:
         system=args.system[0] if args.system else engine.settings.id,
         pillar=mapping_value("--pillar", args.pillar),
     )
-    return _driven(args, engine, lambda: start(engine.settings, order, _progress))
+    return _driven(args, engine, lambda: start(engine.settings, order, _progress, again=_again(args)))
 
 
 def _resume(args: SimpleNamespace, engine: Session) -> int:
@@ -153,20 +164,22 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
     if not names:
         print("saltern: no chain is under way; there is nothing to go on with", file=sys.stderr)
         return exits.OK
-    return _driven(args, engine, lambda: go_on(engine.settings, names[0], _progress))
+    return _driven(args, engine, lambda: go_on(engine.settings, names[0], _progress, again=_again(args)))
 
 
 def _retry(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.drive import change, go_on
 
-    change(engine.settings, args.words[0], "retry")
-    return _driven(args, engine, lambda: go_on(engine.settings, args.words[0], _progress))
+    name = _named(args, engine)
+    change(engine.settings, name, "retry")
+    return _driven(args, engine, lambda: go_on(engine.settings, name, _progress, again=_again(args)))
 
 
 def _skip(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.drive import change
 
-    name, action = args.words
+    *_, action = args.words
+    name = args.words[0] if len(args.words) > 1 else _named(SimpleNamespace(words=[]), engine)
     reason = args.reason or "skipped by an operator"
     return _shown(args, engine, change(engine.settings, name, "skip", action=action, reason=reason))
 
@@ -175,11 +188,22 @@ def _cancel(args: SimpleNamespace, engine: Session) -> int:
     """A process that works on it is told, and ends before its next action."""
     from saltern.chains.drive import cancel
 
-    known = cancel(engine.settings, args.words[0], args.reason or "cancelled by an operator")
+    name = _named(args, engine)
+    known = cancel(engine.settings, name, args.reason or "cancelled by an operator")
     if known is None:
-        print(f"saltern: {args.words[0]} ends before its next action", file=sys.stderr)
+        print(f"saltern: {name} ends before its next action", file=sys.stderr)
         return exits.OK
     return _shown(args, engine, known)
+
+
+def _named(args: SimpleNamespace, engine: Session) -> str:
+    """The run that is meant: the last one, if none is named."""
+    from saltern.chains.legs import Legs
+
+    found: list[str] = args.words or Legs(engine.settings).ids()[:1]
+    if not found:
+        raise OperationError(Diagnostic(code="chain-unknown", what="no chain was run on this machine yet"))
+    return found[0]
 
 
 def _status(args: SimpleNamespace, engine: Session) -> int:
@@ -196,17 +220,23 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
     return exits.OK
 
 
+def _again(args: SimpleNamespace) -> list[str]:
+    """The options of this command line that `saltern resume` has, too."""
+    from saltern.cli.onward import words_again
+
+    return words_again(
+        SimpleNamespace(**{name: value for name, value in vars(args).items() if name != "out"})
+    )
+
+
 def _driven(args: SimpleNamespace, engine: Session, work: Callable[[], Known]) -> int:
-    from saltern.chains.statuses import Leg
     from saltern.system.signals import end_in_order
 
     end_in_order()
     with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
         known = work()
     _shown(args, engine, known)
-    if known.state.status in (Leg.FAILED, Leg.INDETERMINATE, Leg.CANCELLED):
-        return exits.FAILED
-    return exits.INTERRUPTED if known.state.status is Leg.RUNNING else exits.OK
+    return CODES.get(known.state.status.value, exits.OK)
 
 
 def _shown(args: SimpleNamespace, engine: Session, known: Known) -> int:
@@ -240,9 +270,9 @@ VERBS: dict[str, Verb] = {
     "run": Verb(_run, "one chain file", 1, 1),
     "status": Verb(_status, "one run, or none", 0, 1),
     "resume": Verb(_resume, "one run, or none", 0, 1),
-    "cancel": Verb(_cancel, "one run", 1, 1),
-    "retry": Verb(_retry, "one run", 1, 1),
-    "skip": Verb(_skip, "a run and an action", 2, 2),
+    "cancel": Verb(_cancel, "one run, or none", 0, 1),
+    "retry": Verb(_retry, "one run, or none", 0, 1),
+    "skip": Verb(_skip, "an action, or a run and an action", 1, 2),
 }
 LINE = CommandLine(
     command="chain",

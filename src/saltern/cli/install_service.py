@@ -11,8 +11,8 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 LINE = CommandLine(
     command="install-service",
     about="Install what goes on with broken and rebooting runs at boot: a systemd unit and an init script.",
-    epilog="Both start `saltern resume --boot`, which does nothing if no run is broken. What is installed already\n"
-    "and as it should be is left alone.",
+    epilog="Both start `saltern resume --boot`, which does nothing if no run is broken. What is installed\n"
+    "already and as it should be is left alone.",
     words=(),
     rows=(
         Row(
@@ -32,7 +32,7 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    from saltern import services
+    from saltern.system import services
 
     args = parse(LINE, argv)
     if not os.path.isdir(args.root):

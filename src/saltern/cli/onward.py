@@ -1,4 +1,4 @@
-"""A run that pauses in the middle: for a reboot, which ends us, or for another build, which takes our place."""
+"""A run that pauses in the middle: for a reboot, which ends us, or for a build that takes our place."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli.arguments import Row
+from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows
 from saltern.cli.telling import tell_report, watched
 from saltern.runtime.barriers import REBOOTING, STOPS
 
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
     from saltern.language.events import Report
     from saltern.runtime.ports import Recorder
     from saltern.session import Session
+
+ROWS = (
+    Row(flag="--sub-states", dest="sub_states", default="full", help=""),
+    Row(flag="--expand", dest="expand", kind="on", help=""),
+    Row(flag="--detailed-exitcode", dest="detailed_exitcode", kind="on", help=""),
+    *TREE_ROWS,
+    *output_rows("highstate"),
+    *STATE_ROWS,
+)
 
 
 def onward(args: SimpleNamespace, engine: Session, report: Report) -> Report:
@@ -42,7 +52,7 @@ def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
 
 
 def _tell_pause(report: Report) -> None:
-    from saltern.services import is_installed
+    from saltern.system.services import is_installed
 
     sys.stdout.flush()
     print(f"saltern: run {report.jid}: {report.stopped}", file=sys.stderr)
@@ -56,13 +66,11 @@ def _tell_pause(report: Report) -> None:
 
 def words_again(args: SimpleNamespace) -> list[str]:
     """The options that `saltern resume` has, too, as they were given: for whoever takes our place."""
-    from saltern.cli.resume import LINE
-
-    return [word for row in LINE.rows for word in _words(row, getattr(args, row.dest, row.default))]
+    return [word for row in ROWS for word in _words(row, getattr(args, row.dest, row.default))]
 
 
 def _words(row: Row, value: object) -> list[str]:
-    if value == row.default or value is None:
+    if value == row.default or value is None or (row.kind == "on" and not value):
         return []
     if isinstance(value, list):
         return [word for one in value for word in (row.flag, str(one))]

@@ -88,4 +88,21 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
             show(problem.diagnostics, sys.stderr, colour=False)
             code = exits.SURROUNDINGS
         worst = max(worst, code or exits.OK)
+    return max(worst, _chains(engine))
+
+
+def _chains(engine: Session) -> int:
+    """Action chains go on, too: the run of the chunk they are in has ended by now."""
+    from saltern.chains.drive import go_on, left_open
+    from saltern.cli.chain import CODES
+    from saltern.report.diagnostics import show
+
+    worst = exits.OK
+    for name in left_open(engine.settings):
+        try:
+            code = CODES.get(go_on(engine.settings, name).state.status.value, exits.OK)
+        except SalternError as problem:
+            show(problem.diagnostics, sys.stderr, colour=False)
+            code = exits.SURROUNDINGS
+        worst = max(worst, code)
     return worst

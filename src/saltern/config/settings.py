@@ -7,6 +7,7 @@ import os
 from msgspec import Struct, field
 
 Roots = dict[str, list[str]]
+WITHIN = "SALTERN_RUN"  # in the environment of what a run starts: its number
 
 
 def _states() -> Roots:
@@ -104,4 +105,14 @@ def cache_directory(settings: Settings) -> str:
     if os.geteuid() == 0:
         return "/var/cache/saltern"
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(home, "saltern")
+
+
+def state_directory(settings: Settings) -> str:
+    """Where what must outlive a reboot is kept."""
+    if settings.state_dir:
+        return settings.state_dir
+    if os.geteuid() == 0:
+        return "/var/lib/saltern"
+    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(home, "saltern")

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import DecodeError, Struct, json
 
-from saltern.config.settings import Settings
+from saltern.config.settings import WITHIN, Settings, state_directory
 from saltern.journal.fold import RunState, fold
 from saltern.journal.store import SUFFIX, Damaged, Unreadable, Writer, make_folder, quarantine, read, remove
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
@@ -40,20 +40,9 @@ class Summary(Struct, frozen=True, kw_only=True):
     by_user: bool = False  # interrupted with Ctrl-C
 
 
-WITHIN = "SALTERN_RUN"  # in the environment of what a run starts: its number
 PATIENCE = 2.0  # seconds of waiting before it is told
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
 MOST_RESUMED = 5  # times that a boot goes on with the same run
-
-
-def state_directory(settings: Settings) -> str:
-    """Where what must outlive a reboot is kept."""
-    if settings.state_dir:
-        return settings.state_dir
-    if os.geteuid() == 0:
-        return "/var/lib/saltern"
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(home, "saltern")
 
 
 class Runs:

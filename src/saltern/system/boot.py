@@ -11,7 +11,7 @@ def boot_identity(root: str = "/") -> dict[str, str]:
     """The kernel's boot id, the start of process 1, a word that a boot forgets; empty if unknown."""
     return {
         "boot_id": _text(os.path.join(root, "proc/sys/kernel/random/boot_id")),
-        "pid1": _pid1(os.path.join(root, "proc/1/stat")),
+        "pid1": _start(os.path.join(root, "proc/1/stat")),
         "nonce": _nonce(os.path.join(root, NONCE.lstrip("/"))),
     }
 
@@ -29,7 +29,12 @@ def _text(path: str) -> str:
         return ""
 
 
-def _pid1(path: str) -> str:
+def process_start(pid: int) -> str:
+    """When a process began; with its number, a name that is never given twice. Empty if there is none."""
+    return _start(f"/proc/{pid}/stat")
+
+
+def _start(path: str) -> str:
     """In ticks since the kernel started; the name before it may hold anything."""
     fields = _text(path).rpartition(")")[2].split()
     return fields[19] if len(fields) > 19 else ""

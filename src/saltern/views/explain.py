@@ -11,6 +11,8 @@ from saltern.plan.plan import Plan
 from saltern.plan.reasons import Tie, barrier_names, positions, pullers, reason, ties, title
 from saltern.report.text import safe_line
 
+MOST_LINES = 40  # of the source of one state
+
 
 class Relation(Struct, frozen=True, kw_only=True):
     """A state that this one waits for, or that waits for this one. ``position`` 0: a whole file."""
@@ -23,7 +25,10 @@ class Relation(Struct, frozen=True, kw_only=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """``include_path`` leads from the file that was asked for to the one that declares the state."""
+    """``source`` are the lines of the file, before its template ran.
+
+    ``include_path`` leads from the file that was asked for to the one that declares the state.
+    """
 
     id: str
     function: str
@@ -31,6 +36,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     position: int
     total: int
     where: str
+    source: str
     include_path: tuple[str, ...]
     why: tuple[str, ...]
     waits_for: tuple[Relation, ...]
@@ -77,6 +83,7 @@ class Explainer:
             position=self.positions.get(place, 0),
             total=len(self.positions),
             where=str(chunk.mark()),
+            source=source(chunk),
             include_path=(*reversed(chunk.declared.included_from), chunk.sls),
             why=tuple(self._why(place)),
             waits_for=tuple(self._relation(tie.kind, tie.before) for tie in self._before.get(place, ())),
@@ -130,6 +137,18 @@ class Explainer:
 
     def _at(self, place: int) -> str:
         return f"{title(self.plan.chunks[place])} (number {self.positions.get(place, 0)})"
+
+
+def source(chunk: Chunk) -> str:
+    """The text of the state in its file, from its ID to the next line that begins something else."""
+    origin = chunk.declared.origin
+    text = str(getattr(origin, "source", "") or getattr(origin, "text", ""))
+    at = origin.mark((chunk.id,)).line
+    rows = text.splitlines()[at - 1 : at - 1 + MOST_LINES] if at else []
+    end = next(
+        (place for place, row in enumerate(rows) if place and row[:1] not in ("", " ", "-", "{")), None
+    )
+    return "\n".join(rows[:end]).rstrip()
 
 
 def lines(one: Explanation) -> Iterator[str]:

@@ -228,7 +228,7 @@ def _count(sums: list[int], at: int) -> None:
 def spread(
     wanted: Sequence[float], gaps: Sequence[float], low: float = -inf, high: float = inf
 ) -> list[float]:
-    """The places nearest to those that are wanted, in order, at least ``gaps`` apart, from ``low`` to ``high``.
+    """The places nearest to those that are wanted: in order, ``gaps`` apart, from ``low`` to ``high``.
 
     Without the gaps it is a regression that must not fall: neighbours that clash become one group, which
     stands at the mean of what its members want.

@@ -22,7 +22,17 @@ def status_of(answer: Answer) -> str:
 
 
 def of_run(state: RunState) -> Picture:
-    return _scope(state, "") if state.has_plan else Picture()
+    picture = _scope(state, "") if state.has_plan else Picture()
+    only = (state.head.get("request") or {}).get("id")
+    return _reached(picture) if only else picture
+
+
+def _reached(picture: Picture) -> Picture:
+    """Without the states that a run for one ID was never to reach."""
+    items = [item for item in picture.items if item.status != "waiting"]
+    known = {item.key for item in items}
+    edges = [edge for edge in picture.edges if edge.start in known and edge.end in known]
+    return Picture(items=items, edges=edges)
 
 
 def _scope(state: RunState, path: str) -> Picture:

@@ -50,8 +50,8 @@ def newer_kernel(running: str, files: list[str]) -> str | None:
 
 
 def _flavour(release: str) -> str:
-    """What follows the numbers, such as ``generic`` or ``amd64``."""
-    return re.sub(r"^[\d.]+(?:-[\d.]+)?[-.]?", "", release)
+    """What follows the numbers, such as ``generic`` or ``amd64``; a release of the system is no flavour."""
+    return re.sub(r"^[\d.]+(?:-[\d.]+)?[-.]?|(?<=el|fc)\d+(?:_\d+)?", "", release)
 
 
 def _rank(release: str) -> list[tuple[bool, int, str]]:

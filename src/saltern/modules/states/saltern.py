@@ -1,5 +1,7 @@
 """``saltern``: this program itself."""
 
+# ruff: noqa: ARG001 - every state has a name; arguments are Salt's
+
 from __future__ import annotations
 
 import os
@@ -7,10 +9,10 @@ import os
 import saltern
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
+from saltern.modules.builds.install import Wanted, install, prove
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused, one_line
-from saltern.updates import slots as kept
-from saltern.updates.build import Wanted, install, prove
+from saltern.system import slots as kept
 
 
 @state

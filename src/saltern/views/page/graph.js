@@ -190,6 +190,7 @@ function describe() {
     if (one.result.comment) panel.append(make("pre", {}, one.result.comment));
   } else if (one.status === "waiting") panel.append(...section("Result", ["not reached"]));
   if (one.where) panel.append(...section("Source", [make("code", {}, one.where)]));
+  if (one.source) panel.append(make("pre", {}, one.source));
   if (one.include_path && one.include_path.length > 1) panel.append(...section("Included by", [one.include_path.join(" → ")]));
   panel.append(...section("Why it runs there", one.why || []));
   panel.append(...section("Waits for", (one.waits_for || []).map(relation)));

@@ -1,6 +1,10 @@
 """``system.reboot``: the machine goes down in the middle of a run, and the run goes on after that."""
 
+# ruff: noqa: ARG001 - every state has a name; arguments are Salt's
+
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -11,7 +15,9 @@ from saltern.modules.boots import needed
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused
 from saltern.modules.params import Ignored
-from saltern.runtime.barriers import Crossing
+
+if TYPE_CHECKING:
+    from saltern.runtime.barriers import Crossing
 
 
 class Wish(Struct, frozen=True, kw_only=True):

@@ -15,11 +15,12 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.config.settings import Settings
+from saltern.crossing.records import opened
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import SalternError
+from saltern.system import slots
+from saltern.system.boot import process_start
 from saltern.system.faults import point
-from saltern.updates import slots
-from saltern.updates.takeover import open_update
 
 LOOK = 0.2
 GRACE = 5.0
@@ -38,25 +39,16 @@ class Watch(Struct, frozen=True, kw_only=True):
     def over(self) -> bool:
         """The journal says what came of it."""
         try:
-            return open_update(Runs(Settings(state_dir=self.state_dir)).state(self.run)) is None
+            return not opened(Runs(Settings(state_dir=self.state_dir)).state(self.run), "update")
         except SalternError:
             return False
-
-
-def started(pid: int) -> str:
-    """When a process began, in ticks of the kernel: with its number, a name that is never used twice."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
 
 
 def watch(task: Watch) -> None:
     end = time.monotonic() + task.deadline
 
     def lives() -> bool:
-        return started(task.pid) == task.started != ""
+        return process_start(task.pid) == task.started != ""
 
     _until(lambda: task.over or not lives(), end)
     if not task.over and lives():

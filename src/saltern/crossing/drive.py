@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
-from typing import Any
 
 from saltern.config.settings import Settings
+from saltern.crossing.records import Body, opened, write
 from saltern.journal.barriers import Decision, decide_reboot, seconds, start_deadline
 from saltern.journal.fold import RunState
 from saltern.journal.runs import Runs
@@ -17,21 +16,19 @@ from saltern.runtime.barriers import REBOOTING, UPDATING
 from saltern.system import reboot
 from saltern.system.faults import point
 
-Body = dict[str, Any]
 LOOK = 1.0  # seconds between two looks at a machine that is to go down
 
 
 def leave(runs: Runs, jid: str, stopped: str, settings: Settings) -> None:
-    """The journal is closed and says what is to come: the machine is asked to go down, or the builds switch."""
+    """The journal is closed and says what is to come: the machine is asked to go down, or builds switch."""
     if stopped == UPDATING:
-        from saltern.updates.takeover import switch
+        from saltern.crossing.takeover import switch
 
         switch(runs, jid)
     elif stopped == REBOOTING:
         state = runs.state(jid)
-        opened = _open(state, "reboot")
-        if opened:
-            _arm(runs, jid, state, opened, settings)
+        if asked := opened(state, "reboot"):
+            _arm(runs, jid, state, asked, settings)
 
 
 def over(runs: Runs, jid: str, settings: Settings, onward: Sequence[str]) -> RunState:
@@ -41,41 +38,29 @@ def over(runs: Runs, jid: str, settings: Settings, onward: Sequence[str]) -> Run
     the command line of the build that takes over.
     """
     state = runs.state(jid)
-    if _open(state, "reboot"):
+    if opened(state, "reboot"):
         state = _rebooted(runs, jid, settings)
-    if _open(state, "update"):
-        from saltern.updates.takeover import taken_over
+    if opened(state, "update"):
+        from saltern.crossing.takeover import taken_over
 
         state = taken_over(runs, jid, onward)
     return state
-
-
-def _open(state: RunState, kind: str) -> list[Body]:
-    return [body for body in state.open_barriers if body["kind"] == kind]
-
-
-def write(runs: Runs, jid: str, state: RunState, kind: str, body: Body) -> RunState:
-    """One more record, durable; what the journal says with it."""
-    with closing(runs.writer(jid, resumed_at=state.records)) as writer:
-        writer.add(kind, body)
-        writer.sync()
-    return runs.state(jid)
 
 
 def _rebooted(runs: Runs, jid: str, settings: Settings) -> RunState:
     machine = reboot.current(settings.reboot_command)
     since = machine.tick()
     state = runs.state(jid)
-    while opened := _open(state, "reboot"):
-        decision = decide_reboot(opened[-1], machine.identity(), machine.tick(), since)
+    while asked := opened(state, "reboot"):
+        decision = decide_reboot(asked[-1], machine.identity(), machine.tick(), since)
         if decision is Decision.CROSSED:
             state = _closed(runs, jid, state, "", machine.identity())
         elif decision is Decision.FAILED:
-            late = start_deadline(opened[-1])
+            late = start_deadline(asked[-1])
             why = f"the machine has not gone down within {late:g} seconds after it was asked to reboot"
             state = _closed(runs, jid, state, why, machine.identity())
         elif decision is Decision.ARM:
-            state = _arm(runs, jid, state, opened, settings)
+            state = _arm(runs, jid, state, asked, settings)
         else:
             machine.wait(LOOK)
     return state
@@ -88,11 +73,11 @@ def _closed(runs: Runs, jid: str, state: RunState, why: str, now: dict[str, str]
     return state
 
 
-def _arm(runs: Runs, jid: str, state: RunState, opened: list[Body], settings: Settings) -> RunState:
+def _arm(runs: Runs, jid: str, state: RunState, asked: list[Body], settings: Settings) -> RunState:
     """A notice is counted from when the reboot was asked for first. Several who ask are one reboot."""
     machine = reboot.current(settings.reboot_command)
     tick = machine.tick()
-    left = [seconds(body, "notice") - max(0.0, tick - body["tick"]) for body in opened]
+    left = [seconds(body, "notice") - max(0.0, tick - body["tick"]) for body in asked]
     point("reboot.arming")
     state = write(runs, jid, state, "armed", {"kind": "reboot", "tick": tick})
     point("reboot.arm")

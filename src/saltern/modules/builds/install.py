@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from saltern.journal.runs import WITHIN, state_directory
+from saltern.config.settings import WITHIN, state_directory
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused, said
 from saltern.system.process import Ran

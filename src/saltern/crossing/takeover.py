@@ -10,26 +10,24 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import saltern
+from saltern.config.settings import WITHIN
+from saltern.crossing.records import Body, opened, write
 from saltern.journal.fold import RunState
-from saltern.journal.runs import WITHIN, Runs
+from saltern.journal.runs import Runs
+from saltern.system import slots
 from saltern.system.faults import point
-from saltern.updates import slots
 
-Body = dict[str, Any]
 MOST_TRIES = 3
 
 
 def open_update(state: RunState) -> Body | None:
-    return next((body for body in state.open_barriers if body["kind"] == "update"), None)
+    return next(iter(opened(state, "update")), None)
 
 
 def switch(runs: Runs, jid: str) -> RunState:
     """The intent is durable; from here on, whoever starts is the new build. The watchdog comes first."""
-    from saltern.crossing import write
-
     state = runs.state(jid)
     body = open_update(state)
     if body is None:
@@ -98,8 +96,6 @@ def _given_up(runs: Runs, jid: str, state: RunState, root: str, why: str) -> Run
 
 
 def _closed(runs: Runs, jid: str, state: RunState, root: str, why: str) -> RunState:
-    from saltern.crossing import write
-
     point("update.proven")
     now = {"version": saltern.__version__, "prefix": sys.prefix}
     state = write(runs, jid, state, "crossed", {"kind": "update", "why": why, "now": now})
@@ -112,15 +108,15 @@ def _watch(runs: Runs, jid: str, body: Body) -> None:
     """Outside of our session and, with systemd, of our unit: it must outlive us."""
     import subprocess
 
-    from saltern.updates.watchdog import started
+    from saltern.system.boot import process_start
 
     ask = body["ask"]
     words = [
         *("--state-dir", os.path.abspath(os.path.dirname(runs.folder)), "--run", jid),
-        *("--pid", str(os.getpid()), "--started", started(os.getpid())),
+        *("--pid", str(os.getpid()), "--started", process_start(os.getpid())),
         *("--slots", str(ask["slots"]), "--deadline", str(ask["deadline"])),
     ]
-    command = [sys.executable, "-m", "saltern.updates.watchdog", *words]
+    command = [sys.executable, "-m", "saltern.crossing.watchdog", *words]
     if os.path.isdir("/run/systemd/system"):
         command = ["systemd-run", "--quiet", "--collect", *command]
     env = {name: value for name, value in os.environ.items() if name != WITHIN}

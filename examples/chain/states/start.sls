@@ -1,0 +1,3 @@
+{{ pillar['target'] }}/started:
+  file.managed:
+    - contents: yes, since the settings are there

@@ -1,0 +1,24 @@
+"""One more record in the journal of a run that nobody is at work on."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+from saltern.journal.fold import RunState
+from saltern.journal.runs import Runs
+
+Body = dict[str, Any]
+
+
+def write(runs: Runs, jid: str, state: RunState, kind: str, body: Body) -> RunState:
+    """It is durable when this returns; what the journal says with it."""
+    with closing(runs.writer(jid, resumed_at=state.records)) as writer:
+        writer.add(kind, body)
+        writer.sync()
+    return runs.state(jid)
+
+
+def opened(state: RunState, kind: str) -> list[Body]:
+    """The barriers of a kind that are not crossed yet."""
+    return [body for body in state.open_barriers if body["kind"] == kind]

@@ -1,0 +1,1 @@
+"""Builds of this program, for the state that updates it."""

@@ -1,0 +1,108 @@
+"""The pages of action chains: the file, from its schema, and the statuses, from their table."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import FieldInfo, fields
+
+from saltern.chains.actions import KINDS, Body, Safety
+from saltern.chains.document import Again, Head, Policy
+from saltern.chains.statuses import ROWS, Leg, Run, Status, Step
+from tools.reference.markdown import code, page, prose, shown, table
+
+SAFETY = {
+    Safety.REPEATED: "it is run again",
+    Safety.ONCE: "*indeterminate*, unless `creates`, `unless`, `onlyif` or `resume` says otherwise",
+    Safety.PROVEN: "the machine itself proves whether it happened",
+}
+WORDS = (
+    (r"Annotated\[(.*), Meta\(.*\)\]", r"\1"),
+    (r"Literal\[['\"](\w+)['\"], ['\"](\w+)['\"]\]", r"\1 or \2"),
+    (r"dict\[Text, str \| None\]", "mapping of names to versions"),
+    (r"list\[dict\[str, Any\]\]", "list of actions"),
+    (r"dict\[.*\]|Env", "mapping"),
+    (r"Names|list\[\w+\]", "list"),
+    (r"Text|str|Label", "text"),
+    (r"Seconds", "seconds"),
+    (r"float|int", "number"),
+    (r"bool", "true or false"),
+    (r"Failure", "stop or continue"),
+    (r"Resume", "rerun, skip, fail or ask"),
+    (r"Again", "mapping: `attempts`, `wait`"),
+    (r" \| None", ""),
+    (r" \| ", " or "),
+)
+LEVELS: dict[type[Step] | type[Leg] | type[Run], str] = {
+    Step: "an action on one system",
+    Leg: "one system in one run of a chain; what `saltern chain status` shows",
+    Run: "a chain on all its systems; given by a controller",
+}
+
+
+def chain_file() -> str:
+    parts = [
+        "A chain file is YAML. Anything that is not on this page is an error, told with its line."
+        " What chains are for: [the guide](../guides/action-chains.md).",
+        _fields(Head),
+        "## Every action\n\nAn action is a mapping with one key that says what it is, and any of these:",
+        prose(" ".join((Policy.__doc__ or "").split()).partition(". ")[2]),
+        _fields(Policy),
+        "`retry` takes " + " and ".join(code(field.name) for field in fields(Again)) + ".",
+        "## The kinds of actions",
+        table(
+            ("key", "what it does", "if the machine crashes in it", "cuts the chain"),
+            [
+                (
+                    f"[`{name}`](#{name})",
+                    prose((kind.body.__doc__ or "").splitlines()[0]),
+                    SAFETY[kind.safety],
+                    "yes" if kind.barrier else "",
+                )
+                for name, kind in KINDS.items()
+            ],
+        ),
+    ]
+    for name, kind in KINDS.items():
+        parts.append(f"## {name}\n\n{prose(kind.body.__doc__ or '')}\n\n{_fields(kind.body)}")
+    return page("Chain file", *parts)
+
+
+def _fields(shape: type[Body] | type[Head] | type[Policy]) -> str:
+    annotations = {
+        name: text for one in shape.__mro__ for name, text in vars(one).get("__annotations__", {}).items()
+    }
+    rows = [(code(one.name), _type(annotations[one.name]), _default(one)) for one in fields(shape)]
+    return table(("key", "value", "default"), rows)
+
+
+def _type(annotation: str) -> str:
+    for pattern, word in WORDS:
+        annotation = re.sub(pattern, word, annotation)
+    return annotation
+
+
+def _default(field: FieldInfo) -> str:
+    if field.required:
+        return "**needed**"
+    value = field.default if field.default_factory.__class__.__name__ == "NoDefaultType" else []
+    return "" if value in (None, "", []) else shown(value)
+
+
+def chain_statuses() -> str:
+    parts = [
+        "Every status of an action chain, and every move between two of them. No other move is ever made:"
+        " what is over stays as it is until an operator says *retry* or *skip*.",
+    ]
+    for level, about in LEVELS.items():
+        rows = [
+            (f"**{row.status.value}**", row.means, _listed(row.to))
+            for row in ROWS
+            if isinstance(row.status, level)
+        ]
+        parts.append(f"## {level.__name__}: {about}\n\n" + table(("status", "meaning", "may become"), rows))
+    return page("Statuses of action chains", *parts)
+
+
+def _listed(to: tuple[Status, ...]) -> str:
+    return ", ".join(status.value for status in to) or "nothing: it stays so"
