@@ -17,6 +17,17 @@ from saltern.journal.runs import RESUMABLE, Runs
 from saltern.system import faults, reboot
 
 KILLED, DOWN, RAISED = 137, 99, 70
+OWN = ("barrier.", "reboot.", "update.")
+STRIDE = 1 if os.environ.get("SALTERN_FAULT_ALL") else 7
+
+
+def chosen(points: list[str]) -> list[int]:
+    """Where to kill: at each point of a barrier and right before it, and at some of the others.
+
+    With SALTERN_FAULT_ALL set, at every point.
+    """
+    own = {at for at, name in enumerate(points) if name.startswith(OWN)}
+    return sorted({at for at in range(len(points)) if at in own or at + 1 in own or at % STRIDE == 0})
 
 
 class Machine:

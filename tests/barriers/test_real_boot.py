@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from saltern.config.settings import Settings
+from saltern.journal.runs import Runs
 from saltern.system import services
 
 INIT = """\
@@ -68,7 +70,8 @@ def test_a_run_goes_on_after_process_1_and_run_are_new(tmp_path: Path) -> None:
     config.write_text(f"file_roots: {{base: [{tmp_path}/states]}}\nreboot_command: [touch, /run/go-down]\n")
     services.install(str(tmp_path / "root"))
     boot(tmp_path, f"{sys.executable} -m saltern apply web --config {config} > {tmp_path}/out 2>&1 &")
-    assert "the machine reboots" in (tmp_path / "out").read_text()
+    (run,) = Runs(Settings(state_dir=str(tmp_path / "state"))).summaries()
+    assert run.status == "rebooting"
     boot(tmp_path, f"/bin/sh {tmp_path}/root/etc/init.d/saltern-resume start")
     one, two = (tmp_path / "boots").read_text().split()
     assert one != two

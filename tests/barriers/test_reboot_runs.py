@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.barriers.machine import DOWN, KILLED, Site
+from tests.barriers.machine import DOWN, KILLED, Site, chosen
 from tests.barriers.reference import FILES, WHOLE
 
 ALWAYS = "restart:\n  system.reboot:\n    - only_on_pending_reboot: false\n"
@@ -147,20 +147,17 @@ def test_killed_at_every_point_it_comes_to_the_same_end(tmp_path: Path, process:
         site.machine.boot()
     kept = tmp_path / "kept"
     shutil.copytree(site.place, kept)
-    points: list[str] = []
-    while _killed(site, process, len(points)):
-        points.append(site.points[-1])
+    run = site.go_on if process else site.begin
+    run()
+    points = list(site.points)
+    for at in chosen(points):
+        shutil.rmtree(site.place)
+        shutil.copytree(kept, site.place)
+        assert run(kill_at=at) == KILLED
         if prompt or ended(site) == "rebooting":
             _ = None if prompt else site.go_on()
             _ = site.begin() if ended(site) == "unbegun" else None
             site.to_the_end()
             check(site)
-        shutil.rmtree(site.place)
-        shutil.copytree(kept, site.place)
     assert {"barrier.asked", "barrier.kept", "reboot.arm", "reboot.armed"} <= set(points) or process == 3
     assert process == 0 or {"reboot.proven", "reboot.crossed"} <= set(points)
-
-
-def _killed(site: Site, process: int, point: int) -> bool:
-    run = site.go_on if process else site.begin
-    return run(kill_at=point) == KILLED

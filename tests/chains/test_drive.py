@@ -64,6 +64,13 @@ def test_what_never_ran_names_what_blocked_it(tmp_path: Path) -> None:
     assert done.out.count("blocked by a") == 2
 
 
+def test_a_state_file_that_is_not_there_is_a_failed_action(tmp_path: Path) -> None:
+    bench = _bench(tmp_path, "id: a, state: {sls: nowhere}", f"id: b, {SAY % 'b'}")
+    done = bench.chain("run", str(bench.file))
+    assert bench.statuses() == {"a": "failed", "b": "not run"}
+    assert "no SLS is called 'nowhere'" in done.out
+
+
 def test_a_failed_state_apply_is_a_failed_action(tmp_path: Path) -> None:
     bench = _bench(tmp_path, "id: a, state: {sls: bad}", f"id: b, {SAY % 'b'}")
     bench.place.write({"bad.sls": "x: {test.fail_without_changes: []}"})

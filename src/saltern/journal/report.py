@@ -5,6 +5,7 @@ from __future__ import annotations
 from saltern.journal.codec import answer_in, chunks_in, frame_in
 from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report
+from saltern.runtime.barriers import STOPS
 
 
 def report_of(state: RunState) -> Report:
@@ -21,8 +22,14 @@ def report_of(state: RunState) -> Report:
     return Report(
         answers=sorted(answers, key=lambda answer: answer.number),
         took=end.get("took", 0.0),
-        stopped=end.get("stopped", "") if state.end else "the run broke, or is still at work",
+        stopped=end.get("stopped", "") if state.end else _why_not_ended(state),
         frames=[frame_in(scope.frame) for scope in state.scopes.values() if scope.frame is not None],
         forgiven=frozenset(answer.number for answer in tried),
         jid=str(state.head.get("jid", "")),
     )
+
+
+def _why_not_ended(state: RunState) -> str:
+    if state.open_barriers:
+        return STOPS[state.open_barriers[0]["kind"]]
+    return "the run broke, or is still at work"

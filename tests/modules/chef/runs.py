@@ -72,7 +72,8 @@ def arguments(base: Path, recipe: str) -> dict[str, object]:
     target = base / "target"
     target.mkdir(exist_ok=True)
     config = base / "client.rb"
-    config.write_text(f"cookbook_path '{HERE / 'cookbooks'}'\nfile_cache_path '{base / 'chef'}'\n")
+    places = {"cookbook_path": HERE / "cookbooks", "chef_repo_path": base, "file_cache_path": base / "chef"}
+    config.write_text("".join(f"{name} '{place}'\n" for name, place in places.items()))
     attributes = {"target": str(target), "run_list": [f"recipe[shop::{recipe}]"]}
     return {"config": str(config), "json_attributes": attributes}
 

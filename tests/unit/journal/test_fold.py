@@ -60,7 +60,7 @@ def test_any_prefix_has_a_meaning_and_done_only_grows(data: st.DataObject) -> No
 
 
 @given(cut=st.integers(0, 10_000))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_any_prefix_can_be_shown(cut: int) -> None:
     state = fold(journal()[: cut % len(journal())])
     shown = report_of(state)

@@ -27,7 +27,7 @@ def told() -> Iterator[list[str]]:
 
 ACTS: dict[str, Callable[[Path], object]] = {
     "a file that is written": lambda at: (at / "new").write_text("x"),
-    "one that is opened for both": lambda at: open(at / "file", "r+").close(),  # noqa: SIM115
+    "one that is opened for both": lambda at: open(at / "file", "r+").close(),
     "a file that is removed": lambda at: os.remove(at / "file"),
     "one that is renamed": lambda at: os.rename(at / "file", at / "other"),
     "a directory": lambda at: os.mkdir(at / "folder"),

@@ -37,7 +37,8 @@ class Call(Struct, frozen=True):
 
 @state
 def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
-    """Call one or more execution functions. A function that answers ``False`` has failed.
+    """Call one or more execution functions. A function that answers ``False`` has failed; so has one that
+    applied states of which one failed, or files that do not compile.
 
     Args:
         name: in the older form, the function.
@@ -118,7 +119,7 @@ def _called(ctx: Context, calls: list[Call]) -> Result:
 
 
 def _failed(call: Call, answer: object) -> str:
-    """Why the answer is a failure; empty if it is none. One state that failed is enough for ``state.apply``."""
+    """Why the answer is a failure; empty if it is none. Of ``state.apply``, one failed state is enough."""
     if answer is False:
         return "it answered False"
     if isinstance(answer, list) and call.name.startswith("state."):  # the files do not compile
