@@ -337,5 +337,8 @@ class ScriptedCaller:
     def aggregates(self, state: str) -> bool:
         return False
 
+    def arrived(self, crossing: object) -> None:
+        self.asked.append("arrived")
+
     def refresh(self, what: frozenset[str]) -> None:
         self.asked.append(f"refresh {', '.join(sorted(what))}")

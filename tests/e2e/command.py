@@ -61,6 +61,9 @@ class Place:
         self.base = base
         self.states = base / "states"
         self.states.mkdir()
+        runs = base / "runs"
+        runs.mkdir()
+        runs.chmod(0o777)  # for runs as another user
 
     def write(self, files: Mapping[str, str | bytes]) -> Place:
         """``pillar/…`` and ``etc/…`` lie beside the states; every other path is below the states."""

@@ -23,7 +23,7 @@ def has_rebooted(before: dict[str, str], now: dict[str, str]) -> bool:
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read().strip()
     except OSError:
         return ""
@@ -48,6 +48,6 @@ def _nonce(path: str) -> str:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError:
         return _text(path)
-    with os.fdopen(file, "w", encoding="ascii") as out:
+    with os.fdopen(file, "w", encoding="utf-8") as out:
         out.write(word)
     return word
