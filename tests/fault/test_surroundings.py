@@ -70,7 +70,6 @@ def test_a_sync_that_fails_stops_the_run_before_the_effect(after: int) -> None:
 def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room() -> None:
     with machine(COUNTING) as one:
         small = one.base / "runs"
-        small.mkdir()
         mounted = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], capture_output=True, check=False
         )
@@ -96,7 +95,7 @@ def test_a_directory_that_cannot_be_written_is_told_before_anything_is_done(tmp_
         os.chmod(one.base, 0o755)
         os.chmod(one.at, 0o777)
         shut = one.base / "runs"
-        shut.mkdir(mode=0o555)
+        shut.chmod(0o555)
         argv = ["apply", *words(one)]
         done = one.place.run(*argv, user=NOBODY)
         is_told_well(done)

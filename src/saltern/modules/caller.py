@@ -155,6 +155,9 @@ def _guarded(function: AnyState, context: Context, name: object, keywords: dict[
         return failed(str(problem))
     except OSError as problem:
         return failed(_os_text(problem))
+    except ValueError as problem:
+        nul = str(problem) == "embedded null byte"  # what Python says when it is asked to start a program
+        return failed("an argument holds a NUL character" if nul else _bug_text(function, problem))
     except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
         return failed(_bug_text(function, problem))
     if not isinstance(result, Result):

@@ -117,9 +117,6 @@ def run(
     except OSError as problem:
         _close(mine)
         return _not_started(problem, start)
-    except ValueError:
-        _close(mine)
-        return Ran(NOT_ALLOWED, err=f"{start.argv[0]}: no argument of a program may hold a NUL character")
     data = stdin.encode() if isinstance(stdin, str) else stdin
     return _attend(pid, mine, data or b"", timeout, sink)
 

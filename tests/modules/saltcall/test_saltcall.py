@@ -159,10 +159,10 @@ def test_secrets_of_the_pillar_are_on_no_command_line_and_their_file_is_gone(
     place.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))
     text = (
-        "look:\n  cmd.run:\n    - name: \"! cat /proc/*/cmdline | tr '\\\\0' ' ' | grep $(echo hunt)er2\"\n"
+        "look:\n  cmd.run:\n    - name: \"! cat /proc/*/cmdline | tr '\\\\0' ' ' | grep $(echo salt)calls-own\"\n"
         f"files: {{cmd.run: [{{name: 'stat -c %a {place}/*/call.json {place}/*'}}]}}\n"
     )
-    apply(engine, text, pillar={"password": "hunter2"})
+    apply(engine, text, pillar={"password": "saltcalls-own"})
     assert engine.words() == {"look": CHANGED, "files": CHANGED}, engine.told
     told = engine["files"].changes["stdout"]
     assert told == "600\n700"
