@@ -160,7 +160,7 @@ def test_secrets_of_the_pillar_are_on_no_command_line_and_their_file_is_gone(
     monkeypatch.setattr("tempfile.tempdir", str(place))
     text = (
         "look:\n  cmd.run:\n"
-        "    - name: \"! cat /proc/*/cmdline | tr '\\\\0' ' ' | grep $(echo salt)calls-own\"\n"
+        "    - name: \"! cat /proc/*/cmdline | tr '\\\\0' ' ' | grep '[s]altcalls-own'\"\n"
         f"files: {{cmd.run: [{{name: 'stat -c %a {place}/*/call.json {place}/*'}}]}}\n"
     )
     apply(engine, text, pillar={"password": "saltcalls-own"})
