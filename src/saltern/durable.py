@@ -38,14 +38,13 @@ class Ask(Struct, frozen=True, kw_only=True):
     """How a run is to be kept. ``queue``: seconds to wait for another run.
 
     ``begun`` is told the number of the run before anything is done, so that whoever asks can find it again.
+    ``before`` is a run whose failures are to be mended: what it did well is not done again.
     """
 
     queue: float = 0.0
     pillar: Mapping[str, object] = {}
     begun: Callable[[str], None] | None = None
-    before: RunState | None = (
-        None  # a run whose failures are to be mended; what it did well is not done again
-    )
+    before: RunState | None = None
 
 
 def apply(

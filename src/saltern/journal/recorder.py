@@ -180,10 +180,8 @@ class Recorder:
         if barrier is not None:
             from saltern.journal.barriers import crossing_of
 
-            begun, steps = (
-                _begun(barrier),
-                self._past.steps if barrier["when"] == "after" else self._past.lost,
-            )
+            begun = _begun(barrier)
+            steps = self._past.steps if barrier["when"] == "after" else self._past.lost
             return Known(
                 started=begun,
                 result=result_in(barrier["result"]),

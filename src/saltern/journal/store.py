@@ -21,11 +21,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # raise it when records of before can no longer be read
 SUFFIX = ".run"
-SIDES = (
-    "",
-    "-wal",
-    "-shm",
-)  # a file and what SQLite keeps beside it; without the WAL it tells less than is true
+# A file, and what SQLite keeps beside it: without the WAL it tells less than is true.
+SIDES = ("", "-wal", "-shm")
 DEEPEST = 200  # levels of data that are kept
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
