@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -39,7 +40,6 @@ from saltern.runtime.barriers import (
     STOPS,
     Crossing,
     asked,
-    landed,
     not_yet,
     refused,
     waiting,
@@ -53,6 +53,9 @@ from saltern.runtime.substates import SubStates, effective, judged
 from saltern.runtime.world import Rules, World
 from saltern.system.clock import Clock
 from saltern.system.faults import point
+
+if TYPE_CHECKING:
+    from saltern.runtime.before import Before
 
 CALLS_PER_LEVEL = 20  # half of them is usual; waiting for parallel states takes more
 
@@ -74,7 +77,7 @@ def run(
     """
     world = World(caller, clock, rules, tell, frames, journal, jid=jid)
     world.number = journal.number if journal else 0
-    whole = _Run(plan, world, None)
+    whole = ScopeRun(plan, world, None)
     if frames is None:
         return whole.all()
     before = sys.getrecursionlimit()  # frames in frames are calls in calls; modules keep their room
@@ -85,7 +88,7 @@ def run(
         sys.setrecursionlimit(before)
 
 
-class _Run:
+class ScopeRun:
     """One scope: the whole run, or one delayed ``frame`` of it."""
 
     def __init__(self, plan: Plan, world: World, frame: Frame | None) -> None:
@@ -114,6 +117,11 @@ class _Run:
         )
         self.begun: dict[int, Begun] = {}  # being called, here or in a process of their own
         self.journal = world.journal
+        self.before: Before | None = None  # what an earlier process has done of this scope
+        if world.journal is not None and world.journal.resuming:
+            from saltern.runtime.before import Before
+
+            self.before = Before(self, world.journal)
         self.again: dict[int, int] = {}  # begun before the run broke → the number it had
         self.crossings: dict[int, Crossing] = {}  # called again, on the other side of a barrier
         self.waits: dict[int, tuple[Begun, Result]] = {}  # have asked for a barrier
@@ -139,7 +147,7 @@ class _Run:
 
     def inner(self, plan: Plan, frame: Frame) -> str:
         """Run a delayed frame; why it ended early, if it did."""
-        run = _Run(plan, self.world, frame)
+        run = ScopeRun(plan, self.world, frame)
         run.through()
         return run.stopped
 
@@ -169,73 +177,16 @@ class _Run:
 
     def steps(self) -> None:
         done = self.answers.of
-        resuming = self.journal is not None and self.journal.resuming
+        before = self.before
         for step in self.plan.sequence:
             if step < 0:
                 self.rehearse(~step)
-            elif done[step] is None and not (resuming and self.replayed(step)):
+            elif done[step] is None and not (before is not None and before.replayed(step)):
                 self.take(step)
             if self.parallel.busy:
                 self.parallel.reap()
             if self.stopped:
                 return
-
-    def known(self, place: int) -> Known | None:
-        """What an earlier process has told of it."""
-        if self.journal is None or not self.journal.resuming:
-            return None
-        return self.journal.known(self.path, place, self.plan.chunks[place])
-
-    def replayed(self, place: int) -> bool:
-        """Whether an earlier process has done with it; what it had still to render goes on here."""
-        known = self.known(place)
-        if known is None:
-            return False
-        if known.crossing is not None:
-            return self.arrived(place, known, known.crossing)
-        if known.answer is None:
-            return self.doubted(place, known)
-        self.world.listing.extend([*known.tried, *known.steps])
-        self.world.forgive(known.tried)
-        result = known.result or known.answer.result
-        if place in self.plan.groups and result.called:
-            self.gone.add(self.plan.groups[place])
-        self.settle(place, known.answer, result, list(known.steps), replayed=True)
-        return True
-
-    def arrived(self, place: int, known: Known, crossing: Crossing) -> bool:
-        """It had asked for a barrier, and this is the other side."""
-        assert known.started is not None
-        assert known.result is not None
-        if crossing.when == "again" and not crossing.why:
-            if not crossing.fresh:
-                self.crossings[place] = crossing
-                return self.doubted(place, known)
-            self.again[place] = known.started.number
-            self.crossings[place] = crossing
-            return False
-        begun = Begun(known.started.number, known.started.started, self.clock.tick())
-        self.world.listing.extend(known.steps)
-        self.conclude(place, landed(known.result, crossing), begun, list(known.steps))
-        return True
-
-    def doubted(self, place: int, known: Known) -> bool:
-        """It was being called when the run broke."""
-        from saltern.runtime.resuming import indeterminate, way
-
-        chunk = self.plan.chunks[place]
-        how = way(chunk)
-        assert known.started is not None
-        if how == "rerun":
-            self.again[place] = known.started.number
-            return False
-        begun = Begun(known.started.number, known.started.started, self.clock.tick())
-        self.world.listing.extend(known.steps)  # all that is known of what it did
-        if self.journal:
-            for step in known.steps:
-                self.journal.step(step)
-        self.record(place, indeterminate(how), begun)
-        return True
 
     def take(self, place: int) -> None:
         """Answer it now, or postpone it for what still runs beside us."""
@@ -365,18 +316,8 @@ class _Run:
     ) -> None:
         """It has answered, for good."""
         chunk = self.plan.chunks[place]
-        answer = Answer(
-            chunk=chunk,
-            result=silenced(chunk, result) if chunk.words else result,
-            number=begun.number,
-            started=begun.started,
-            took=self.clock.tick() - begun.tick,
-            parallel=parallel,
-            parent=self.parent,
-            under=self.under,
-            depth=self.depth,
-            frame=self.path,
-        )
+        hidden = silenced(chunk, result) if chunk.words else result
+        answer = self.told(chunk, hidden, begun, parallel=parallel)
         if self.journal:
             self.journal.finished(self.path, place, answer, result)
         point("state.answered")
@@ -407,6 +348,24 @@ class _Run:
         if self.answers.effective(place).outcome is Outcome.FAILED and self.is_failhard(chunk):
             self.stopped = self.stopped or f"{chunk.sls}.{chunk.id} failed and is marked failhard"
 
+    def told(
+        self, chunk: Chunk, result: Result, begun: Begun, *, timed: bool = True, parallel: bool = False
+    ) -> Answer:
+        """An answer of this scope."""
+        return Answer(
+            chunk=chunk,
+            result=result,
+            number=begun.number,
+            started=begun.started,
+            took=self.clock.tick() - begun.tick if timed else 0.0,
+            timed=timed,
+            parallel=parallel,
+            parent=self.parent,
+            under=self.under,
+            depth=self.depth,
+            frame=self.path,
+        )
+
     def look_again(self, answer: Answer) -> None:
         what = reloads(answer)
         if what:
@@ -434,19 +393,11 @@ class _Run:
         known = self.journal.was_rehearsed(self.path, place) if self.journal else None
         if known is not None and known.outcome is not Outcome.FAILED:
             self.answers.rehearsed[place] = known
-        elif not self.failed_before(place):
+        elif self.before is None or not self.before.failed_in_rehearsal(place):
             self.foresee(place)
             point("rehearsed")
             if self.journal:
                 self.journal.rehearsed(self.path, place, self.answers.rehearsed[place])
-
-    def failed_before(self, place: int) -> bool:
-        """Whether its rehearsal has failed before the run broke: then it has answered."""
-        known = self.known(place)
-        if known is None or known.answer is None:
-            return False
-        self.answers.rehearsed[place] = Standing(Outcome.FAILED, bool(known.answer.result.changes))
-        return self.replayed(place)
 
     def foresee(self, place: int) -> None:
         chunk = self.plan.chunks[place]
@@ -466,18 +417,6 @@ class _Run:
             begun = Begun(self.next_number(), started, tick)
             self.record(place, result, begun, SubStates(self, chunk, begun.number))
 
-    def untimed(self, chunk: Chunk, result: Result, number: int) -> Answer:
-        return Answer(
-            chunk=chunk,
-            result=result,
-            number=number,
-            timed=False,
-            parent=self.parent,
-            under=self.under,
-            depth=self.depth,
-            frame=self.path,
-        )
-
     # -- the end -----------------------------------------------------------------------------------
 
     def not_reached(self) -> None:
@@ -485,13 +424,15 @@ class _Run:
         barred = self.stopped in STOPS.values()
         result = not_yet(self.stopped) if barred else not_run(f"not run ({why}): {self.stopped}")
         for step in self.plan.sequence:
-            if step >= 0 and self.answers.of[step] is None and not self.answered_before(step):
+            if step < 0 or self.answers.of[step] is not None:
+                continue
+            if self.before is None or not self.before.came_further(step):
                 begun = self.begun.pop(step, None)  # what was interrupted keeps its number
                 told = failed("interrupted while it ran; how far it came is not known") if begun else result
                 if step in self.waits:
                     begun, told = self.waits[step]
                 number = begun.number if begun else self.next_number()
-                answer = self.untimed(self.plan.chunks[step], told, number)
+                answer = self.told(self.plan.chunks[step], told, Begun(number, 0.0, 0.0), timed=False)
                 self.answers.record(step, answer)
                 if self.journal and self.stopped not in PAUSES:
                     self.journal.finished(self.path, step, answer, told)
@@ -500,13 +441,6 @@ class _Run:
                     from saltern.runtime.delayed import Delayed
 
                     Delayed(self, answer, result).not_reached()
-
-    def answered_before(self, place: int) -> bool:
-        """Whether an earlier process came further, in what runs beside the others."""
-        known = self.known(place)
-        if known is not None and known.started is not None:
-            self.begun.setdefault(place, known.started)
-        return known is not None and known.answer is not None and self.replayed(place)
 
     def listen(self) -> None:
         """Each listener reacts once, if anything it listens to has changed; requisites do not count here."""
@@ -542,17 +476,7 @@ class _Run:
             for step in result.sub:
                 steps(step)
             result = judged(result, steps.answers)
-        answer = Answer(
-            chunk=heard,
-            result=silenced(heard, result),
-            number=begun.number,
-            started=started,
-            took=self.clock.tick() - tick,
-            parent=self.parent,
-            under=self.under,
-            depth=self.depth,
-            frame=self.path,
-        )
+        answer = self.told(heard, silenced(heard, result), begun)
         self.answers.listing.append(answer)
         self.say(ChunkFinished(answer))
         return answer

@@ -1,0 +1,90 @@
+"""What an earlier process has done of a run that broke: taken over, not done again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from saltern.language.requisites import Standing
+from saltern.language.result import Outcome
+from saltern.runtime.barriers import Crossing, landed
+from saltern.runtime.ports import Begun, Journal, Known
+
+if TYPE_CHECKING:
+    from saltern.runtime.loop import ScopeRun
+
+
+class Before:
+    """One scope of a run that is taken up again."""
+
+    def __init__(self, run: ScopeRun, journal: Journal) -> None:
+        self._run = run
+        self._journal = journal
+
+    def known(self, place: int) -> Known | None:
+        run = self._run
+        return self._journal.known(run.path, place, run.plan.chunks[place])
+
+    def replayed(self, place: int) -> bool:
+        """Whether an earlier process has done with it; what it had still to render goes on here."""
+        run, known = self._run, self.known(place)
+        if known is None:
+            return False
+        if known.crossing is not None:
+            return self._arrived(place, known, known.crossing)
+        if known.answer is None:
+            return self._doubted(place, known)
+        run.world.listing.extend([*known.tried, *known.steps])
+        run.world.forgive(known.tried)
+        result = known.result or known.answer.result
+        if place in run.plan.groups and result.called:
+            run.gone.add(run.plan.groups[place])
+        run.settle(place, known.answer, result, list(known.steps), replayed=True)
+        return True
+
+    def failed_in_rehearsal(self, place: int) -> bool:
+        """Whether its rehearsal has failed before the run broke: then it has answered."""
+        known = self.known(place)
+        if known is None or known.answer is None:
+            return False
+        self._run.answers.rehearsed[place] = Standing(Outcome.FAILED, bool(known.answer.result.changes))
+        return self.replayed(place)
+
+    def came_further(self, place: int) -> bool:
+        """Whether an earlier process has its answer, in what runs beside the others."""
+        known = self.known(place)
+        if known is not None and known.started is not None:
+            self._run.begun.setdefault(place, known.started)
+        return known is not None and known.answer is not None and self.replayed(place)
+
+    def _arrived(self, place: int, known: Known, crossing: Crossing) -> bool:
+        """It had asked for a barrier, and this is the other side."""
+        run = self._run
+        assert known.started is not None
+        assert known.result is not None
+        if crossing.when == "again" and not crossing.why:
+            run.crossings[place] = crossing
+            if not crossing.fresh:
+                return self._doubted(place, known)
+            run.again[place] = known.started.number
+            return False
+        begun = Begun(known.started.number, known.started.started, run.clock.tick())
+        run.world.listing.extend(known.steps)
+        run.conclude(place, landed(known.result, crossing), begun, list(known.steps))
+        return True
+
+    def _doubted(self, place: int, known: Known) -> bool:
+        """It was being called when the run broke."""
+        from saltern.runtime.resuming import indeterminate, way
+
+        run = self._run
+        how = way(run.plan.chunks[place])
+        assert known.started is not None
+        if how == "rerun":
+            run.again[place] = known.started.number
+            return False
+        begun = Begun(known.started.number, known.started.started, run.clock.tick())
+        run.world.listing.extend(known.steps)  # all that is known of what it did
+        for step in known.steps:
+            self._journal.step(step)
+        run.record(place, indeterminate(how), begun)
+        return True
