@@ -87,7 +87,7 @@ def _read(line: CommandLine, argv: list[str]) -> SimpleNamespace:
         values[word.dest] = words if word.many else (words.pop(0) if words else None)
         if not word.many and (values[word.dest] is None or not _allowed(word.choices, values[word.dest])):
             raise _Unusual
-    if words and not line.words[-1].many:
+    if words and not (line.words and line.words[-1].many):
         raise _Unusual
     return SimpleNamespace(**values)
 

@@ -1,0 +1,87 @@
+"""``saltern lsp``: the language server, for editors."""
+
+from __future__ import annotations
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, parse
+from saltern.cli.options import TREE_ROWS, existing, mapping_value, roots
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+EPILOG = """\
+An editor starts this and talks to it; docs/guides/editors.md has the lines for each.
+
+examples:
+  saltern lsp                            over stdin and stdout
+  saltern lsp --file-root states --pillar '{role: web}'
+  saltern lsp --tcp 127.0.0.1:2087       for an editor that connects
+
+It needs pygls: pip install 'saltern[lsp]'
+
+exit codes: 0 the editor has ended it, 1 usage or surroundings
+"""
+
+LINE = CommandLine(
+    command="lsp",
+    about="Serve an editor: problems as you type, completion, documentation, definitions. Files that no"
+    " configured root holds belong to the tree around them.",
+    epilog=EPILOG,
+    words=(),
+    rows=(
+        Row(
+            flag="--tcp",
+            dest="tcp",
+            metavar="HOST:PORT",
+            help="wait there for one connection, instead of stdin and stdout",
+        ),
+        Row(
+            flag="--stdio",
+            dest="stdio",
+            kind="on",
+            default=False,
+            help="what it does anyway; some editors say so",
+        ),
+        Row(
+            flag="--trust",
+            dest="trust",
+            kind="on",
+            default=False,
+            help="let templates call programs while checking, as saltern check does; else they are refused",
+        ),
+        *(row for row in TREE_ROWS if row.dest != "saltenv"),
+    ),
+)
+
+
+def main(argv: list[str]) -> int:
+    from saltern.lsp.serve import over_stdio, over_tcp
+    from saltern.lsp.sites import Given
+
+    args = parse(LINE, argv)
+    options: dict[str, object] = {
+        "file_roots": roots(args.file_root),
+        "pillar_roots": roots(args.pillar_root),
+        "pillarenv": args.pillarenv,
+        "id": args.minion_id,
+        "grains_file": existing(args.grains),
+    }
+    given = Given(
+        config=args.config,
+        options={name: value for name, value in options.items() if value is not None},
+        pillar=mapping_value("--pillar", args.pillar),
+        trust=args.trust,
+    )
+    if args.tcp is None:
+        over_stdio(given)
+    else:
+        over_tcp(given, *_address(args.tcp))
+    return exits.OK
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        what = f"--tcp {text!r} is no address"
+        raise OperationError(
+            Diagnostic(code="lsp-address", what=what, fix="write HOST:PORT, such as 127.0.0.1:2087")
+        )
+    return host.strip("[]") or "127.0.0.1", int(port)

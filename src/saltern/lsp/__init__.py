@@ -1,0 +1,1 @@
+"""``saltern lsp``: what an editor asks while states are written. ``server.py`` is where it begins."""

@@ -1,0 +1,82 @@
+"""The files that are open in the editor, as it last told them."""
+
+from __future__ import annotations
+
+import os
+
+from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
+from pygls.workspace import TextDocument, Workspace
+
+from saltern.lsp.positions import Lines, Span, edited
+
+
+class Document(TextDocument):
+    """Counts lines and characters as the protocol does: the library splits at more than line ends, and puts
+    what lies beyond the end of a line in front of its last character."""
+
+    _rows: Lines | None = None
+
+    @property
+    def rows(self) -> Lines:
+        """Kept until the text is another one."""
+        known = self._rows
+        if known is None or known.text is not self.source:
+            known = self._rows = Lines(self.source, encoding(self.position_codec.encoding))
+        return known
+
+    def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
+        start, end = change.range.start, change.range.end
+        self._source = edited(
+            self.rows, (start.line, start.character), (end.line, end.character), change.text
+        )
+
+
+class OpenFiles(Workspace):
+    """The library's workspace, with documents of ours."""
+
+    def _create_text_document(
+        self,
+        doc_uri: str,
+        source: str | None = None,
+        version: int | None = None,
+        language_id: str | None = None,
+    ) -> Document:
+        return Document(
+            doc_uri,
+            source,
+            version,
+            language_id,
+            sync_kind=self._sync_kind,
+            position_codec=self._position_codec,
+        )
+
+    def opened(self, path: str) -> Document | None:
+        """By path. An editor may spell a path in several ways; so both are compared as they really are."""
+        for document in list(self._text_documents.values()):
+            if isinstance(document, Document) and path_of(document.uri) == path:
+                return document
+        real = os.path.realpath(path)
+        for document in list(self._text_documents.values()):
+            if isinstance(document, Document) and os.path.realpath(path_of(document.uri)) == real:
+                return document
+        return None
+
+
+def encoding(told: object) -> str:
+    """The agreed encoding by its plain name."""
+    return str(getattr(told, "value", told) or "utf-16").lower()
+
+
+def path_of(uri: str) -> str:
+    """The path of a file on disk; anything else stays as it is, and is found nowhere."""
+    return to_fs_path(uri) or uri
+
+
+def uri_of(path: str) -> str:
+    return from_fs_path(path) or path
+
+
+def range_of(lines: Lines, span: Span) -> types.Range:
+    start, end = lines.position(span.start), lines.position(span.end)
+    return types.Range(types.Position(*start), types.Position(*end))

@@ -1,0 +1,85 @@
+"""The command itself: how it starts, what it says when it cannot, how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.lsp.editor import Editor, write
+
+SALTERN = [sys.executable, "-m", "saltern"]
+
+
+def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
+    write(tmp_path, {"sitecustomize.py": "import sys\nsys.modules['pygls'] = None\n"})
+    run = subprocess.run(
+        [*SALTERN, "lsp"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        input="",
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 1
+    assert "pip install 'saltern[lsp]'" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert run.stdout == ""
+
+
+def test_no_other_command_imports_it() -> None:
+    code = "import sys; from saltern.cli.main import run; run(['docs', 'test'])"
+    code += "; print('pygls' in sys.modules, 'asyncio' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.splitlines()[-1] == "False False"
+
+
+@pytest.mark.parametrize("address", ["nowhere", "localhost:", "127.0.0.1:99999"])
+def test_an_address_that_is_none_is_told(address: str) -> None:
+    run = subprocess.run([*SALTERN, "lsp", "--tcp", address], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "HOST:PORT" in run.stderr
+
+
+def test_a_word_too_many_is_told() -> None:
+    run = subprocess.run([*SALTERN, "lsp", "states"], input="", capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "unrecognized arguments: states" in run.stderr
+
+
+def test_the_end_of_its_input_ends_it() -> None:
+    run = subprocess.run([*SALTERN, "lsp"], input="", capture_output=True, text=True, timeout=30)
+    assert (run.returncode, run.stdout) == (0, "")
+
+
+def test_nonsense_on_the_wire_does_not_end_it(shared: Editor, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*SALTERN, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdin and process.stdout
+    for body in (b"{", b'{"jsonrpc": "2.0", "id": 1, "method": "textDocument/hover", "params": {}}'):
+        process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    process.stdin.flush()
+    assert process.stdout.readline().startswith(b"Content-Length")
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+
+
+def test_an_editor_may_connect_over_tcp() -> None:
+    process = subprocess.Popen([*SALTERN, "lsp", "--tcp", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    host, _, port = process.stderr.readline().split()[-1].rpartition(":")
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}'
+    with socket.create_connection((host, int(port)), timeout=30) as wire, wire.makefile("rwb") as file:
+        file.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        file.flush()
+        length = int(file.readline().split()[-1])
+        while file.readline().strip():
+            pass
+        assert b'"completionProvider"' in file.read(length)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
