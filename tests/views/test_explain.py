@@ -74,3 +74,14 @@ def test_all_codes_are_listed(capsys: Capture) -> None:
     assert saltern("explain") == 0
     told = capsys.readouterr().out.split()
     assert set(codes.known()) <= set(told)
+
+
+def test_a_misspelled_code_is_not_answered_with_a_missing_tree(capsys: Capture) -> None:
+    assert saltern("explain", "requisite-unkown", "--file-root", "/nowhere/at/all") == 1
+    assert "did you mean 'requisite-unknown'?" in capsys.readouterr().err
+
+
+def test_colours_set_apart_what_is_looked_for(site: Path, capsys: Capture) -> None:
+    told = explained(site, capsys, "package", "web", "--color")
+    assert "\x1b[1mtest.succeed_without_changes 'package'\x1b[0m" in told
+    assert "\x1b[0;33mrequire\x1b[0m: test.nop 'service'" in told

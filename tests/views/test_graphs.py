@@ -94,3 +94,16 @@ def test_five_hundred_states_are_drawn_in_a_blink(tmp_path: Path, capsys: Captur
     text = drawn(tree, capsys, "--format", "svg")
     assert process_time() - begun < 5
     assert len(classes(text, "node")) == 504
+
+
+def test_a_picture_alone_has_plain_colours(site: Path, capsys: Capture) -> None:
+    """Inkscape, LibreOffice and their kin know no variables: they would paint all of it black."""
+    text = drawn(site, capsys, "late", "--format", "svg")
+    assert "var(" not in text and "light-dark(" not in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_long_names_are_cut_for_other_programs(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "long.sls").write_text(f"{'long' * 80}:\n  test.nop: []\n", encoding="utf-8")
+    for form in ("dot", "mermaid"):
+        assert max(map(len, drawn(tmp_path, capsys, "long", "--format", form).splitlines())) < 120

@@ -47,7 +47,7 @@ def test_no_two_states_overlap(picture: Picture) -> None:
 @given(pictures())
 def test_everything_is_within_the_picture(picture: Picture) -> None:
     drawing = laid_out(picture)
-    assert len(drawing.places) == len(list(picture.every()))
+    assert sum(not place.item.of for place in drawing.places) == len(list(picture.every()))
     for place in drawing.places:
         assert place.x >= -0.1 and place.x + place.width <= drawing.width + 0.1
         assert place.y >= -0.1 and place.y + place.height <= drawing.height + 0.1

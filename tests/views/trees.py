@@ -67,6 +67,19 @@ second account:
       - test: first account
 #!end_delayed_block
 """
+KILLED = """\
+first:
+  test.nop: []
+kills its engine:
+  cmd.run:
+    - name: kill -9 $(awk '/^PPid/ {print $2}' /proc/$PPID/status)
+last:
+  test.nop:
+    - require:
+      - test: left
+left:
+  test.nop: []
+"""
 STEPS = """\
 cat <<end
 {"name": "one step", "result": true, "comment": ".", "changes": {"port": {"old": 80, "new": 443}}}
@@ -83,7 +96,7 @@ def write(place: Path, **files: str) -> Path:
 
 
 def site(place: Path) -> Path:
-    return write(place, web=SITE, base=BASE, late=LATE, steps=STEPS)
+    return write(place, web=SITE, base=BASE, late=LATE, steps=STEPS, killed=KILLED, empty="")
 
 
 def many(place: Path, count: int) -> Path:
@@ -101,6 +114,47 @@ def many(place: Path, count: int) -> Path:
         files[f"app{number}"] = "".join(rows)
     files["top"] = "base:\n  '*':\n" + "".join(f"    - app{number}\n" for number in range(count // 12 or 1))
     return write(place, **files)
+
+
+def hub(place: Path, parts: int) -> Path:
+    """Many small parts with nothing in common but the repository and the file that all of them require."""
+    files = {"base": "repository:\n  test.nop: []\nkeys:\n  test.nop: []\n"}
+    for number in range(parts):
+        rows = [
+            f"include:\n  - base\n{kind} {number}:\n  test.nop:\n    - require:\n      - {what}\n"
+            for kind, what in (("package", "sls: base"), ("file", f"test: package {number}"))
+        ]
+        files[f"part{number}"] = rows[0] + rows[1].removeprefix("include:\n  - base\n")
+    files["top"] = "base:\n  '*':\n" + "".join(f"    - part{number}\n" for number in range(parts))
+    return write(place, **files)
+
+
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "</script><img src=x onerror='window.hacked = 2'>",
+    "quote\" and ' and `tick` and ${window.hacked = 3}",
+    "<!-- comment",
+    "]]> &lt; &amp;",
+    "bidi \u202egnp.exe",
+    "two\nlines",
+    "ünï — 日本語",
+    "a" * 300,
+)
+
+
+def hostile(place: Path) -> Path:
+    """States whose names, comments and changes would like to be something else."""
+    text = f"""#!py
+def run():
+    names = {HOSTILE!r}
+    return {{
+        name: {{"test.configurable_test_state": [
+            {{"changes": True}}, {{"comment": name}}, {{"result": at % 2 == 0}}, {{"name": name + name}},
+        ]}}
+        for at, name in enumerate(names)
+    }}
+"""
+    return write(place, hostile=text)
 
 
 def saltern(*words: str) -> int:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
-from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, did_you_mean
+from saltern.language.diagnostics import (
+    Diagnostic,
+    Diagnostics,
+    OperationError,
+    SalternError,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from saltern.views.explain import Explainer, Explanation
@@ -70,7 +76,11 @@ def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
 
     engine = session(args)
     names = tuple(one for given in sls for one in given.split(",") if one)
-    plan = show_plan(engine, Request(sls=names, saltenv=args.saltenv), Diagnostics())
+    try:
+        plan = show_plan(engine, Request(sls=names, saltenv=args.saltenv), Diagnostics())
+    except SalternError:
+        _perhaps_a_code(word, names)
+        raise
     explainer = Explainer(plan)
     places = explainer.find(word)
     if not places:
@@ -79,11 +89,24 @@ def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
     return exits.OK
 
 
+def _perhaps_a_code(word: str, names: tuple[str, ...]) -> None:
+    """Who misspells a code need not hear that there are no states here."""
+    from saltern.views.codes import known
+
+    fix = did_you_mean(word, known())
+    if fix and not names:
+        raise OperationError(
+            Diagnostic(code="explain-unknown", what=f"no error code is called {word!r}", fix=fix)
+        ) from None
+
+
 def _print(found: list[Explanation], args: SimpleNamespace, settings: object) -> None:
     if args.out == "nested":
+        from saltern.report.colours import painter, wanted
         from saltern.views.explain import lines
 
-        print("\n\n".join("\n".join(lines(one)) for one in found))
+        paint = painter(wanted(sys.stdout, args.color))
+        print("\n\n".join("\n".join(lines(one, paint)) for one in found))
         return
     from msgspec import to_builtins
 

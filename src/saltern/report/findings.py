@@ -23,6 +23,8 @@ class Found(Struct, frozen=True, kw_only=True):
     fixable: Collection[Diagnostic] = ()
     fixed: int = 0
     files: int = 0
+    machines: Mapping[Diagnostic, Sequence[str]] = {}  # for which it holds, if not for all
+    count: int = 0  # of machines, if some were named
     docs: Mapping[str, str] = {}
     colour: bool = False
 
@@ -32,7 +34,8 @@ def human(found: Found, out: TextIO) -> None:
 
     show(found.problems, out, found.colour)
     files = f"{found.files} file{'s' * (found.files != 1)}"
-    words = [f"checked {files}" + ("" if found.problems else ", no problems")]
+    some = f" for {found.count} machine{'s' * (found.count != 1)}" if found.count else ""
+    words = [f"checked {files}{some}" + ("" if found.problems else ", no problems")]
     if found.fixed:
         words.append(f"{found.fixed} fixed")
     if found.fixable:
@@ -50,6 +53,7 @@ def json(found: Found, out: TextIO) -> None:
             "fix": one.fix,
             "fixable": one in found.fixable,
             "detail": one.detail,
+            "machines": list(found.machines.get(one, ())),
             "also": [{"note": note, **_plainly(mark)} for note, mark in one.also],
         }
         for one in found.problems

@@ -14,21 +14,22 @@ CREATE, CHANGE, DELETE, LATER, FAIL, KEEP = "create", "change", "delete", "later
 
 
 class Verb(Struct, frozen=True):
-    """How one kind is told: its sign, its colour, its words in the totals and of one state."""
+    """How one kind is told: its sign, its colour, its words in totals (of several, of one) and of a state."""
 
     sign: str
     colour: str
     total: str
+    one: str
     words: str
 
 
 VERBS: dict[str, Verb] = {
-    CREATE: Verb("+", "green", "to create", "would be created"),
-    CHANGE: Verb("~", "yellow", "to change", "would be changed"),
-    DELETE: Verb("-", "red", "to delete", "would be deleted"),
-    LATER: Verb("?", "cyan", "known after apply", "was known only after apply"),
-    FAIL: Verb("!", "bright red", "would fail", "would fail"),
-    KEEP: Verb(" ", "", "stay as they are", "would stay as it is"),
+    CREATE: Verb("+", "green", "to create", "to create", "would be created"),
+    CHANGE: Verb("~", "yellow", "to change", "to change", "would be changed"),
+    DELETE: Verb("-", "red", "to delete", "to delete", "would be deleted"),
+    LATER: Verb("?", "cyan", "known after apply", "known after apply", "was known only after apply"),
+    FAIL: Verb("!", "bright red", "would fail", "would fail", "would fail"),
+    KEEP: Verb(" ", "", "stay as they are", "stays as it is", "would stay as it is"),
 }
 
 # What functions are called that take something away, where the changes alone do not say so.
@@ -94,6 +95,8 @@ def kind_of(fun: str, result: Result) -> str:
         return LATER
     if result.outcome is Outcome.OK and not result.changes:
         return KEEP
+    if result.changes.get("diff") == "New file":  # whatever else is said of it
+        return CREATE
     signs = {sign for change in result.changes.items() for sign in (_sign(*change),)}
     if fun in REMOVING and CREATE not in signs:
         return DELETE
@@ -119,7 +122,6 @@ def _without(side: str) -> Callable[[str, object], bool]:
 
 NOTHING: tuple[object, ...] = (None, "", [], {}, "absent", False)
 _SIGNS: tuple[tuple[Callable[[str, object], bool], str], ...] = (
-    (lambda key, value: key == "diff" and value == "New file", CREATE),
     (lambda key, value: key == "new" and not isinstance(value, Mapping), CREATE),
     (lambda _, value: isinstance(value, Mapping) and list(value.values()) == ["new"], CREATE),
     (lambda key, _: key in ("removed", "deleted"), DELETE),

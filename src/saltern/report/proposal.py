@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from saltern.report.colours import Paint, painter
-from saltern.report.foreseen import FAIL, KEEP, LATER, VERBS, Foreseen, counted
-from saltern.report.nested import Nested
-from saltern.report.text import emit, lines, safe_line
+from saltern.report.foreseen import CREATE, FAIL, KEEP, LATER, VERBS, Foreseen, counted
+from saltern.report.plan_changes import Changes, told
+from saltern.report.text import columns, emit, lines, safe_line
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
@@ -22,10 +22,10 @@ def write(rows: Sequence[Foreseen], out: TextIO, options: OutputOptions) -> None
 
 def _lines(rows: Sequence[Foreseen], options: OutputOptions) -> Iterator[str]:
     paint = painter(options.colour)
-    nested = Nested(options.width, paint)
+    changes = Changes(options.width, paint)
     shown = [row for row in rows if row.kind != KEEP or row.warnings]
     for row in shown:
-        yield from _row(row, paint, nested, options.width)
+        yield from _row(row, paint, changes, options.width)
         yield ""
     totals = counted(rows)
     moving = any(totals[kind] for kind in totals if kind != KEEP)
@@ -37,30 +37,28 @@ def _lines(rows: Sequence[Foreseen], options: OutputOptions) -> Iterator[str]:
         yield paint("What is marked ? is known after apply, and so no part of what is approved.", "cyan")
 
 
-def _row(row: Foreseen, paint: Paint, nested: Nested, width: int) -> Iterator[str]:
+def _row(row: Foreseen, paint: Paint, changes: Changes, width: int) -> Iterator[str]:
     verb, margin = VERBS[row.kind], "  " * row.depth
     named = "" if row.name == row.id else f"  {safe_line(row.name)}"
     title = f"{verb.sign} {safe_line(row.function)}  {safe_line(row.id)}{named}"
-    place = "" if row.sub else paint(f"  {safe_line(row.where)}", "grey")
-    yield margin + paint(title, verb.colour) + place
+    place = "" if row.sub else safe_line(row.where)
+    broken = width and len(margin) + columns(title) + 2 + columns(place) > width
+    yield margin + paint(title, verb.colour) + ("" if broken or not place else paint(f"  {place}", "grey"))
+    if place and broken:
+        yield f"{margin}    {paint(place, 'grey')}"
     if row.comment and (row.kind in UNTOLD or not row.changes):
         for line in lines(row.comment.strip("\n"), len(margin) + 4, width):
             yield f"{margin}    {line}".rstrip()
     for warning in row.warnings:
         for line in lines(f"warning: {warning}", len(margin) + 4, width):
             yield f"{margin}    {paint(line, 'bright red')}"
-    yield from _changes(row.changes, nested, len(margin) + 4)
-
-
-def _changes(changes: dict[str, object], nested: Nested, indent: int) -> Iterator[str]:
-    """Without the line of dashes above: the title is one already."""
-    if changes:
-        yield from list(nested.lines(changes, indent))[1:]
+    new = told(row.changes, name=row.name, created=row.kind == CREATE)
+    yield from changes.lines(new, len(margin) + 4)
 
 
 def _total(kind: str, number: int, paint: Paint) -> str:
     verb = VERBS[kind]
-    return paint(f"{number} {verb.total}", verb.colour)
+    return paint(f"{number} {verb.one if number == 1 else verb.total}", verb.colour)
 
 
 def _number(count: int, thing: str) -> str:

@@ -6,10 +6,15 @@ A page is one file: nothing is fetched from anywhere, and its policy forbids it 
 from __future__ import annotations
 
 import os
+import re
 from html import escape
 
 from msgspec import json
 
+SCRIPTS = {
+    "graph": ("page.js", "graph_eye.js", "graph_states.js", "graph_keys.js"),
+    "run": ("page.js", "run_changes.js", "run_rows.js"),
+}
 FOLDER = os.path.join(os.path.dirname(__file__), "page")
 
 
@@ -18,15 +23,25 @@ def asset(name: str) -> str:
         return file.read()
 
 
+def still_style() -> str:
+    """For a picture alone: plain colours, as many programs that read SVG know no variables."""
+    pairs = re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\)", asset("colours.css"))
+    light, dark = asset("drawing.css"), asset("drawing.css")
+    for name, bright, dim in pairs:
+        light = light.replace(f"var({name})", bright)
+        dark = dark.replace(f"var({name})", dim)
+    return f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n"
+
+
 def page(name: str, *, title: str, data: object, drawing: str = "") -> str:
-    """``name`` is that of the page's style, script and body. What is in ``data`` is never read as HTML."""
+    """``name`` is that of the page's style, scripts and body. What is in ``data`` is never read as HTML."""
     style = asset("colours.css") + asset("page.css") + (asset("drawing.css") if drawing else "")
     parts = {
         "title": escape(title),
         "style": style + asset(f"{name}.css"),
         "body": asset(f"{name}.html").replace("{{drawing}}", drawing),
         "data": _harmless(data),
-        "script": asset("page.js") + asset(f"{name}.js"),
+        "script": "".join(map(asset, SCRIPTS[name])),
     }
     frame = asset("frame.html").split("{{")
     text = frame[0]

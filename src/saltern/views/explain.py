@@ -9,6 +9,7 @@ from msgspec import Struct
 from saltern.language.chunk import Chunk
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import Tie, barrier_names, positions, pullers, reason, ties, title
+from saltern.report.colours import Paint
 from saltern.report.text import safe_line
 
 MOST_LINES = 40  # of the source of one state
@@ -151,29 +152,29 @@ def source(chunk: Chunk) -> str:
     return "\n".join(rows[:end]).rstrip()
 
 
-def lines(one: Explanation) -> Iterator[str]:
+def lines(one: Explanation, paint: Paint) -> Iterator[str]:
     """The explanation for a terminal."""
     named = f" (name: {one.name})" if one.name != one.id else ""
-    yield safe_line(f"{one.function} {one.id!r}{named}")
+    yield paint(safe_line(f"{one.function} {one.id!r}"), "bold") + safe_line(named)
     yield f"  runs as number {one.position} of {one.total}"
-    yield safe_line(f"  written at {one.where}")
+    yield f"  written at {paint(safe_line(one.where), 'grey')}"
     if len(one.include_path) > 1:
         yield safe_line(f"  included by {' → '.join(one.include_path)}")
-    yield "  why there:"
+    yield f"  {paint('why there', 'cyan')}:"
     yield from (safe_line(f"    {text}") for text in one.why)
-    yield from _related("waits for", one.waits_for)
-    yield from _related("waited for by", one.waited_for_by)
+    yield from _related("waits for", one.waits_for, paint)
+    yield from _related("waited for by", one.waited_for_by, paint)
     if one.renders:
-        yield "  rendered right after it:"
+        yield f"  {paint('rendered right after it', 'cyan')}:"
         yield from (safe_line(f"    {text}") for text in one.renders)
 
 
-def _related(heading: str, relations: tuple[Relation, ...]) -> Iterator[str]:
-    yield f"  {heading}: nothing" if not relations else f"  {heading}:"
+def _related(heading: str, relations: tuple[Relation, ...], paint: Paint) -> Iterator[str]:
+    yield f"  {paint(heading, 'cyan')}:{'' if relations else ' nothing'}"
     for one in relations:
         number = f"number {one.position}, " if one.position else ""
-        place = f" ({number}{one.where})" if one.where else ""
-        yield safe_line(f"    {one.kind}: {one.title}{place}")
+        place = paint(safe_line(f" ({number}{one.where})"), "grey") if one.where else ""
+        yield f"    {paint(one.kind, 'yellow')}: {safe_line(one.title)}{place}"
 
 
 def labels(chunk: Chunk) -> tuple[str, str]:

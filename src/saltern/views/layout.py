@@ -11,6 +11,7 @@ from math import ceil, sqrt
 
 from msgspec import Struct, field
 
+from saltern.views.hubs import apart, part_of
 from saltern.views.layers import COLUMN_GAP, ROW_GAP, Drawn, Pair, Point, Size, layered
 from saltern.views.picture import Edge, Item, Picture
 
@@ -19,7 +20,8 @@ PADDING = 14.0
 HEADING = 40.0
 PART_GAP = 44.0
 RATIO = 1.7  # of a screen
-LONG, LONGEST = 3.2, 4500.0  # wider than so many heights, and than this, a part is broken into lines
+LONG, LONGEST = 3.2, 4500.0  # wider than so many heights, and than this, a part is broken into lines;
+FLAT, FLATTEST = 10.0, 2000.0  # and so is one that is little more than a chain
 UNORDERED = frozenset({"listen"})  # may point backwards
 
 
@@ -50,6 +52,7 @@ class Drawing(Struct):
 
 
 def laid_out(picture: Picture) -> Drawing:
+    picture = apart(picture)
     insides = {item.key: laid_out(item.inside) for item in picture.items if item.inside is not None}
     sizes = {item.key: _size(insides.get(item.key)) for item in picture.items}
     pairs = [
@@ -69,22 +72,12 @@ def _size(inside: Drawing | None) -> Size:
 
 def _groups(picture: Picture) -> list[list[str]]:
     """Keys that hang together; lone states by their files."""
-    parent = {item.key: item.key for item in picture.items}
-
-    def root(key: str) -> str:
-        while parent[key] != key:
-            parent[key] = parent[parent[key]]
-            key = parent[key]
-        return key
-
-    for edge in picture.edges:
-        if edge.start in parent and edge.end in parent:
-            parent[root(edge.end)] = root(edge.start)
+    parts = part_of((item.key for item in picture.items), picture.edges)
     tied = {key for edge in picture.edges for key in (edge.start, edge.end)}
     groups: dict[str, list[str]] = {}
     for item in picture.items:
         lone = item.key not in tied and item.inside is None
-        home = f"\0{item.below.rpartition(' · ')[2]}" if lone else root(item.key)
+        home = f"\0{item.below.rpartition(' · ')[2]}" if lone else parts[item.key]
         groups.setdefault(home, []).append(item.key)
     return list(groups.values())
 
@@ -96,7 +89,12 @@ def _part(picture: Picture, keys: list[str], sizes: Mapping[str, Size], pairs: S
     if not inner and not any(edge.start in mine for edge in picture.edges):
         return _grid(some)
     drawn = layered(some, inner)
-    return _broken(drawn, some) if drawn.width > max(LONGEST, LONG * drawn.height) else drawn
+    return _broken(drawn, some) if _too_long(drawn) else drawn
+
+
+def _too_long(drawn: Drawn) -> bool:
+    limits = ((LONGEST, LONG), (FLATTEST, FLAT))
+    return any(drawn.width > max(most, ratio * drawn.height) for most, ratio in limits)
 
 
 def _grid(sizes: Mapping[str, Size]) -> Drawn:

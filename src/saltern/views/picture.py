@@ -21,7 +21,8 @@ _ID_LINE = re.compile(r"^['\"]?([^\s#{%'\"-][^'\"]*?)['\"]?:\s*(?:#.*)?$", re.MU
 
 
 class Item(Struct, kw_only=True):
-    """``kind`` is state, sls (a whole file that is waited for), box or unborn (in a block not rendered yet).
+    """``kind`` is state, sls (a whole file that is waited for), box, unborn (in a block not rendered yet) or
+    copy (of the item with the key ``of``, drawn once more).
 
     ``status`` is how a finished run answered; ``facts`` are for whoever clicks on it.
     """
@@ -34,6 +35,7 @@ class Item(Struct, kw_only=True):
     status: str = ""
     facts: dict[str, object] = field(default_factory=dict)
     inside: Picture | None = None
+    of: str = ""
 
 
 class Edge(Struct, frozen=True):

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from saltern.journal.codec import chunks_in
 from saltern.journal.fold import RunState
 from saltern.journal.report import report_of
+from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
+from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer, Report, in_order
+from saltern.plan.make import make_plan
 from saltern.report.plain import plain
 from saltern.views.assets import page
 from saltern.views.run_picture import status_of
@@ -43,13 +47,45 @@ def run_data(state: RunState, report: Report) -> dict[str, object]:
         "started": begun,
         "took": max(report.took, last),
         "resumed": state.resumed,
-        "rows": list(_Rows(report, begun).below(-1, "", 0)),
+        "rows": list(_Rows(report, begun, _unreached(state)).scope(-1, "", 0)),
+    }
+
+
+def _unreached(state: RunState) -> dict[str, list[Row]]:
+    """By scope: what was to run and has no answer, because the run broke or was ended before."""
+    if (state.head.get("request") or {}).get("id"):  # it was for one ID: the others were never to run
+        return {}
+    rows: dict[str, list[Row]] = {}
+    for path, scope in state.scopes.items():
+        if scope.plan:
+            chunks = chunks_in(scope.plan, state.sources)
+            left = [place for place in range(len(chunks)) if place not in scope.done]
+            if left:
+                order = make_plan(chunks, scope.plan["rendered"], Diagnostics()).sequence
+                left.sort(key=order.index)
+            rows[path] = [_waiting(chunks[place], place in scope.started) for place in left]
+    return rows
+
+
+def _waiting(chunk: Chunk, begun: bool) -> Row:
+    comment = "It was at work when the run broke." if begun else ""
+    status = "begun" if begun else "waiting"
+    return {"kind": "state", **_about(chunk), "status": status, "comment": comment}
+
+
+def _about(chunk: Chunk) -> Row:
+    return {
+        "title": chunk.id,
+        "name": chunk.name if chunk.name != chunk.id else "",
+        "function": chunk.function,
+        "sls": chunk.sls,
+        "where": str(chunk.mark()),
     }
 
 
 class _Rows:
-    def __init__(self, report: Report, begun: float) -> None:
-        self._begun = begun
+    def __init__(self, report: Report, begun: float, unreached: dict[str, list[Row]]) -> None:
+        self._begun, self._unreached = begun, unreached
         self._under: dict[int, list[Answer]] = {}
         self._frames: dict[int, list[Frame]] = {}
         for answer in in_order(report.answers):
@@ -57,11 +93,13 @@ class _Rows:
         for frame in report.frames:
             self._frames.setdefault(frame.caller, []).append(frame)
 
-    def below(self, number: int, frame: str, level: int) -> Iterator[Row]:
-        """The answers of one frame under a caller; those of the run itself are under nobody."""
+    def scope(self, number: int, frame: str, level: int) -> Iterator[Row]:
+        """The states of one frame under a caller; those of the run itself are under nobody."""
         for answer in self._under.get(number, ()):
             if answer.frame == frame and not answer.sub:
                 yield from self.answer(answer, level)
+        for row in self._unreached.get(frame, ()):
+            yield {**row, "level": level}
 
     def answer(self, answer: Answer, level: int) -> Iterator[Row]:
         yield self._row(answer, level)
@@ -81,7 +119,7 @@ class _Rows:
             "path": frame.path,
             "states": frame.states,
         }
-        yield from self.below(frame.caller, frame.path, level + 1)
+        yield from self.scope(frame.caller, frame.path, level + 1)
 
     def _row(self, answer: Answer, level: int) -> Row:
         chunk, result = answer.chunk, answer.result
@@ -89,16 +127,14 @@ class _Rows:
             "kind": "sub" if answer.sub else "state",
             "level": level,
             "number": answer.number,
-            "title": chunk.id,
-            "name": chunk.name if chunk.name != chunk.id else "",
-            "function": chunk.function,
-            "sls": chunk.sls,
-            "where": str(chunk.mark()),
+            **_about(chunk),
             "status": status_of(answer),
             "comment": result.comment,
             "changes": plain(result.changes),
             "warnings": list(result.warnings),
         }
+        if answer.sub:
+            row["where"] = ""  # that of its state
         if answer.timed:
             row["start"] = max(answer.started - self._begun, 0.0) if answer.started else None
             row["took"] = answer.took

@@ -8,6 +8,7 @@ from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer
 from saltern.language.result import Outcome
 from saltern.plan.make import make_plan
+from saltern.report.text import safe_line
 from saltern.views.picture import DELAYED, Edge, Item, Picture, of_plan
 
 
@@ -39,7 +40,7 @@ def _scope(state: RunState, path: str) -> Picture:
     scope = state.scopes[path]
     chunks = chunks_in(scope.plan, state.sources)
     plan = make_plan(chunks, scope.plan["rendered"], Diagnostics())
-    prefix = f"{path}:" if path else ""
+    prefix = f"{safe_line(path)}:" if path else ""  # it has names of others in it
     picture = of_plan(plan, prefix=prefix, boxes=False)
     numbers: dict[int, str] = {}
     for item in picture.items:
@@ -81,7 +82,7 @@ def _add_frames(state: RunState, scope: ScopeState, picture: Picture, numbers: d
         count = sum(item.kind == "state" for item in inside.items)
         below = f"rendered during the run · {'1 state' if count == 1 else f'{count} states'}"
         box = Item(
-            key=path,
+            key=safe_line(path),
             kind="box",
             title=f"{frame.kind} {frame.name}",
             below=below,
@@ -89,7 +90,7 @@ def _add_frames(state: RunState, scope: ScopeState, picture: Picture, numbers: d
             inside=inside,
         )
         picture.items.insert(at + 1, box)
-        picture.edges.append(Edge(DELAYED, numbers[caller], path))
+        picture.edges.append(Edge(DELAYED, numbers[caller], box.key))
 
 
 def _texts(value: object) -> list[object]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from saltern.views.assets import asset
+from saltern.report.text import safe_line
+from saltern.views.assets import still_style
 from saltern.views.layers import Point
-from saltern.views.layout import HEADING, Drawing, Place, Route
+from saltern.views.layout import HEADING, PADDING, Drawing, Place
+from saltern.views.letters import cut, extent
 
-MARGIN = 24.0
-TITLE_LETTERS = 25
-BELOW_LETTERS = 36
+MARGIN = 32.0  # a line that turns needs as much
+TITLE, BELOW, NUMBER = 13.0, 10.5, 11.0  # sizes of the letters, as in drawing.css
+LEFT, RIGHT = 12.0, 10.0
 
 
 def svg(drawing: Drawing, *, title: str, standalone: bool = True) -> str:
@@ -22,19 +24,22 @@ def svg(drawing: Drawing, *, title: str, standalone: bool = True) -> str:
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {head}{size} id="graph" role="img">']
     parts.append(f"<title>{_text(title)}</title>")
     if standalone:
-        parts.append(f"<style>{asset('colours.css')}{asset('drawing.css')}</style>")
+        parts.append(f"<style>{still_style()}</style>")
         parts.append(f'<rect class="paper" x="{-MARGIN:g}" y="{-MARGIN:g}" width="100%" height="100%"/>')
     boxes = [place for place in drawing.places if place.item.inside is not None]
-    parts += ['<g id="view">', *map(_box, boxes), *_edges(drawing.routes)]
+    parts += ['<g id="view">', *map(_box, boxes), *_edges(drawing)]
     parts += [_node(place) for place in drawing.places if place.item.inside is None]
     parts.append("</g></svg>\n")
     return "\n".join(parts)
 
 
-def _edges(routes: list[Route]) -> Iterator[str]:
-    for route in routes:
-        kind, (x, y) = route.edge.kind, route.points[-1]
-        ends = f'data-from="{_text(route.edge.start)}" data-to="{_text(route.edge.end)}"'
+def _edges(drawing: Drawing) -> Iterator[str]:
+    originals = {place.item.key: place.item.of for place in drawing.places if place.item.of}
+    for route in drawing.routes:
+        kind, start, (x, y) = route.edge.kind, route.edge.start, route.points[-1]
+        ends = f'data-from="{_text(originals.get(start, start))}" data-to="{_text(route.edge.end)}"'
+        if start in originals:
+            ends += f' data-copy="{_text(start)}"'
         yield (
             f'<g class="edge e-{kind}" {ends}><path d="{path(route.points)}"/>'
             f'<path class="tip" d="M{x:.0f} {y:.1f}l-8 -4v8z"/><title>{_text(kind)}</title></g>'
@@ -67,26 +72,34 @@ def _back(x: float, y: float, nx: float, ny: float) -> str:
 
 
 def _box(place: Place) -> str:
-    item = place.item
+    item, room = place.item, place.width - 2 * PADDING
+    title, below = cut(item.title, room, TITLE, bold=True), cut(item.below, room, BELOW)
     return (
         f'<g class="box" data-key="{_text(item.key)}" {_moved(place)}>'
         f'<rect width="{place.width:.1f}" height="{place.height:.1f}" rx="10"/>'
-        f'<text class="title" x="14" y="18">{_text(item.title)}</text>'
-        f'<text class="below" x="14" y="{HEADING - 8:g}">{_text(item.below)}</text></g>'
+        f'<text class="title" x="{PADDING:g}" y="18">{_text(title)}</text>'
+        f'<text class="below" x="{PADDING:g}" y="{HEADING - 8:g}">{_text(below)}</text></g>'
     )
 
 
 def _node(place: Place) -> str:
     item = place.item
     status = f" s-{item.status}" if item.status else ""
-    number = f'<text class="number" x="206" y="18">{item.number}</text>' if item.number else ""
-    letters = TITLE_LETTERS - len(str(item.number or ""))
+    number = str(item.number or "")
+    room = place.width - LEFT - RIGHT
+    title = cut(item.title, room - (extent(number, NUMBER) + 6 if number else 0), TITLE, bold=True)
+    shown = f'<text class="number" x="{place.width - RIGHT:g}" y="18">{number}</text>' if number else ""
+    who = (
+        f'data-copy="{_text(item.key)}" data-of="{_text(item.of)}"'
+        if item.of
+        else f'data-key="{_text(item.key)}"'
+    )
     return (
-        f'<g class="node n-{item.kind}{status}" data-key="{_text(item.key)}" {_moved(place)}>'
+        f'<g class="node n-{item.kind}{status}" {who} {_moved(place)}>'
         f'<rect width="{place.width:.0f}" height="{place.height:.0f}" rx="6"/>'
         f'<path class="stripe" d="M0 6v32"/>'
-        f'<text class="title" x="12" y="18">{_text(_cut(item.title, letters))}</text>{number}'
-        f'<text class="below" x="12" y="34">{_text(_cut(item.below, BELOW_LETTERS))}</text>'
+        f'<text class="title" x="{LEFT:g}" y="18">{_text(title)}</text>{shown}'
+        f'<text class="below" x="{LEFT:g}" y="34">{_text(cut(item.below, room, BELOW))}</text>'
         f"<title>{_text(item.title)}</title></g>"
     )
 
@@ -95,15 +108,6 @@ def _moved(place: Place) -> str:
     return f'transform="translate({place.x:.1f} {place.y:.1f})" tabindex="-1"'
 
 
-def _cut(text: str, letters: int) -> str:
-    """Long names are told apart by both of their ends."""
-    text = " ".join(text.split())
-    if len(text) <= letters:
-        return text
-    tail = letters // 2
-    return f"{text[: letters - tail - 1]}…{text[-tail:]}"
-
-
 def _text(text: str) -> str:
-    """No control characters: XML has no way to write them."""
-    return escape("".join(letter if letter.isprintable() else " " for letter in text))
+    """Control characters, which XML has no way to write, and direction marks are shown as escapes."""
+    return escape(safe_line(text))

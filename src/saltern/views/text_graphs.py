@@ -20,6 +20,8 @@ STYLES: dict[str, str] = {
     "delayed": "style=dotted",
     "member": 'color="#999999"',
 }
+WORDS = {"member": "part of"}
+MOST = 60  # letters of a name
 FILLS = {
     "ok": "#d8f0dc",
     "changed": "#cfe6ff",
@@ -35,12 +37,14 @@ def dot(picture: Picture) -> str:
     lines = [
         "digraph saltern {",
         "  rankdir=LR;",
-        '  node [shape=box style="rounded,filled" fillcolor=white];',
+        '  graph [fontname="Helvetica" fontsize=11];',
+        '  node [shape=box style="rounded,filled" fillcolor=white fontname="Helvetica" fontsize=11];',
+        '  edge [fontname="Helvetica" fontsize=9];',
     ]
     lines += _dot_items(picture, names, "  ")
     boxes = {item.key: item for item in picture.every() if item.inside is not None}
     for edge in picture.every_edge():
-        style = [f'label="{edge.kind}"', STYLES.get(edge.kind, "")]
+        style = [f'label="{WORDS.get(edge.kind, edge.kind)}"', STYLES.get(edge.kind, "")]
         end = edge.end
         if end in boxes:
             style.append(f'lhead="cluster_{names[end]}"')
@@ -78,7 +82,7 @@ def mermaid(picture: Picture) -> str:
     lines = ["flowchart LR", *_mermaid_items(picture, names, "  ")]
     for edge in picture.every_edge():
         arrow = "-.->" if edge.kind in ("listen", "delayed") else "-->"
-        lines.append(f"  {names[edge.start]} {arrow}|{edge.kind}| {names[edge.end]}")
+        lines.append(f"  {names[edge.start]} {arrow}|{WORDS.get(edge.kind, edge.kind)}| {names[edge.end]}")
     for status, fill in FILLS.items():
         some = [names[item.key] for item in picture.every() if item.status == status]
         if some:
@@ -103,7 +107,8 @@ def _names(picture: Picture) -> dict[str, str]:
 
 
 def _numbered(item: Item) -> str:
-    return f"{item.number}. {item.title}" if item.number else item.title
+    title = item.title if len(item.title) <= MOST else f"{item.title[: MOST // 2]}…{item.title[-MOST // 2 :]}"
+    return f"{item.number}. {title}" if item.number else title
 
 
 def _quoted(text: str) -> str:

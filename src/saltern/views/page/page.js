@@ -1,6 +1,10 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 
+/** Letters that are not seen, or that turn the direction of others, as the terminal shows them. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const visible = (text) => String(text).replace(UNSEEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 /** An element with attributes and children; texts are always texts. */
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -8,9 +12,12 @@ function make(tag, attributes, ...children) {
     if (name === "on") for (const [event, act] of Object.entries(value)) element.addEventListener(event, act);
     else if (value !== undefined && value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  for (const child of children) if (child !== null && child !== undefined) element.append(child instanceof Node ? child : visible(child));
   return element;
 }
+
+/** A path, that may be broken after each of its parts. */
+const pieces = (path) => path.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")]);
 
 function seconds(value) {
   if (value === null || value === undefined) return "";
@@ -31,4 +38,4 @@ themeButton.addEventListener("click", () => {
 });
 
 /** Whether keys belong to a field that is being typed in. */
-const typing = () => ["INPUT", "SELECT", "TEXTAREA"].includes(document.activeElement?.tagName);
+const typing = () => document.activeElement?.matches("input:not([type=checkbox]), select");
