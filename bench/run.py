@@ -139,6 +139,16 @@ def journal(work: str, rounds: int) -> int:
     return missed
 
 
+def check(work: str, rounds: int) -> int:
+    """A check of 1,500 state files, beside Salt that compiles them."""
+    import checking
+
+    found = list(checking.rows(os.path.join(work, "check"), environment(work), rounds))
+    if not found:
+        print("W10.check1500          not measured: there is no Salt (make salt)")
+    return sum(line(*row) for row in found)
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description="Measure saltern, and hold the ratios against the goals.")
     options.add_argument("--rounds", type=int, default=5)
@@ -156,6 +166,7 @@ def main() -> int:
         missed += line("W4.jinja200 cold", ratio, COLD_JINJA)
         missed += frames(work, rounds)
         missed += journal(work, rounds)
+        missed += check(work, min(rounds, 3))  # Salt takes its time
         if not args.quick:
             print(harness(work, "growth", "--tools", "limit,saltern"))
     finally:

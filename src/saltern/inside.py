@@ -21,16 +21,23 @@ if TYPE_CHECKING:
 DEEPEST = 4  # a file that asks for itself asks for ever
 
 
-def equipped(settings: Settings, pillar: Mapping[str, object] | None = None, *, depth: int = 0) -> Session:
-    """A session whose functions can ask for the engine."""
-    session = Session(settings, pillar=pillar)
+def equipped(
+    settings: Settings,
+    pillar: Mapping[str, object] | None = None,
+    *,
+    depth: int = 0,
+    grains: Mapping[str, object] | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> Session:
+    """A session whose functions can ask for the engine. ``grains``, ``texts``: as a session takes them."""
+    session = Session(settings, grains=grains, pillar=pillar, texts=texts)
 
     def fresh(test: bool | None, more: Mapping[str, object]) -> Session:
         if depth == DEEPEST:
             what = f"functions of 'state' call each other through files, {DEEPEST} deep"
             raise OperationError(Diagnostic(code="states-too-deep", what=what))
         other = settings if test is None else replace(settings, test=test)
-        return equipped(other, {**(pillar or {}), **more}, depth=depth + 1)
+        return equipped(other, {**(pillar or {}), **more}, depth=depth + 1, grains=grains, texts=texts)
 
     session.run.states = Inside(fresh)
     return session

@@ -79,8 +79,11 @@ class Session:
         clock: Clock | None = None,
         host: Host | None = None,
         first: Sequence[Provider] = (),
+        texts: Mapping[str, str] | None = None,
     ) -> None:
-        """``first``: modules that win over all others. ``Grains`` as grains: there are no others."""
+        """``first``: modules that win over all others. ``Grains`` as grains: there are no others.
+        ``texts``: of files, by path, in place of what is on disk.
+        """
         self.settings = settings
         self.clock = clock or SystemClock()
         self._salt_style = present(settings)
@@ -89,7 +92,8 @@ class Session:
             after=(_SaltStyle(self, "installed"),),
         )
         self.salt = Salt(self.registry)
-        self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
+        self._texts = texts
+        self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size, texts=texts)
         self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains)
         self._override = dict(pillar or {})
         self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, "user": _user(), **settings.extra}
@@ -199,7 +203,7 @@ class Session:
         if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
             from saltern.facts.pillar import PillarCompiler
 
-            tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size)
+            tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size, texts=self._texts)
             renderers = self._renderers(tree, self._override, delays=False)
             envs = self._pillar_environments(tree)
             compiler = PillarCompiler(

@@ -60,7 +60,15 @@ BAD: dict[str, list[Tree]] = {
         "/x:\n  file.managed:\n    - contents: x\n    - makedirs: perhaps\n",
         "/x:\n  file.managed:\n    - contents: x\n    - mode: rw-r--r--\n",
     ],
+    "argument-twice": ["a:\n  test.nop:\n    - comment: x\n    - comment: y\n"],
+    "path-relative": [
+        "conf:\n  file.managed:\n    - contents: x\n",
+        "conf:\n  file.directory:\n    - name: etc/x\n",
+        "conf:\n  file.absent:\n    - names: [/x, y]\n",
+    ],
     "source-missing": [
+        "/x:\n  file.managed:\n    - source: files/x\n",
+        "/x:\n  file.managed:\n    - source: salt:/x\n",
         "/x:\n  file.managed:\n    - source: salt://files/gone\n",
         "/x:\n  file.managed:\n    - source:\n      - salt://gone\n      - salt://gone-too\n",
         "/x:\n  file.recurse:\n    - source: salt://gone\n",
@@ -209,6 +217,18 @@ GOOD: dict[str, list[Tree]] = {
     "argument-value": [
         "/x:\n  file.managed:\n    - contents: x\n    - makedirs: true\n    - mode: 644\n",
         "/x:\n  file.managed:\n    - contents: x\n    - makedirs: __slot__:salt:test.true()\n",
+    ],
+    "argument-twice": [
+        "a:\n  test.nop:\n    - require: [{test: b}]\n    - require: [{test: c}]\nb: test.nop\nc: test.nop\n",
+        {
+            "main.sls": "include: [other]\nextend:\n  a:\n    test:\n      - comment: x\n",
+            "other.sls": "a:\n  test.nop:\n    - comment: y\n",
+        },
+    ],
+    "path-relative": [
+        "conf:\n  file.managed:\n    - name: /etc/x\n    - contents: x\n",
+        "~/x:\n  file.touch: []\n",
+        "conf:\n  file.accumulated:\n    - filename: /x\n    - text: y\n",
     ],
     "source-missing": [
         {"main.sls": "/x:\n  file.managed:\n    - source: salt://files/x\n", "files/x": ""},

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 import pytest
 from tests.e2e.command import Place, is_told_well
+from tests.lint.test_mistakes import MISTAKES
 
 TREE = {
     "main.sls": "a:\n  cmd.run:\n    - name: x\n    - require:\n      - test: gone, 100%\n",
@@ -31,6 +34,7 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
     fix: str
     fixable: bool
     detail: str
+    machines: list[str]
     also: list[dict[str, object]]
 
 
@@ -77,6 +81,99 @@ def test_sarif_names_its_rules_and_places_as_the_standard_wants(place: Place) ->
         "artifactLocation": {"uri": "states/sub/b%20c.sls"},
         "region": {"startLine": 2, "startColumn": 12},
     }
+
+
+class Text(msgspec.Struct, forbid_unknown_fields=True):
+    text: str
+
+
+class Artifact(msgspec.Struct, forbid_unknown_fields=True):
+    uri: str
+
+
+class Region(msgspec.Struct, forbid_unknown_fields=True):
+    startLine: Annotated[int, msgspec.Meta(ge=1)]
+    startColumn: Annotated[int, msgspec.Meta(ge=1)] = 1
+
+
+class Physical(msgspec.Struct, forbid_unknown_fields=True):
+    artifactLocation: Artifact
+    region: Region | None = None
+
+
+class Location(msgspec.Struct, forbid_unknown_fields=True):
+    physicalLocation: Physical
+    message: Text | None = None
+
+
+class Described(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    shortDescription: Text
+
+
+class Driver(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    version: str
+    rules: list[Described]
+
+
+class Tool(msgspec.Struct, forbid_unknown_fields=True):
+    driver: Driver
+
+
+class Result(msgspec.Struct, forbid_unknown_fields=True):
+    ruleId: str
+    ruleIndex: Annotated[int, msgspec.Meta(ge=0)]
+    level: Literal["none", "note", "warning", "error"]
+    message: Text
+    locations: list[Location] = []
+    relatedLocations: list[Location] = []
+
+
+class Ran(msgspec.Struct, forbid_unknown_fields=True):
+    tool: Tool
+    columnKind: Literal["utf16CodeUnits", "unicodeCodePoints"]
+    results: list[Result]
+
+
+class Sarif(msgspec.Struct, forbid_unknown_fields=True, rename={"schema": "$schema"}):
+    """What the standard's schema has for the parts that are written here."""
+
+    schema: str
+    version: Literal["2.1.0"]
+    runs: list[Ran]
+
+
+def test_sarif_has_the_shapes_of_the_standard_whatever_is_told(place: Place) -> None:
+    for number, (text, _) in enumerate(MISTAKES):
+        place.write({f"m{number}.sls": text})
+    (run,) = msgspec.json.decode(place.run("check", "--out", "sarif").out, type=Sarif).runs
+    assert len(run.results) > len(MISTAKES)
+    for one in run.results:
+        assert run.tool.driver.rules[one.ruleIndex].id == one.ruleId
+        for location in (*one.locations, *one.relatedLocations):
+            assert re.fullmatch(r"(file://)?[\w%./~-]+", location.physicalLocation.artifactLocation.uri)
+
+
+def test_github_reads_each_annotation_back_as_it_was_meant(place: Place) -> None:
+    """Commands end with their line; their values are unescaped as the runner does it."""
+    name = "a,b:c%0A::d.sls"
+    place.write({name: "x:\n  test.nop:\n    - require:\n      - test: '50%25, a::b'\n"})
+    rows = json.loads(place.run("check", "--out", "json").out)["problems"]
+    lines = place.run("check", "--out", "github").out.splitlines()
+    assert len(lines) == len(rows)
+    for line, row in zip(lines, rows, strict=True):
+        command = re.fullmatch(r"::(error|warning) ((?:\w+=[^,:]*,?)+)::(.*)", line)
+        assert command, line
+        given = dict(pair.split("=", 1) for pair in command[2].split(","))
+        assert unescaped(given["file"], more=True) == row["file"]
+        assert unescaped(command[3]).startswith(row["message"])
+
+
+def unescaped(text: str, *, more: bool = False) -> str:
+    for written, meant in (("%0D", "\r"), ("%0A", "\n"), *((("%3A", ":"), ("%2C", ",")) if more else ())):
+        text = text.replace(written, meant)
+    return text.replace("%25", "%")
 
 
 def test_github_gets_one_command_for_each_problem_with_what_it_would_misread_escaped(place: Place) -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, session
+from saltern.cli.options import FROM, TREE_ROWS, mapping_value, session
 from saltern.language.diagnostics import Severity
 
 if TYPE_CHECKING:
+    from saltern.config.settings import Settings
     from saltern.lint.check import Checked
     from saltern.session import Session
 
@@ -24,8 +25,12 @@ examples:
   saltern check                          the whole tree, and every run of its top file
   saltern check states/web               the state files below a directory
   saltern check web.nginx --fix
+  saltern check --machine fixtures       for each machine that a file there describes
   saltern check --rule sls-unused --ignore command-unguarded
   saltern check --out sarif > saltern.sarif
+
+A machine is a file NAME.yaml with 'id', 'grains' and 'pillar', all of which may be left out; what it does
+not say is as on this machine.
 
 A comment 'saltern: ignore RULE' on a line, or on the one above, keeps that rule quiet there.
 
@@ -66,6 +71,14 @@ LINE = CommandLine(
             help="what the exit code tells: warning or error (default: error)",
         ),
         *TREE_ROWS,
+        Row(
+            flag="--machine",
+            dest="machines",
+            kind="list",
+            metavar="FILE|DIR",
+            group=FROM,
+            help="check for the machine of a file, or for those of a directory; may be given again",
+        ),
         Row(
             flag="--out",
             dest="out",
@@ -119,12 +132,28 @@ def _checked(args: SimpleNamespace) -> Checked:
             args.words,
             choose(configured, args.rules or (), args.ignore or ()),
             without=excluded(configured, args.exclude or ()),
+            machines=_machines(args, engine.settings),
         )
+
+
+def _machines(args: SimpleNamespace, settings: Settings) -> dict[str, Session]:
+    """A session for each machine that is described somewhere."""
+    from msgspec.structs import replace
+
+    from saltern.inside import equipped
+    from saltern.lint.machines import read_machines
+
+    base = os.path.dirname(os.path.abspath(settings.files[0])) if settings.files else ""
+    typed = mapping_value("--pillar", args.pillar)
+    return {
+        one.name: equipped(replace(settings, id=one.id), {**one.pillar, **typed}, grains=one.grains)
+        for one in read_machines(settings.check, args.machines or (), base)
+    }
 
 
 def _session(args: SimpleNamespace) -> Session:
     """A path that no configured root holds is a root itself: ``saltern check states`` needs nothing else."""
-    from saltern.lint.select import is_below, is_path, nothing_at, real_roots
+    from saltern.lint.select import is_below, is_path, nothing_at, real_roots, root_around
 
     engine = session(args)
     env = args.saltenv or engine.settings.saltenv or "base"
@@ -138,19 +167,9 @@ def _session(args: SimpleNamespace) -> Session:
         path for path in paths if not any(is_below(path, root) or is_below(root, path) for root in roots)
     ]
     if args.file_root is None and outside:
-        args.file_root = list(dict.fromkeys(_root(path, engine.settings.state_top) for path in outside))
+        args.file_root = list(dict.fromkeys(root_around(path, engine.settings.state_top) for path in outside))
         engine = session(args)
     return engine
-
-
-def _root(path: str, top: str) -> str:
-    """The nearest directory around a path that has a top file; else the path itself, or its directory."""
-    first = folder = path if os.path.isdir(path) else os.path.dirname(path)
-    while folder != os.path.dirname(folder):
-        if os.path.isfile(os.path.join(folder, top)):
-            return folder
-        folder = os.path.dirname(folder)
-    return first
 
 
 def _write(args: SimpleNamespace, checked: Checked, fixed: int) -> None:
@@ -163,6 +182,8 @@ def _write(args: SimpleNamespace, checked: Checked, fixed: int) -> None:
         fixable=checked.edits,
         fixed=fixed,
         files=checked.files,
+        machines=checked.machines,
+        count=checked.count,
         docs={name: rule.doc for name, rule in RULES.items()},
         colour=wanted(sys.stdout, args.color),
     )

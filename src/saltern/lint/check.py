@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,19 +17,28 @@ from saltern.lint.findings import Edit, Findings
 from saltern.lint.page import Page
 from saltern.lint.rules import Choices, chosen
 from saltern.lint.select import select
-from saltern.lint.survey import Walk
+from saltern.lint.survey import Walk, walked
 from saltern.session import Session
 
 _IGNORED = re.compile(r"saltern: ignore((?:[ ,]+[a-z0-9-]+)+)")
+MOST_NAMED = 6  # machines
+# A problem → what tells the same on the same line, and better.
+_CAUSES = {"yaml-syntax": "tab-indent", "name-not-text": "unquoted-text"}
 _COLON = re.compile(r"[ ]*(?:- +)?['\"]?[\w.]+['\"]?:(?P<rest>[ ]*)(?:#.*)?")
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What was found, sorted by place; ``edits`` mend some of it. ``files`` is how many were looked at."""
+    """What was found, sorted by place; ``edits`` mend some of it. ``files`` is how many were looked at.
+
+    ``machines``: for which it holds, of what does not hold for all that the tree was checked for;
+    ``count`` is how many those are, if they were named.
+    """
 
     problems: list[Diagnostic]
     edits: dict[Diagnostic, Edit]
     files: int
+    machines: dict[Diagnostic, tuple[str, ...]] = {}
+    count: int = 0
 
 
 def check(
@@ -40,27 +49,56 @@ def check(
     choices: Choices,
     rules: Rules,
     limit: Limit,
+    machines: Mapping[str, Session] | None = None,
 ) -> Checked:
-    """``words`` are SLS names and paths; none is all. The session is prepared."""
+    """``words`` are SLS names and paths; none is all. The sessions are prepared, that of each of the
+    ``machines``; if there are none, that of this machine."""
     selection = select(session, words, without)
+    some = machines or {"": session}
+    walks = walked([*some.values()], selection, rules, limit, strangers=not machines)
+    loaders = [walk.loader for walk in walks]
+    pages = _pages(loaders[0], session, selection.refs)
+    surveys = [walk.survey() for walk in walks]
     found = Findings()
-    found.add(session.warnings)
-    walk = Walk(session, selection, rules, limit, found)
-    survey = walk.walk()
-    pages = _pages(walk.loader, session, selection.refs)
     for rule in chosen(choices):
+        for walk, survey in zip(walks, surveys, strict=True):
+            if rule.run is not None:
+                for unit in walk.units:
+                    rule.run(unit, walk.found)
+            if rule.tree is not None:
+                rule.tree(survey, walk.found)
         if rule.text is not None:
             for page in pages.values():
                 rule.text(page, found)
-        if rule.run is not None:
-            for unit in walk.units:
-                rule.run(unit, found)
-        if rule.tree is not None:
-            rule.tree(survey, found)
+    held = _held(dict(zip(some, walks, strict=True)))
+    for walk in walks:
+        found.take(walk.found)
     _add_edits(found, pages)
-    problems = _wanted(found, choices, walk.loader)
-    edits = {one: found.edits[before] for one, before in problems.items() if before in found.edits}
-    return Checked(problems=list(problems), edits=edits, files=len(pages))
+    problems = {_noted(one, held.get(before, ())): before for one, before in _wanted(found, choices, loaders)}
+    return Checked(
+        problems=list(problems),
+        edits={one: found.edits[before] for one, before in problems.items() if before in found.edits},
+        files=len(pages),
+        count=len(machines or ()),
+        machines={one: held[before] for one, before in problems.items() if before in held},
+    )
+
+
+def _held(walks: Mapping[str, Walk]) -> dict[Diagnostic, tuple[str, ...]]:
+    """For which machines a problem holds, if not for all of them."""
+    held: dict[Diagnostic, list[str]] = {}
+    for name, walk in walks.items():
+        for problem in dict.fromkeys(walk.found):
+            held.setdefault(problem, []).append(name)
+    return {problem: tuple(names) for problem, names in held.items() if len(names) < len(walks)}
+
+
+def _noted(problem: Diagnostic, names: Sequence[str]) -> Diagnostic:
+    if not names:
+        return problem
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    note = f"on {', '.join(names[:MOST_NAMED])}{more}"
+    return replace(problem, detail=f"{note}\n{problem.detail}".rstrip("\n"))
 
 
 def _pages(loader: KeptLoader, session: Session, refs: Sequence[SlsRef]) -> dict[str, Page]:
@@ -81,25 +119,27 @@ def _add_edits(found: Findings, pages: dict[str, Page]) -> None:
             found.edits[problem] = page.edit(line, *colon.span("rest"), " []" + colon["rest"])
 
 
-def _wanted(found: Findings, choices: Choices, loader: KeptLoader) -> dict[Diagnostic, Diagnostic]:
+def _wanted(
+    found: Findings, choices: Choices, loaders: Sequence[KeptLoader]
+) -> Iterator[tuple[Diagnostic, Diagnostic]]:
     """The problems as they are told, each once and sorted, with what each was before."""
-    tabs = {(one.where.file, one.where.line) for one in found if one.code == "tab-indent" and one.where}
-    kept: dict[Diagnostic, Diagnostic] = {}
+    told = {(one.code, one.where.file, one.where.line) for one in found if one.where}
     for problem in sorted(dict.fromkeys(found), key=_place):
         severity = choices.get(problem.code, problem.severity)
-        where = problem.where
-        follows = problem.code == "yaml-syntax" and where and (where.file, where.line) in tabs
-        if severity is not None and not follows and not _is_ignored(problem, loader):
-            kept[replace(problem, severity=severity)] = problem
-    return kept
+        where, cause = problem.where, _CAUSES.get(problem.code)
+        follows = cause and where and (cause, where.file, where.line) in told
+        if severity is not None and not follows and not _is_ignored(problem, loaders):
+            yield replace(problem, severity=severity), problem
 
 
-def _is_ignored(problem: Diagnostic, loader: KeptLoader) -> bool:
+def _is_ignored(problem: Diagnostic, loaders: Sequence[KeptLoader]) -> bool:
     """``# saltern: ignore RULE`` on the line, or on the one above it."""
-    text = loader.text_of(problem.where.file) if problem.where else None
-    if text is None or "saltern: ignore" not in text or problem.where is None:
+    if problem.where is None:
         return False
-    at = problem.where.line
+    file, at = problem.where.file, problem.where.line
+    text = next((text for loader in loaders if (text := loader.text_of(file)) is not None), "")
+    if "saltern: ignore" not in text:
+        return False
     said = _IGNORED.findall("\n".join(text.split("\n")[max(at - 2, 0) : at]))
     return any(problem.code in re.split(r"[ ,]+", names) for names in said)
 

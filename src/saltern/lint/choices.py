@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
 from saltern.lint.rules import RULES, Choices, usual
 
-KEYS = ("rules", "exclude")
+KEYS = ("rules", "exclude", "machines")
 _LEVELS = {"off": None, "warning": Severity.WARNING, "error": Severity.ERROR}
 _SHOWN = "off, on, warning or error"
 

@@ -18,11 +18,18 @@ _SCALAR = re.compile(r"(?P<before>[ ]*(?:- +)*)(?P<key>[^#]*:[ ]+)?[|>][-+0-9]*[
 _VALUE = re.compile(
     r"(?P<before>[ ]*(?:- +)*(?:(?P<key>[\w.-]+):[ ]+)?)(?P<value>[^\s'\"{\[|>&*!#][^\s#]*)[ ]*(?:#.*)?"
 )
+_ENTRY = re.compile(
+    r"(?P<before>[ ]*(?:-(?:[ ]+|$))*)"
+    r"(?P<key>[^\s'\"{\[#][^#]*?:(?:[ ]+|$)|['\"].*?['\"]:(?:[ ]+|$))?(?P<value>.*)"
+)
+# Templates hide what is in them; a quote is doubled or escaped inside of its own kind.
+_SIGNS = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\\[\"\\]|''|['\"\[\]{}]|(?<=\s)#")
 _OWN_TAGS = ("#!delayed_", "#!end_delayed_")
 
 
 class Line(Struct, frozen=True):
-    """``kind``: yaml, comment, blank, scalar (the text of ``key: |``), or template (of one, or inside it)."""
+    """``kind``: yaml, comment, blank, template (of one, or inside it), or scalar: one that goes on with the
+    value of a line above, be it ``|``, quoted, in brackets or plain."""
 
     number: int
     start: int  # its place in the text
@@ -86,6 +93,8 @@ def _inside(text: str) -> set[int]:
 def _classified(text: str, inside: set[int]) -> Iterator[Line]:
     start = 0
     scalar = -1  # the column that the text of a value has to be indented beyond
+    opened = ""  # what has to be closed: a quote, or brackets
+    plain = False  # whether that text may end with a comment
     for number, whole in enumerate(text.split("\n"), 1):
         line = whole.removesuffix("\r")
         body = line.lstrip(" ")
@@ -94,16 +103,46 @@ def _classified(text: str, inside: set[int]) -> Iterator[Line]:
             kind = "template"
         elif not body.strip():
             kind = "blank"
-        elif 0 <= scalar < indent:
+        elif opened:
+            kind, opened = "scalar", _open(body, opened)
+        elif 0 <= scalar < indent and not (plain and body.startswith("#")):
             kind = "scalar"
         elif body.startswith("#"):
             kind, scalar = "comment", -1
         else:
             kind = "yaml"
-            opened = _SCALAR.fullmatch(line)
-            scalar = _column(opened["before"], opened["key"]) if opened else -1
+            scalar, opened, plain = _begun(line)
         yield Line(number, start, line, kind)
         start += len(whole) + 1
+
+
+def _begun(line: str) -> tuple[int, str, bool]:
+    """What goes on in the lines below: the column they are beyond, what is open, whether it is plain."""
+    if block := _SCALAR.fullmatch(line):
+        return _column(block["before"], block["key"]), "", False
+    entry = _ENTRY.fullmatch(line)
+    assert entry is not None
+    value = entry["value"]
+    if value[:1] in ("'", '"', "[", "{") and not value.startswith("{{"):
+        return -1, _open(value, ""), False
+    if not value or value[0] in "#&*!" or value.rstrip().endswith(":"):
+        return -1, "", False
+    return _column(entry["before"], entry["key"]), "", True
+
+
+def _open(text: str, opened: str) -> str:
+    """The quote or the brackets that are still open after a text that begins inside of ``opened``."""
+    for sign in _SIGNS.finditer(text):
+        word = sign[0]
+        if opened[-1:] in ("'", '"'):
+            opened = opened[:-1] if word == opened[-1] else opened
+        elif word in ("'", '"', "[", "{"):
+            opened += word
+        elif word in ("]", "}"):
+            opened = opened[:-1]
+        elif word.startswith("#"):
+            break
+    return opened
 
 
 def _column(before: str, key: str | None) -> int:

@@ -120,6 +120,17 @@ RULES: dict[str, Rule] = {
             run=states.argument_value,
         ),
         Rule(
+            name="argument-twice",
+            doc="An argument is given more than once; only the last one counts.",
+            tree=trees.argument_twice,
+        ),
+        Rule(
+            name="path-relative",
+            doc="The path of a file state does not begin at the root.",
+            severity=ERROR,
+            run=states.path_relative,
+        ),
+        Rule(
             name="source-missing",
             doc="A `salt://` source is not in the file roots.",
             severity=ERROR,

@@ -62,6 +62,16 @@ def real_roots(tree: Tree) -> list[str]:
     return [os.path.realpath(root) for env in tree.environments() for root in tree.roots(env)]
 
 
+def root_around(path: str, top: str) -> str:
+    """The nearest directory around a path that has a top file; else the path itself, or its directory."""
+    first = folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while folder != os.path.dirname(folder):
+        if os.path.isfile(os.path.join(folder, top)):
+            return folder
+        folder = os.path.dirname(folder)
+    return first
+
+
 def _files(session: Session, env: str) -> Iterator[tuple[SlsRef, str]]:
     """Every state file of an environment: nothing named as a top file is, and nothing that is pillar."""
     tree = session.tree

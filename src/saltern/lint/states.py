@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -24,6 +25,12 @@ _GUARDS = {"unless", "onlyif", "creates", "stateful", "prereq", "onchanges", "on
 _GUARDS |= {"onfail", "onfail_any", "onfail_all"}
 _ORDERING = frozenset(kind.name for kind in ORDERING)
 _SALT = "salt://"
+_SOURCE = re.compile(r"/|[A-Za-z][\w+.-]*://|__slot__")
+# Functions that take a file from elsewhere, and those whose name is a path.
+_FROM_FILES = frozenset({"file.managed", "file.recurse", "archive.extracted", "cmd.script"})
+_WHOLE = ("managed", "directory", "symlink", "hardlink", "recurse", "absent", "exists", "missing", "touch")
+_EDITED = ("append", "prepend", "replace", "line", "blockreplace", "comment", "uncomment", "keyvalue")
+_AT_PATHS = frozenset(f"file.{fun}" for fun in (*_WHOLE, *_EDITED, "copy", "serialize", "patch", "mknod"))
 
 
 class Unit(Struct, frozen=True, kw_only=True):
@@ -101,11 +108,25 @@ def argument_value(unit: Unit, found: Findings) -> None:
                 found.warn("argument-value", what, where=chunk.mark(name))
 
 
+def path_relative(unit: Unit, found: Findings) -> None:
+    for chunk in unit.states():
+        if chunk.function not in _AT_PATHS or chunk.name.startswith(("/", "~")):
+            continue
+        if PREFIX not in chunk.name and OPEN not in chunk.name:
+            what = f"{chunk.function} needs an absolute path, got {chunk.name!r}"
+            given = {key for item in chunk.declared.items if isinstance(item, dict) for key in item}
+            word = "names" if "names" in given else "name"
+            fix = "begin it with '/'" if word in given else "the ID is the path, unless '- name: /…' says it"
+            found.warn("path-relative", what, where=chunk.mark(word), fix=fix)
+
+
 def source_missing(unit: Unit, found: Findings) -> None:
     for chunk in unit.states():
         given = chunk.args.get("source")
         named = given if isinstance(given, list) else [given]
         texts = [str(next(iter(one), "")) if isinstance(one, dict) else one for one in named]
+        if chunk.function in _FROM_FILES:
+            _no_source(chunk, texts, found)
         own = [text for text in texts if isinstance(text, str) and text.startswith(_SALT)]
         if not own or len(own) < len(texts) or any(_is_there(unit, chunk, text) for text in own):
             continue
@@ -113,6 +134,14 @@ def source_missing(unit: Unit, found: Findings) -> None:
         if len(own) > 1:
             what = f"none of {', '.join(map(repr, own))} is in the file roots"
         found.warn("source-missing", f"{chunk.function}: {what}", where=chunk.mark("source"))
+
+
+def _no_source(chunk: Chunk, texts: list[object], found: Findings) -> None:
+    for text in texts:
+        if isinstance(text, str) and text and not _SOURCE.match(text) and OPEN not in text:
+            what = f"{chunk.function}: {text!r} is no salt:// name, no URL and no absolute path"
+            fix = f"write 'salt://{text.removeprefix('salt:').lstrip('/')}' for a file of the file roots"
+            found.warn("source-missing", what, where=chunk.mark("source"), fix=fix)
 
 
 def _is_there(unit: Unit, chunk: Chunk, text: str) -> bool:

@@ -2,12 +2,16 @@
 
 The runs are those of the top file (this machine's, and that of every target), then each file that is not
 part of one of them, with what it includes. A file that another one includes is compiled as a part of that.
+With several machines, each has a walk of its own through what the top file gives to it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct, field
 
 from saltern.compiler.compile import Rules
 from saltern.compiler.gather import expand
@@ -34,43 +38,84 @@ _ASKS = re.compile(rf"\b(?:{PREV_RET}|salt\b(?!://)|grains)\b")
 _FOLLOWING = frozenset({"requisite-unknown", "requisite-matches-nothing", "extend-unknown", "late-unknown"})
 
 
+Who = tuple[str, str]  # of a top file: its environment and its expression
+
+
+class Seen(Struct, kw_only=True):
+    """What the walks of a check share: an include or a call for any of the machines counts."""
+
+    named: set[SlsRef] = field(default_factory=set)  # by a top file, an include, a delayed entry
+    blocks: Delays = field(default_factory=Delays)
+    has_top: bool = False
+
+
+def walked(
+    sessions: Sequence[Session], selection: Selection, rules: Rules, limit: Limit, *, strangers: bool
+) -> list[Walk]:
+    """One walk for each machine, whose session is prepared.
+
+    ``strangers``: what each target of the top file gives is compiled whoever it matches; else only what
+    those get that it matches, and what nobody gets, which everybody is tried with.
+    """
+    seen = Seen()
+    walks = [Walk(session, selection, rules, limit, seen) for session in sessions]
+    walks[0].compile_ahead()
+    known = set() if strangers else {who for walk in walks for who in walk.matched()}
+    if selection.whole:
+        for walk in walks:
+            walk.tops(without=known)
+    refs = set(selection.refs)
+    given = [walk.covered if selection.whole or strangers else refs & walk.gets() for walk in walks]
+    nobodys = refs.difference(*given)
+    for walk, own in zip(walks, given, strict=True):
+        walk.rest(nobodys if selection.whole else own | nobodys)
+    return walks
+
+
 class Walk:
-    """One check's way through the tree. ``found`` gets what the compiler says."""
+    """The way through the tree for one machine. ``found`` gets what the compiler says."""
 
     def __init__(
-        self, session: Session, selection: Selection, rules: Rules, limit: Limit, found: Findings
+        self, session: Session, selection: Selection, rules: Rules, limit: Limit, seen: Seen
     ) -> None:
-        self.found = found
+        self.found = Findings()
+        self.found.add(session.warnings)
         self.loader = KeptLoader(session)
         self.units: list[Unit] = []
+        self.covered: set[SlsRef] = set()
         self._session = session
         self._selection = selection
         self._rules = rules
         self._limit = limit
+        self._seen = seen
         self._wanted = frozenset(selection.refs)
-        self._named: set[SlsRef] = set()  # by a top file, an include, a delayed entry
         self._late: set[SlsRef] = set()
-        self._covered: set[SlsRef] = set()
-        self._blocks = Delays()
         self._frames: set[tuple[str, ...]] = set()  # the definitions that were looked at
-        self._has_top = False
+        self._ready = [ref for ref in selection.refs if self._is_ready(ref)]
+        self._looked: set[SlsRef] = set()
 
-    def walk(self) -> Survey:
-        refs = [ref for ref in self._selection.refs if self._is_ready(ref)]
-        if self._selection.whole:
-            self._tops()
-        for ref in refs:
-            self._named.update(one for one in self.loader.included(ref) if one != ref)
-        roots = [ref for ref in refs if ref not in self._named]
-        for ref in (*roots, *refs):  # the second time for those that only include each other
-            if ref not in self._covered and ref not in self.loader.problems:
+    def compile_ahead(self) -> None:
+        self._session.renderers.ahead(source for ref in self._ready if (source := self.loader.known(ref)))
+
+    def rest(self, left: set[SlsRef]) -> None:
+        """Files by themselves, with what they include: those that no run of a top file has."""
+        self._looked = self.covered | left
+        here = [ref for ref in self._ready if ref in self._looked]
+        for ref in here:
+            self._seen.named.update(one for one in self.loader.included(ref) if one != ref)
+        alone = [ref for ref in here if ref in left]
+        roots = [ref for ref in alone if ref not in self._seen.named]
+        for ref in (*roots, *alone):  # the second time for those that only include each other
+            if ref not in self.covered and ref not in self.loader.problems:
                 self._unit([ref])
         self._tell_unrendered()
+
+    def survey(self) -> Survey:
         return Survey(
             loader=self.loader,
-            refs=self._selection.refs,
-            named=frozenset(self._named),
-            has_top=self._has_top,
+            refs=tuple(ref for ref in self._selection.refs if ref in self._looked),
+            named=frozenset(self._seen.named),
+            has_top=self._seen.has_top,
             lost=self._selection.lost,
             unused=self._unused(),
         )
@@ -94,27 +139,44 @@ class Walk:
         Where only some files are checked, of those.
         """
         paths = {source.path for ref in self._wanted if (source := self.loader.known(ref))}
-        wanted = [one for one in self._blocks.unused() if self._selection.whole or one.file in paths]
-        return [one for one in wanted if not names_block(self.loader.text_of(one.file) or "", one.name)]
+        unused = self._seen.blocks.unused()
+        wanted = [one for one in unused if self._selection.whole or one.file in paths]
+        texts = {one.file: self.loader.text_of(one.file) for one in wanted}
+        return [one for one in wanted if not names_block(texts[one.file] or one.name, one.name)]
 
     # -- runs ------------------------------------------------------------------------------------------
 
-    def _tops(self) -> None:
-        session = self._session
-        only = session.settings.state_top_saltenv
-        reader = session.tops(session.tree, session.renderers, only_env=only)
-        envs = session.environments()
-        mine = reader.assigned(session.subject(), envs, self.found)
+    @cached_property
+    def _tops(self) -> TopReader:
+        only = self._session.settings.state_top_saltenv
+        return self._session.tops(self._session.tree, self._session.renderers, only_env=only)
+
+    @cached_property
+    def _mine(self) -> list[Assigned]:
+        """What the top files give to this machine."""
+        given = self._tops.assigned(self._session.subject(), self._session.environments(), self.found)
+        return [one for some in given.values() for one in some]
+
+    def gets(self) -> set[SlsRef]:
+        """What the top files give to this machine, with all that is included."""
+        named = [SlsRef(one.env, one.sls) for one in self._mine]
+        refs = [one for ref in named for one in expand(ref, self.loader.names)]
+        return set().union(*(self.loader.reach(ref) for ref in refs))
+
+    def matched(self) -> set[Who]:
+        return {_who(one) for one in self._mine}
+
+    def tops(self, *, without: set[Who]) -> None:
+        """The run of this machine, and that of every target but those ``without``."""
+        only = self._session.settings.state_top_saltenv
+        others = _given(self._tops, [only] if only else self._session.environments())
         runs: dict[tuple[SlsRef, ...], list[Assigned]] = {}
-        for given in [
-            [one for some in mine.values() for one in some],
-            *_given(reader, [only] if only else envs),
-        ]:
+        for given in [self._mine, *(some for some in others if some and _who(some[0]) not in without)]:
             runs.setdefault(tuple(SlsRef(one.env, one.sls) for one in given), given)
         runs.pop((), None)
-        self._has_top = bool(runs)
+        self._seen.has_top = self._seen.has_top or bool(runs)
         for refs, given in runs.items():
-            self._named.update(one for ref in refs for one in expand(ref, self.loader.names))
+            self._seen.named.update(one for ref in refs for one in expand(ref, self.loader.names))
             self.loader.asked = {SlsRef(one.env, one.sls): one for one in given}
             self._unit(list(refs))
         self.loader.asked = {}
@@ -132,7 +194,7 @@ class Walk:
             delays=delays,
             elsewhere=lambda id_: delays.inside(id_) or self.loader.declares(id_, refs[0].env),
         )
-        self._covered |= self.loader.used
+        self.covered |= self.loader.used
         self.found.take(found, without=_FOLLOWING if self.loader.is_broken else ())
         self._add(plan.chunks, delays)
 
@@ -141,8 +203,8 @@ class Walk:
         self.units.append(unit)
         for target in [target for chunk in chunks for target in chunk.delayed]:
             self._frame(target, delays)
-        self._blocks.defined |= delays.defined
-        self._blocks.called |= delays.called
+        self._seen.blocks.defined |= delays.defined
+        self._seen.blocks.called |= delays.called
 
     # -- what is rendered later ------------------------------------------------------------------------
 
@@ -150,7 +212,7 @@ class Walk:
         """One that asks for nothing that the run brings is rendered and compiled; of any other, only the
         template is read."""
         if target.kind == "sls":
-            self._named.add(SlsRef(target.definition[0].rstrip(":"), target.name))
+            self._seen.named.add(SlsRef(target.definition[0].rstrip(":"), target.name))
         if target.definition in self._frames or (target.block and target.block.call):
             return
         self._frames.add(target.definition)
@@ -186,10 +248,17 @@ class Walk:
 
     def _tell_unrendered(self) -> None:
         """What only a delayed entry names may need what that entry gives it; it was rendered with that."""
-        delayed = {ref for ref in self._named if (f"{ref.env}:", ref.name) in self._frames} - self._covered
+        delayed = {
+            ref for ref in self._seen.named if (f"{ref.env}:", ref.name) in self._frames
+        } - self.covered
+        looked = self._looked | self.covered
         for ref, problem in self.loader.problems.items():
-            if ref not in delayed and ref not in self._late:
+            if ref in looked and ref not in delayed and ref not in self._late:
                 self.found.add(problem.diagnostics)
+
+
+def _who(given: Assigned) -> Who:
+    return given.target.section, given.target.expression
 
 
 def _given(reader: TopReader, envs: Sequence[str]) -> Iterator[list[Assigned]]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from saltern.language.delayed import Block
 from saltern.language.high import Declaration, Include
+from saltern.language.requisites import ADDING
 from saltern.language.source import Mark, SlsRef
 from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Findings
@@ -114,6 +115,22 @@ def id_in_two_files(survey: Survey, found: Findings) -> None:
                     fix="rename one of them",
                     also=(("also in", known.origin.mark((known.id,))),),
                 )
+
+
+def argument_twice(survey: Survey, found: Findings) -> None:
+    """As it is written: an ``extend`` of another file replaces, and means to."""
+    for ref in survey.refs:
+        file = survey.loader.file(ref)
+        for declared in file.declarations if file else ():
+            keys = [key for item in declared.items if isinstance(item, dict) for key in item]
+            for key in dict.fromkeys(keys) if len(set(keys)) < len(keys) else ():
+                if keys.count(key) > 1 and key not in ADDING:
+                    found.warn(
+                        "argument-twice",
+                        f"{declared.id!r} is given {key!r} more than once; only the last one counts",
+                        where=declared.mark(key),
+                        fix="keep one of them",
+                    )
 
 
 def delayed_unused(survey: Survey, found: Findings) -> None:

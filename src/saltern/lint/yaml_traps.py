@@ -15,13 +15,21 @@ _MODES = re.compile(r"\w*mode|umask")
 _TEXTS = {"name", "hostname", "user", "group", "owner", "runas", "password", "comment"}
 _TEXTS |= {"version", "release", "channel", "rev", "branch", "tag"}
 _SECRET = re.compile(
-    r"^[ ]*- +(?P<key>(?:\w+_)?(?:password|passwd|secret|token|api_key|passphrase)):[ ]+(?P<value>\S.*)$"
+    r"^[ ]*- +(?P<key>(?:\w+_)?(?:password|passwd|secret|token|api_key|passphrase)):[ ]+(?P<value>\S.*)$",
+    re.MULTILINE,
 )
 _NO_SECRET = re.compile(
     r"['\"]?(?:\{|\$|[!*x]['\"]?$|salt://|__slot__|None|null|~|true|false)", re.IGNORECASE
 )
 _JINJA = re.compile(r"\{\{|\{%")
 _OPEN_VALUE = re.compile(r"^[ ]*(?:- +)*(?:[\w.-]+:[ ]+)?(?P<tag>\{\{.*)$")
+# What a text has to have for a rule to look at its lines: most have nothing, and are done with one search.
+_SOME_OCTAL = re.compile(r"(?:mode|umask):[ ]+0o?[0-7]{3}")
+_SOME_TEXT = re.compile(
+    rf"\b(?:{'|'.join(sorted(_TEXTS))}):[ ]+(?:[^\sA-Za-z'\"/{{\[]|(?:y|n|yes|no|true|false|on|off|null)\b)",
+    re.IGNORECASE,
+)
+_SOME_COMMENT = re.compile(r"^[ \t]*#.*\{[{%]", re.MULTILINE)
 ENCODING = re.compile(
     r"\|\s*(?:tojson|json|json_encode_dict|json_encode_list|json_encode|yaml_encode|yaml_dquote|yaml_squote|yaml"
     r"|int|float|length|count|to_bool|indent)\b"
@@ -29,7 +37,7 @@ ENCODING = re.compile(
 
 
 def unquoted_octal(page: Page, found: Findings) -> None:
-    if "mode" not in page.text and "umask" not in page.text:
+    if not _SOME_OCTAL.search(page.text):
         return
     for line, value in page.values:
         if value["key"] and _MODES.fullmatch(value["key"]) and _OCTAL.fullmatch(value["value"]):
@@ -47,6 +55,8 @@ def base_sixty(page: Page, found: Findings) -> None:
 
 
 def unquoted_text(page: Page, found: Findings) -> None:
+    if not _SOME_TEXT.search(page.text):
+        return
     for line, value in page.values:
         text = value["value"]
         if value["key"] not in _TEXTS or _SIXTIES.fullmatch(text):
@@ -66,6 +76,8 @@ def _told(code: str, what: str, page: Page, line: Line, value: re.Match[str], fo
 
 
 def literal_secret(page: Page, found: Findings) -> None:
+    if not _SECRET.search(page.text):
+        return
     for line in page.yaml():
         secret = _SECRET.match(line.text)
         if secret and not _NO_SECRET.match(secret["value"]):
@@ -78,7 +90,7 @@ def literal_secret(page: Page, found: Findings) -> None:
 
 
 def jinja_in_comment(page: Page, found: Findings) -> None:
-    if not page.is_jinja:
+    if not page.is_jinja or not _SOME_COMMENT.search(page.text):
         return
     for line in page.lines:
         tag = _JINJA.search(line.text) if line.kind == "comment" else None

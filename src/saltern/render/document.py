@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 from msgspec import Struct, field
 
@@ -12,6 +14,10 @@ from saltern.language.source import Mark, Path, SlsRef
 SMALL = 4096  # characters
 LineMap = Callable[[], list[int]]
 Finder = Callable[[str, Path], tuple[int, int]]
+
+
+_DECLARES = r"""(?P<quote>['"]?)(?P<id>[^\s#'"-].*?)(?P=quote)\s*:(?=\s|$)"""
+_EXPRESSION = r"\{\{.*?\}\}"
 
 
 class Rendered(Struct):
@@ -122,10 +128,42 @@ def place(
 
 
 def find_word(text: str, path: Path) -> tuple[int, int]:
-    """Where data has no lines of its own (``#!py``, TOML): the first place that spells the ID."""
-    for word in path[:1]:
-        for number, line in enumerate(text.splitlines(), 1):
-            column = line.find(str(word))
-            if column >= 0:
-                return number, column + 1
+    """Where data has no lines of its own (``#!py``, TOML, a journal): the line that declares the ID, as it is
+    or in a template, or else the first place that spells it."""
+    for word in map(str, path[:1]):
+        line = _declaring(text, word)
+        if line:
+            return line, 1
+        at = text.find(word)
+        if at >= 0:
+            before = text[:at].splitlines(keepends=True) or [""]
+            fresh = before[-1].endswith("\n")
+            return (len(before) + 1, 1) if fresh else (len(before), len(before[-1]) + 1)
     return 0, 0
+
+
+def _declaring(text: str, word: str) -> int:
+    """The line that can only be meant; 0 if there is none, or several are as good."""
+    exact, templates = _declarations(text)
+    if word in exact:
+        return exact[word]
+    likely: dict[int, list[int]] = {}
+    for number, literals in templates:
+        if re.fullmatch(".*".join(map(re.escape, literals)), word):
+            likely.setdefault(sum(map(len, literals)), []).append(number)
+    best = likely[max(likely)] if likely else []
+    return best[0] if len(best) == 1 else 0
+
+
+@lru_cache(maxsize=64)
+def _declarations(text: str) -> tuple[dict[str, int], list[tuple[int, list[str]]]]:
+    """The lines that begin with an ID; and those with a template in it, by what is around that."""
+    exact: dict[str, int] = {}
+    templates: list[tuple[int, list[str]]] = []
+    for number, row in enumerate(text.splitlines(), 1):
+        found = re.match(_DECLARES, row)
+        if found and "{{" in found["id"]:
+            templates.append((number, re.split(_EXPRESSION, found["id"])))
+        elif found:
+            exact.setdefault(found["id"], number)
+    return exact, templates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
 
 from msgspec import Struct
@@ -155,6 +155,20 @@ class Renderers:
         stages, text = self._stages(text, job, default)
         if stages and stages[0].name == "jinja":
             self._jinja.compiles(text, env=job.env, name=job.name, file=job.file)
+
+    def ahead(self, sources: Iterable[SlsSource]) -> None:
+        """Compile the templates of many files at once, for they are rendered soon. Mistakes are not told."""
+        texts: list[tuple[str, str, str, str]] = []
+        for source in sources:
+            job = self._job(source, {}, source.path)
+            try:
+                text = _cut(source.text, job)[0] if MARKER in source.text else source.text
+                stages, text = self._stages(text, job)
+            except CompileError:
+                continue
+            if stages and stages[0].name == "jinja":
+                texts.append((text, job.env, job.name, job.file))
+        self._jinja.ahead(texts)
 
     def allowed(self, values: Mapping[str, object]) -> dict[str, object]:
         """Without the names that every template has."""

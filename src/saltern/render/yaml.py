@@ -314,25 +314,6 @@ def _problem(code: str, what: str, event: Any, fix: str = "") -> YamlProblem:
     return YamlProblem(code, what, mark.line + 1, mark.column + 1, fix)
 
 
-_HINTS = (
-    (
-        "mapping values are not allowed",
-        "a ':' too many, or a key indented too far; quote values that hold ': '",
-    ),
-    (
-        "found character that cannot start any token",
-        "tabs may not indent; a value that starts with '%', '@' or '`' needs quotes",
-    ),
-    ("found unexpected end of stream", "a quote or bracket is not closed"),
-    ("found unexpected document indicator", "a quote is not closed"),
-    ("did not find expected key", "check the indentation, and that every quote is closed"),
-    ("did not find expected ',' or", "a '[' or '{' is not closed"),
-    ("could not find expected ':'", "a key without its ':'"),
-    ("did not find expected '-' indicator", "check the indentation of this list"),
-    ("did not find expected node content", "a '[' or '{' is not closed"),
-)
-
-
 _OPENED = ("a quoted scalar", "a flow sequence", "a flow mapping")
 
 
@@ -346,11 +327,13 @@ def _syntax_problem(problem: yaml.MarkedYAMLError, text: str) -> YamlProblem:
         mark = problem.context_mark
     elif problem.context and problem.context_mark and mark and problem.context_mark.line != mark.line:
         what += f" ({problem.context}, which starts at line {problem.context_mark.line + 1})"
-    line = mark.line + 1 if mark else text.count("\n") + 1
-    column = mark.column + 1 if mark else 1
-    fix = next((hint for start, hint in _HINTS if start in said), "")
     last = text.count("\n") + (0 if text.endswith("\n") else 1)
-    return YamlProblem("yaml-syntax", what, max(min(line, last), 1), column, fix)
+    line = mark.line + 1 if mark else last + 1
+    column = mark.column + 1 if mark else 1
+    from saltern.render.yaml_hints import hint
+
+    fix, (line, column) = hint(said, text, (max(min(line, last), 1), column))
+    return YamlProblem("yaml-syntax", what, line, column, fix)
 
 
 def parse(text: str, name: str = "<text>", limits: Limits = USUAL) -> object:

@@ -38,11 +38,21 @@ class SlsSource(Struct, frozen=True):
 
 
 class Tree:
-    """Finds files. Reads no file but the one asked for, and keeps no listings."""
+    """Finds files. Reads no file but the one asked for, and keeps no listings.
 
-    def __init__(self, roots: Mapping[str, Sequence[str]], *, max_size: int = 10 * 1024 * 1024) -> None:
+    ``texts`` are texts by path that win over those on disk: what an editor has not saved yet.
+    """
+
+    def __init__(
+        self,
+        roots: Mapping[str, Sequence[str]],
+        *,
+        max_size: int = 10 * 1024 * 1024,
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
         self._roots = {env: list(dirs) for env, dirs in roots.items()}
         self._max_size = max_size
+        self._texts = texts or {}
 
     def environments(self) -> list[str]:
         """``base`` first, then the others as configured."""
@@ -126,6 +136,8 @@ class Tree:
 
     def text(self, path: str) -> str | None:
         """What the file holds, or None if there is no such file. Raises for what cannot be text."""
+        if self._texts and path in self._texts:
+            return self._texts[path]
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):

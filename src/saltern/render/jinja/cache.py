@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import jinja2
 from jinja2.bccache import Bucket, BytecodeCache
 
+from saltern.render.jinja.bulk import Bulk
+
 if TYPE_CHECKING:
     from saltern.render.jinja.environment import Environment
 
@@ -40,6 +42,15 @@ def _compiled(environment: Environment, text: str, name: str, file: str, part: s
         return environment.compile(start, name, file)
 
 
+def code_for(environment: Environment, text: str, name: str, file: str) -> bytes:
+    """A whole template's code as the cache keeps it."""
+    cache = environment.bytecode_cache
+    assert cache is not None
+    bucket = Bucket(environment, cache.get_cache_key(name, file), cache.get_source_checksum(text))
+    bucket.code = environment.compile(text, name, file)
+    return bucket.bytecode_to_string()
+
+
 def bytecode(cachedir: str, options: object) -> BytecodeCache | None:
     """The cache below ``cachedir``, or None if that is not ours alone."""
     if not cachedir:
@@ -61,10 +72,15 @@ def bytecode(cachedir: str, options: object) -> BytecodeCache | None:
 
 
 class DiskCache(BytecodeCache):
-    """Compiled templates, one file each. A full or read-only disk costs speed, not the run."""
+    """Compiled templates, one file each. A full or read-only disk costs speed, not the run.
+
+    Those that were compiled in bulk are together in one file: it can take longer to make a thousand
+    files than to compile what is in them.
+    """
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._bulk: Bulk | None = None
 
     def load_bytecode(self, bucket: Bucket) -> None:
         try:
@@ -72,6 +88,10 @@ class DiskCache(BytecodeCache):
                 bucket.load_bytecode(file)
         except OSError:
             pass
+        if bucket.code is None and (kept := self.bulk.get(bucket.key)) is not None:
+            from io import BytesIO
+
+            bucket.load_bytecode(BytesIO(kept))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Written in place: half a file does not load, and is compiled again."""
@@ -80,3 +100,13 @@ class DiskCache(BytecodeCache):
                 bucket.write_bytecode(file)
         except OSError:
             pass
+
+    @property
+    def bulk(self) -> Bulk:
+        if self._bulk is None:
+            self._bulk = Bulk(f"{self._folder}/bulk")
+        return self._bulk
+
+    def has(self, key: str) -> bool:
+        """Whether there is something, be it of an older text."""
+        return key in self.bulk or os.path.exists(f"{self._folder}/{key}")

@@ -6,7 +6,7 @@ Importing Jinja costs as much as all the rest of a small run; a file without ``{
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from saltern.render.document import Rendered
@@ -35,6 +35,8 @@ class Jinja(Protocol):
     ) -> Rendered: ...
 
     def compiles(self, text: str, *, env: str, name: str, file: str) -> None: ...
+
+    def ahead(self, texts: Iterable[tuple[str, str, str, str]]) -> None: ...
 
 
 class JinjaDoor:
@@ -76,3 +78,11 @@ class JinjaDoor:
             if self._renderer is None:
                 self._renderer = self._make()
             self._renderer.compiles(text, env=env, name=name, file=file)
+
+    def ahead(self, texts: Iterable[tuple[str, str, str, str]]) -> None:
+        """Compile many templates at once, each a text, its saltenv, name and file; mistakes are not told."""
+        templates = [one for one in texts if any(marker in one[0] for marker in MARKERS)]
+        if templates:
+            if self._renderer is None:
+                self._renderer = self._make()
+            self._renderer.ahead(templates)

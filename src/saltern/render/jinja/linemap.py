@@ -59,18 +59,24 @@ class Pieces:
         return "".join(self.texts)
 
     def lines(self) -> list[int]:
-        """For each line of the text, the line of the template."""
+        """For each line of the text, the line of the template.
+
+        Text that stands in the template goes on from line to line; all that an expression printed, be it
+        a macro of many lines, comes from the line of the expression.
+        """
         result = [1]
         blank = True
         starts, python_lines = _table(self._code)
+        written = {text for text in self._code.co_consts if isinstance(text, str)} | {"\n"}
         for piece, stop in zip(self.texts, self._stops, strict=True):
             here = self._template.get_corresponding_lineno(python_lines[bisect_right(starts, stop) - 1])
             for offset, text in enumerate(piece.split("\n")):
+                line = here + offset if piece in written else here
                 if offset:
-                    result.append(here + offset)
+                    result.append(line)
                     blank = True
                 if blank and text.strip():
-                    result[-1] = here + offset
+                    result[-1] = line
                     blank = False
         return result
 

@@ -7,18 +7,19 @@ from types import TracebackType
 
 import jinja2
 from jinja2 import Template, TemplateNotFound
+from jinja2.utils import missing
 
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean, words_of
 from saltern.language.source import Mark
+from saltern.render.jinja.hints import failed_fix
 from saltern.render.jinja.linemap import TooLarge
 from saltern.render.tags import Misread
 
 TIME = "this template used {:g} s of CPU time and was stopped"
 TIME_FIX = "is there a loop that does not end? The limit is render_time_limit in the configuration"
 _UNDEFINED_FIX = "define it, or give it a default: {{ x | default('…') }}"
-
-
-_IN_MAPPING = "'dict object' has no attribute"
+_GRAIN_FIX = "ask with a default: grains.get('{}', '…')"
+_PILLAR_FIX = "give it to this machine in the pillar, or ask with a default: pillar.get('{}', '…')"
 
 
 def said(
@@ -28,20 +29,7 @@ def said(
     if isinstance(problem, Misread):
         return "template-data", str(problem.message), problem.fix
     if isinstance(problem, jinja2.UndefinedError):
-        text = str(problem.message)
-        if "Salt object' has no attribute" in text and hasattr(shared.get("salt"), "unknown"):
-            name = text.split("'")[-2]
-            return "template-function", f"no function is called {name!r}", str(shared["salt"].unknown(name))  # type: ignore[attr-defined]
-        if text.startswith(_IN_MAPPING):
-            key = text[len(_IN_MAPPING) :].strip()
-            return (
-                "template-undefined",
-                f"the mapping that is asked for {key} does not have it",
-                _UNDEFINED_FIX,
-            )
-        word = text.split("'")[1] if text.count("'") >= 2 else ""
-        hint = did_you_mean(word, [*values, *shared]) if text.endswith("is undefined") and word else ""
-        return "template-undefined", text, hint or _UNDEFINED_FIX
+        return _undefined(problem, values, shared)
     if isinstance(problem, TemplateNotFound):
         return (
             "template-not-found",
@@ -59,7 +47,48 @@ def said(
     if isinstance(problem, KeyError):
         text = f"there is no key {problem}"
     told = isinstance(problem, jinja2.TemplateError) or name == "BadArgument"
-    return "template-failed", text if told else f"{text} ({name})", ""
+    return "template-failed", text if told else f"{text} ({name})", failed_fix(text)
+
+
+def _undefined(
+    problem: jinja2.UndefinedError, values: Mapping[str, object], shared: Mapping[str, object]
+) -> tuple[str, str, str]:
+    text = str(problem.message)
+    owner, name = _asked(problem)
+    function = f"{owner}.{name}" if type(owner).__name__ == "Namespace" else name
+    if type(owner).__name__ in ("Salt", "Namespace") and hasattr(shared.get("salt"), "unknown"):
+        why = str(shared["salt"].unknown(function))  # type: ignore[attr-defined]
+        return "template-function", f"no function is called {function!r}", why
+    if name and owner is shared.get("grains"):
+        names = owner.known() if hasattr(owner, "known") else []
+        return (
+            "template-undefined",
+            f"there is no grain {name!r}",
+            did_you_mean(name, names) or _GRAIN_FIX.format(name),
+        )
+    if name and owner is shared.get("pillar") and isinstance(owner, Mapping):
+        return "template-undefined", f"the pillar has no {name!r}", _pillar_fix(name, owner)
+    if name and isinstance(owner, Mapping):
+        what = f"the mapping that is asked for {name!r} does not have it"
+        return "template-undefined", what, did_you_mean(name, map(str, owner)) or _UNDEFINED_FIX
+    word = text.split("'")[1] if text.count("'") >= 2 else ""
+    hint = did_you_mean(word, [*values, *shared]) if text.endswith("is undefined") and word else ""
+    return "template-undefined", text, hint or _UNDEFINED_FIX
+
+
+def _pillar_fix(name: str, pillar: Mapping[str, object]) -> str:
+    return did_you_mean(name, map(str, pillar)) or _PILLAR_FIX.format(name)
+
+
+def _asked(problem: jinja2.UndefinedError) -> tuple[object, str]:
+    """Who was asked for a name and did not have it, which only Jinja's own frame knows."""
+    trace = problem.__traceback__
+    while trace is not None:
+        one = trace.tb_frame.f_locals.get("self")
+        if isinstance(one, jinja2.Undefined) and one._undefined_obj is not missing:
+            return one._undefined_obj, str(one._undefined_name)
+        trace = trace.tb_next
+    return None, ""
 
 
 def told(
@@ -86,10 +115,3 @@ def _template_lines(trace: TracebackType | None) -> list[Mark]:
                 marks.append(mark)
         trace = trace.tb_next
     return marks
-
-
-def unknown_name_fix(message: str, environment: jinja2.Environment) -> str:
-    for kind, known in (("No filter named", environment.filters), ("No test named", environment.tests)):
-        if message.startswith(kind):
-            return did_you_mean(message.split("'")[1], known)
-    return ""

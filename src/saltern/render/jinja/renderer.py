@@ -6,7 +6,7 @@ A template can neither run for ever nor grow without bounds.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from jinja2 import Template, TemplateSyntaxError
@@ -16,8 +16,9 @@ from saltern.language.source import Mark
 from saltern.render.jinja.cache import bytecode, compiled
 from saltern.render.jinja.environment import Environment, TreeLoader, place_names
 from saltern.render.jinja.header import header
+from saltern.render.jinja.hints import syntax_fix
 from saltern.render.jinja.linemap import Pieces
-from saltern.render.jinja.problems import TIME, TIME_FIX, said, told, unknown_name_fix
+from saltern.render.jinja.problems import TIME, TIME_FIX, said, told
 from saltern.render.tags import Misread
 from saltern.render.watchdog import TimeIsUp, limited
 from saltern.sources.tree import Tree
@@ -100,6 +101,20 @@ class JinjaRenderer:
         except TemplateSyntaxError as problem:
             raise _misspelt(problem, file, environment) from None
 
+    def ahead(self, texts: Iterable[tuple[str, str, str, str]]) -> None:
+        """Compile many templates now, each a text, its saltenv, name and file: they are rendered soon."""
+        from saltern.render.jinja.ahead import Template as Ahead
+        from saltern.render.jinja.ahead import compile_ahead
+
+        work = []
+        for whole, env, name, file in texts:
+            given, text = header(whole)
+            try:
+                work.append(Ahead(self._environment(env, "sls", given), text, name, file))
+            except CompileError:
+                continue  # told when it is rendered
+        compile_ahead(work, self._seconds)
+
     def _template(
         self, environment: Environment, text: str, name: str, file: str, part: str = ""
     ) -> Template:
@@ -134,5 +149,5 @@ class JinjaRenderer:
 
 def _misspelt(problem: TemplateSyntaxError, file: str, environment: Environment) -> CompileError:
     where = Mark(problem.filename or file, problem.lineno)
-    fix = unknown_name_fix(str(problem.message), environment)
+    fix = syntax_fix(str(problem.message), environment.filters, environment.tests)
     return CompileError(Diagnostic(code="template-syntax", what=str(problem.message), where=where, fix=fix))

@@ -1,0 +1,2 @@
+database:
+  directory: /srv/data

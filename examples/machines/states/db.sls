@@ -1,0 +1,3 @@
+{{ pillar['database']['directory'] }}:
+  file.directory:
+    - makedirs: true

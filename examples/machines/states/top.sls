@@ -1,0 +1,6 @@
+base:
+  'web*':
+    - web
+  'role:database':
+    - match: grain
+    - db

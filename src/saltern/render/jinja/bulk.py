@@ -1,0 +1,73 @@
+"""Many compiled templates in one file: a table of their places, then one after the other.
+
+It is as trusted as the directory it lies in. Whatever is wrong with it, nothing is found in it.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+from collections.abc import Mapping
+
+_START = b"saltern\x01"
+_SIZE = 8  # bytes, for the length of the table
+MOST = 64 * 1024 * 1024  # a file that has grown beyond this is begun anew
+
+
+class Bulk:
+    """Read when it is first asked."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._table: dict[str, tuple[int, int]] | None = None  # key → where it begins and ends
+        self._pieces: memoryview = memoryview(b"")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known()
+
+    def get(self, key: str) -> bytes | None:
+        place = self._known().get(key)
+        return None if place is None else bytes(self._pieces[place[0] : place[1]])
+
+    def add(self, new: Mapping[str, bytes]) -> None:
+        """Replaced as a whole, so that whoever reads the old one still can."""
+        known = self._known()
+        kept = known if len(self._pieces) <= MOST else {}
+        pieces = {key: self.get(key) or b"" for key in kept if key not in new} | dict(new)
+        own = f"{self._path}.{os.getpid()}"
+        try:
+            with open(own, "wb") as file:
+                file.write(_packed(pieces))
+            os.replace(own, self._path)
+        except OSError:
+            return
+        self._table = None
+
+    def _known(self) -> dict[str, tuple[int, int]]:
+        if self._table is None:
+            self._table, self._pieces = _read(self._path)
+        return self._table
+
+
+def _packed(pieces: Mapping[str, bytes]) -> bytes:
+    table: dict[str, tuple[int, int]] = {}
+    end = 0
+    for key, piece in pieces.items():
+        table[key] = (end, end := end + len(piece))
+    head = marshal.dumps(table)
+    return b"".join([_START, len(head).to_bytes(_SIZE, "little"), head, *pieces.values()])
+
+
+def _read(path: str) -> tuple[dict[str, tuple[int, int]], memoryview]:
+    """Not copied: most runs want few of them."""
+    try:
+        with open(path, "rb") as file:
+            from mmap import ACCESS_READ, mmap
+
+            whole = memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+        start = len(_START) + _SIZE
+        size = int.from_bytes(whole[len(_START) : start], "little")
+        table = marshal.loads(whole[start : start + size]) if whole[: len(_START)] == _START else {}
+    except (OSError, EOFError, ValueError, TypeError):
+        return {}, memoryview(b"")
+    return table, whole[start + size :]
