@@ -6,12 +6,13 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.saltern-installed
 SALT := build/salt/.installed
 ENGINES := build/engines/.installed
+VM := build/vm/.fetched
 
 # Without compiled files on disk every start would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup salt engines machine demo test check bench docs examples format lock clean
+.PHONY: help setup salt engines machine vm demo test check bench docs examples format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +42,12 @@ demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, rea
 machine: $(STAMP) ## install the Debian packages that tests use, as root; MACHINE=no leaves that out
 	@$(PY) -m tools.machine
 
-test: $(STAMP) $(SALT) $(ENGINES) machine ## run all tests
+vm: $(VM) ## fetch a kernel into build/vm, for the test that boots a virtual machine
+
+$(VM): tools/vm.py | $(STAMP) machine
+	@$(PY) -m tools.vm
+
+test: $(STAMP) $(SALT) $(ENGINES) machine $(VM) ## run all tests
 	$(PY) -m pytest -n 2
 
 check: $(STAMP) ## format, lint, types, import contracts, generated pages

@@ -15,6 +15,8 @@ from saltern.inside import equipped
 from saltern.journal.fold import RunState
 from saltern.journal.runs import RESUMABLE, Runs
 from saltern.system import faults, reboot
+from saltern.system.power import Pending
+from saltern.system.reboot import GOES_DOWN
 
 KILLED, DOWN, RAISED = 137, 99, 70
 OWN = ("barrier.", "reboot.", "update.")
@@ -54,16 +56,35 @@ class Machine:
     def identity(self) -> dict[str, str]:
         return {"boot_id": f"boot {self.boots}", "pid1": "", "nonce": ""}
 
-    def arm(self, notice: float = 0.0) -> None:
+    def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
         self.notices.append(notice)
-        if not self.stubborn:
-            self._armed.touch()
+        if force or not self.stubborn:
+            self._armed.write_text("reboot" if notice else "")
+
+    def pending(self) -> Pending | None:
+        """One with a notice waits, and can be called off."""
+        word = self._armed.read_text() if self.armed else ""
+        return Pending(mode=word) if word else None
+
+    def schedule(self, mode: str) -> None:
+        """Somebody else does."""
+        self._armed.write_text(mode)
+
+    def call_off(self) -> str:
+        if self.pending() is None:
+            return GOES_DOWN
+        self._armed.unlink()
+        return ""
+
+    def power(self, word: str, at: object = None) -> str:
+        (self.place / "power").write_text(f"{word} {at}")
+        return ""
 
     def tick(self) -> float:
         return time.monotonic() + self.waited
 
     def wait(self, seconds: float) -> None:
-        if self.armed:
+        if self.armed and self.pending() is None:
             os._exit(DOWN)
         self.waited += seconds
 

@@ -43,6 +43,15 @@ def test_it_is_armed_once_a_minute_until_the_deadline() -> None:
     assert decide_reboot(barrier(), BEFORE, 1100.0, 1000.0) is Decision.FAILED
 
 
+def test_a_machine_that_may_be_forced_is_forced_once_after_the_deadline() -> None:
+    ask = {"notice": 0.0, "start_deadline": 100.0, "force": True}
+    forced = [{"tick": 1000.0}, {"tick": 1100.0, "forced": True}]
+    assert decide_reboot(barrier(ask=ask), BEFORE, 1099.0, 1000.0) is Decision.ARM
+    assert decide_reboot(barrier(ask=ask), BEFORE, 1100.0, 1000.0) is Decision.FORCE
+    assert decide_reboot(barrier(ask=ask, armed=forced), BEFORE, 1159.0, 1000.0) is Decision.WAIT
+    assert decide_reboot(barrier(ask=ask, armed=forced), BEFORE, 1160.0, 1000.0) is Decision.FAILED
+
+
 def test_the_notice_comes_before_the_deadline() -> None:
     body = barrier(ask={"notice": 300.0, "start_deadline": 100.0})
     assert decide_reboot(body, BEFORE, 1300.0, 1000.0) is Decision.WAIT

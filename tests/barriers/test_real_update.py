@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from tests.barriers.wheels import build, make_slot, pack_dependencies
+from tests.barriers.builds import BROKEN, HANGING, NEW, OLD
+from tests.barriers.wheels import make_slot
 
-OLD, NEW, BROKEN, HANGING = "9.0.1", "9.0.2", "9.0.3", "9.0.4"
 TREE = """
 before:
   cmd.run:
@@ -37,30 +36,6 @@ whatever:
   cmd.run:
     - name: echo whatever $(readlink {place}/opt/current) >> {place}/log
 """
-
-
-def _ends(package: Path) -> None:
-    """It starts and reads journals, and dies when it is to go on."""
-    (package / "cli" / "resume.py").write_text("raise SystemExit('no')\n")
-
-
-def _hangs(package: Path) -> None:
-    (package / "cli" / "resume.py").write_text("import time\ntime.sleep(1000)\n")
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("wheels")
-    spoilt: Mapping[str, Callable[[Path], None] | None] = {
-        OLD: None,
-        NEW: None,
-        BROKEN: _ends,
-        HANGING: _hangs,
-    }
-    for version, spoil in spoilt.items():
-        build(place, version, spoil)
-    pack_dependencies(place)
-    return place
 
 
 class Site:

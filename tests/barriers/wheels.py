@@ -44,11 +44,12 @@ def pack_dependencies(place: Path) -> None:
 
 def make_slot(root: Path, wheels: Path, version: str) -> Path:
     """The program as it was installed once, in slot a and current; its Python."""
-    slot = root / "slots" / "a"
-    slot.parent.mkdir(parents=True)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(slot)], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", str(slot / "bin/python"), "install", "--quiet"]
-    words = ["--no-index", "--find-links", str(wheels), f"saltern=={version}"]
-    subprocess.run([*pip, *words], check=True, capture_output=True)
+    made = wheels / f"slot-{version}"
+    if not made.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
+        pip = [sys.executable, "-m", "pip", "--python", str(made / "bin/python"), "install", "--quiet"]
+        words = ["--no-index", "--find-links", str(wheels), f"saltern=={version}"]
+        subprocess.run([*pip, *words], check=True, capture_output=True)
+    shutil.copytree(made, root / "slots" / "a", symlinks=True)
     (root / "current").symlink_to("slots/a")
     return root / "current/bin/python"

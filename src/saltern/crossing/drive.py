@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from saltern.config.settings import Settings
 from saltern.crossing.records import Body, opened, write
@@ -15,6 +15,7 @@ from saltern.journal.runs import Runs
 from saltern.runtime.barriers import REBOOTING, UPDATING
 from saltern.system import reboot
 from saltern.system.faults import point
+from saltern.system.signals import was_terminated
 
 LOOK = 1.0  # seconds between two looks at a machine that is to go down
 
@@ -31,15 +32,25 @@ def leave(runs: Runs, jid: str, stopped: str, settings: Settings) -> None:
             _arm(runs, jid, state, asked, settings)
 
 
-def over(runs: Runs, jid: str, settings: Settings, onward: Sequence[str]) -> RunState:
+def over(
+    runs: Runs, jid: str, settings: Settings, onward: Sequence[str], ends: Callable[[], bool] | None = None
+) -> RunState:
     """Come to the other side of what is open; what the journal says then.
 
     It waits for a machine that has not gone down yet, at most until the deadline. ``onward`` are words for
-    the command line of the build that takes over.
+    the command line of the build that takes over. Once ``ends`` is true it waits no longer, as if a user had
+    interrupted it: the reboot is called off if it can be, and ``KeyboardInterrupt`` is raised.
     """
     state = runs.state(jid)
     if opened(state, "reboot"):
-        state = _rebooted(runs, jid, settings)
+        try:
+            state = _rebooted(runs, jid, settings, ends or (lambda: False))
+        except KeyboardInterrupt:
+            if not was_terminated():  # whoever ends processes may be the shutdown that we wait for
+                from saltern.crossing.calling_off import interrupted
+
+                interrupted(runs, jid, settings)
+            raise
     if opened(state, "update"):
         from saltern.crossing.takeover import taken_over
 
@@ -47,8 +58,8 @@ def over(runs: Runs, jid: str, settings: Settings, onward: Sequence[str]) -> Run
     return state
 
 
-def _rebooted(runs: Runs, jid: str, settings: Settings) -> RunState:
-    machine = reboot.current(settings.reboot_command)
+def _rebooted(runs: Runs, jid: str, settings: Settings, ends: Callable[[], bool]) -> RunState:
+    machine = reboot.current(settings.reboot_command, settings.reboot_cancel_command)
     since = machine.tick()
     state = runs.state(jid)
     while asked := opened(state, "reboot"):
@@ -59,8 +70,10 @@ def _rebooted(runs: Runs, jid: str, settings: Settings) -> RunState:
             late = start_deadline(asked[-1])
             why = f"the machine has not gone down within {late:g} seconds after it was asked to reboot"
             state = _closed(runs, jid, state, why, machine.identity())
-        elif decision is Decision.ARM:
-            state = _arm(runs, jid, state, asked, settings)
+        elif decision in (Decision.ARM, Decision.FORCE):
+            state = _arm(runs, jid, state, asked, settings, force=decision is Decision.FORCE)
+        elif ends():
+            raise KeyboardInterrupt
         else:
             machine.wait(LOOK)
     return state
@@ -73,16 +86,18 @@ def _closed(runs: Runs, jid: str, state: RunState, why: str, now: dict[str, str]
     return state
 
 
-def _arm(runs: Runs, jid: str, state: RunState, asked: list[Body], settings: Settings) -> RunState:
+def _arm(
+    runs: Runs, jid: str, state: RunState, asked: list[Body], settings: Settings, *, force: bool = False
+) -> RunState:
     """A notice is counted from when the reboot was asked for first. Several who ask are one reboot."""
-    machine = reboot.current(settings.reboot_command)
+    machine = reboot.current(settings.reboot_command, settings.reboot_cancel_command)
     tick = machine.tick()
     left = [seconds(body, "notice") - max(0.0, tick - body["tick"]) for body in asked]
     point("reboot.arming")
-    state = write(runs, jid, state, "armed", {"kind": "reboot", "tick": tick})
+    state = write(runs, jid, state, "armed", {"kind": "reboot", "tick": tick, "forced": force})
     point("reboot.arm")
     try:
-        machine.arm(max(0.0, *left))
+        machine.arm(max(0.0, *left), force=force)
     except OSError as problem:
         return _closed(runs, jid, state, f"the machine cannot be rebooted: {problem}", machine.identity())
     point("reboot.armed")

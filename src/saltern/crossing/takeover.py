@@ -18,6 +18,7 @@ from saltern.journal.fold import RunState
 from saltern.journal.runs import Runs
 from saltern.system import slots
 from saltern.system.faults import point
+from saltern.system.own_files import were_replaced
 
 MOST_TRIES = 3
 
@@ -32,9 +33,11 @@ def switch(runs: Runs, jid: str) -> RunState:
     body = open_update(state)
     if body is None:
         return state
-    root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
     point("update.arming")
     state = write(runs, jid, state, "armed", {"kind": "update", "pid": os.getpid()})
+    if body["ask"].get("in_place"):  # what was there before is gone: nothing to switch, nothing to go back to
+        return state
+    root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
     slots.mark(root, slots.UPDATING, jid)
     point("update.marked")
     if slots.in_use(root) != slot:
@@ -56,6 +59,8 @@ def taken_over(runs: Runs, jid: str, onward: Sequence[str]) -> RunState:
     body = open_update(state)
     if body is None:
         return state
+    if body["ask"].get("in_place"):
+        return _replaced(runs, jid, body, onward)
     root, slot = str(body["ask"]["slots"]), str(body["ask"]["slot"])
     failure = slots.marked(root, slots.ROLLED_BACK)
     if failure is not None and failure.jid == jid:
@@ -66,8 +71,19 @@ def taken_over(runs: Runs, jid: str, onward: Sequence[str]) -> RunState:
         if len(body["armed"]) >= MOST_TRIES:
             return _given_up(runs, jid, state, root, f"the new build was started {MOST_TRIES} times in vain")
         state = switch(runs, jid)
-    problem = _become(root, jid, onward)
+    problem = _become(slots.python_of(root), jid, onward)
     return _given_up(runs, jid, state, root, problem)
+
+
+def _replaced(runs: Runs, jid: str, body: Body, onward: Sequence[str]) -> RunState:
+    """The files were replaced under the process that asked. Whoever has read what is there now is proof."""
+    if not were_replaced():
+        return _closed(runs, jid, runs.state(jid), "", "")
+    if len(body["armed"]) >= MOST_TRIES:
+        why = f"the new build was started {MOST_TRIES} times in vain"
+        return _closed(runs, jid, runs.state(jid), "", why)
+    switch(runs, jid)
+    return _closed(runs, jid, runs.state(jid), "", _become(sys.executable, jid, onward))
 
 
 def _is_ours(body: Body, root: str, slot: str) -> bool:
@@ -75,9 +91,8 @@ def _is_ours(body: Body, root: str, slot: str) -> bool:
     return bool(body["armed"]) and body["armed"][-1]["pid"] == os.getpid() and slots.in_use(root) == slot
 
 
-def _become(root: str, jid: str, onward: Sequence[str]) -> str:
+def _become(python: str, jid: str, onward: Sequence[str]) -> str:
     """This process is the new program from here on; why not, if it cannot even be started."""
-    python = slots.python_of(root)
     env = {name: value for name, value in os.environ.items() if name != WITHIN}
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -100,7 +115,8 @@ def _closed(runs: Runs, jid: str, state: RunState, root: str, why: str) -> RunSt
     now = {"version": saltern.__version__, "prefix": sys.prefix}
     state = write(runs, jid, state, "crossed", {"kind": "update", "why": why, "now": now})
     point("update.crossed")
-    slots.unmark(root)
+    if root:
+        slots.unmark(root)
     return state
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from saltern.runtime.barriers import Crossing
 
 Emit = Callable[[SubResult], None]
+INSTALLERS = frozenset({"pkg", "pip", "virtualenv"})  # what they install may be this program
 NOT_RUN = 127  # what a shell says of a command it cannot start
 
 
@@ -39,7 +40,12 @@ class ModuleCaller:
         function = self._registry.state(chunk.state, chunk.fun)
         if function is None:
             return not_called(self._unknown(chunk, chunk.fun))
-        return self._called(function, chunk, args, test=test, emit=emit)
+        result = self._called(function, chunk, args, test=test, emit=emit)
+        if chunk.state in INSTALLERS and result.changes and not test:
+            from saltern.modules.builds.underneath import going_on_with_it
+
+            return going_on_with_it(result)
+        return result
 
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
         function = self._registry.companion(chunk.state, "mod_watch")

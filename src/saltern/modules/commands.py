@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from saltern.modules.context import Context
 from saltern.modules.params import BadArgument
+from saltern.system.host import kept
 
 Command = str | Sequence[str]
 
@@ -56,6 +57,7 @@ class Options(Struct, frozen=True, kw_only=True):
     reset_system_locale: bool = True
     root: str | None = None
     bg: bool = False
+    kept: bool = True  # it outlives us, where a run is written down
 
 
 class Done(Struct, frozen=True, kw_only=True):
@@ -67,6 +69,7 @@ class Done(Struct, frozen=True, kw_only=True):
     stderr: str = ""
     timed_out: bool = False
     started: bool = True
+    lost: bool = False
 
     def asdict(self) -> dict[str, object]:
         return {"pid": self.pid, "retcode": self.retcode, "stdout": self.stdout, "stderr": self.stderr}
@@ -83,7 +86,8 @@ def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
         command = words(command)
     if options.root or options.bg:
         command = _wrapped([shell, "-c", command] if isinstance(command, str) else command, options)
-    ran = ctx.host.run(
+    run = kept(ctx.host) if options.kept else ctx.host.run
+    ran = run(
         command,
         shell=shell,
         cwd=cwd,
@@ -102,6 +106,7 @@ def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
         stderr=ran.err.rstrip() if options.rstrip else ran.err,
         timed_out=ran.timed_out,
         started=ran.pid > 0,
+        lost=ran.lost,
     )
     return _judged(done, options)
 
@@ -231,6 +236,7 @@ def run_guard(ctx: Context, command: str, given: Mapping[str, object]) -> int:
         umask=values.get("umask"),
         timeout=float(str(timeout)) if timeout else None,
         success_retcodes=values.get("success_retcodes"),
+        kept=False,
         **texts,  # type: ignore[arg-type]
     )
     code = execute(ctx, command, options).retcode

@@ -81,3 +81,6 @@ class Namespace:
 
     def __getitem__(self, fun: str) -> Callable[..., object]:
         return self._salt[f"{self._module}.{fun}"]
+
+    def __str__(self) -> str:
+        return self._module

@@ -1,4 +1,4 @@
-"""The seam to the machine's power button: which boot this is, and how the next one is asked for."""
+"""The seam to the machine's power button: which boot this is, how the next is asked for and called off."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from saltern.system.boot import boot_identity
+from saltern.system.power import FORCED, Pending, pending, power_command, reboot_command, told
+
+GOES_DOWN = "nothing is scheduled, so the machine may be going down already"
+OWN_WAY = "reboot_command has a way of its own; reboot_cancel_command in the configuration would say how"
 
 
 class Rebooter(Protocol):
@@ -16,8 +20,26 @@ class Rebooter(Protocol):
         """Which boot it is; ``boot.has_rebooted`` compares two of them."""
         ...
 
-    def arm(self, notice: float = 0.0) -> None:
-        """Ask for a reboot, ``notice`` seconds from now. Raises ``OSError`` if that cannot even be asked."""
+    def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
+        """Ask for a reboot, ``notice`` seconds from now; with ``force``, end nothing in order.
+
+        Raises ``OSError`` if that cannot even be asked.
+        """
+        ...
+
+    def pending(self) -> Pending | None:
+        """A shutdown that is scheduled, whoever has asked for it."""
+        ...
+
+    def call_off(self) -> str:
+        """Take back a shutdown that is scheduled. Empty: it is; else why it cannot be."""
+        ...
+
+    def power(self, word: str, at: object = None) -> str:
+        """Do what an execution function of that name does; what the machine says to it.
+
+        Raises ``OSError`` if it cannot be done, ``ValueError`` if ``at`` is no time.
+        """
         ...
 
     def tick(self) -> float:
@@ -30,23 +52,37 @@ class Rebooter(Protocol):
 
 
 class MachineRebooter:
-    """This machine. ``command`` replaces the machine's own, ``root`` is where ``/proc`` and ``/run`` are."""
+    """This machine. ``command`` and ``cancel`` replace the machine's own, ``root`` is where ``/run`` is."""
 
-    def __init__(self, command: Sequence[str] = (), root: str = "/") -> None:
+    def __init__(self, command: Sequence[str] = (), cancel: Sequence[str] = (), root: str = "/") -> None:
         self._command = tuple(command)
+        self._cancel = tuple(cancel)
         self._root = root
 
     def identity(self) -> dict[str, str]:
         return boot_identity(self._root)
 
-    def arm(self, notice: float = 0.0) -> None:
-        import subprocess
-
+    def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
         os.sync()
-        command = self._command or own_command(notice)
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            raise OSError(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
+        told(FORCED if force else self._command or reboot_command(notice, self._root))
+
+    def pending(self) -> Pending | None:
+        return pending(self._root)
+
+    def call_off(self) -> str:
+        if self._command and not self._cancel:
+            return OWN_WAY
+        if not self._cancel and self.pending() is None:
+            return GOES_DOWN
+        try:
+            told(self._cancel or ("shutdown", "-c"))
+        except OSError as problem:
+            return str(problem)
+        return "" if self.pending() is None else "it is scheduled all the same"
+
+    def power(self, word: str, at: object = None) -> str:
+        os.sync()
+        return told(power_command(word, at))
 
     def tick(self) -> float:
         import time
@@ -62,19 +98,12 @@ class MachineRebooter:
 _current: Rebooter | None = None
 
 
-def current(command: Sequence[str] = ()) -> Rebooter:
-    """The machine that runs are on. ``command`` replaces its own to reboot, where the user has set one."""
-    return _current or MachineRebooter(command)
+def current(command: Sequence[str] = (), cancel: Sequence[str] = ()) -> Rebooter:
+    """The machine that runs are on. The commands replace its own, where the user has set them."""
+    return _current or MachineRebooter(command, cancel)
 
 
 def use(instead: Rebooter | None) -> None:
     """For tests and for those who carry runs to other places: another machine than this one."""
     global _current
     _current = instead
-
-
-def own_command(notice: float) -> tuple[str, ...]:
-    """``shutdown`` counts in minutes; systemd's own command goes at once."""
-    if notice <= 0 and os.path.isdir("/run/systemd/system"):
-        return ("systemctl", "reboot")
-    return ("shutdown", "-r", f"+{round(notice / 60)}" if notice > 0 else "now")

@@ -125,6 +125,10 @@ NOT_CALLED: dict[str, str] = {
         ),
         POLICY,
     ),
+    **dict.fromkeys(
+        ("system.halt", "system.init", "system.poweroff", "system.reboot", "system.shutdown"),
+        "the whole machine would go down; tests/modules/system asks a machine that does not",
+    ),
     "system.set_system_date": "the clock belongs to the whole machine",
     "system.set_system_date_time": "the clock belongs to the whole machine",
     "system.set_system_time": "the clock belongs to the whole machine",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from saltern.modules.packages.masks import masked
 from saltern.modules.packages.model import PackageError
 from saltern.system.clock import Clock
-from saltern.system.host import Host
+from saltern.system.host import Host, kept
 from saltern.system.process import NOT_FOUND, Ran
 
 # Its output is read by us, so in English; maintainer scripts still get a UTF-8 locale.
@@ -40,6 +40,10 @@ class Tool:
     def run(self, argv: Sequence[str], *, stdin: str | None = None) -> Ran:
         return self.host.run(list(argv), env=self.env, stdin=stdin)
 
+    def act(self, argv: Sequence[str]) -> Ran:
+        """A package manager that loses whoever started it in the middle leaves a broken machine."""
+        return kept(self.host)(list(argv), env=self.env)
+
     def ask(self, *argv: str, fine: tuple[int, ...] = (0,), stdin: str | None = None) -> str:
         """What it printed. Raises ``PackageError`` for an exit code that is not ``fine``."""
         ran = self.run(argv, stdin=stdin)
@@ -50,7 +54,7 @@ class Tool:
     def order(self, *argv: str, fine: tuple[int, ...] = (0,)) -> str:
         """As ``ask``; but if another one is at work, waits and tries again for some minutes."""
         for _ in range(TRIES):
-            ran = self.run(argv)
+            ran = self.act(argv)
             if ran.code in fine or not _busy(ran):
                 break
             self.clock.sleep(PAUSE)

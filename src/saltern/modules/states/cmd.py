@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.modules.api import state
 from saltern.modules.commands import Done, Options, environment, execute
 from saltern.modules.context import Context
 from saltern.modules.params import BadArgument, bind, schema_of
+from saltern.modules.states._reboot_codes import asking, reboot_codes
 from saltern.modules.states._stateful import as_told, is_stateful, test_command
 
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
@@ -50,6 +53,7 @@ def run(
     success_retcodes: object = None,
     success_stdout: object = None,
     success_stderr: object = None,
+    reboot_retcodes: object = None,
     bg: bool = False,
     stdin: str | None = None,
     **rest: object,
@@ -73,6 +77,8 @@ def run(
         timeout: seconds after which it is killed, with all it started.
         ignore_timeout: such a kill is a success.
         success_retcodes, success_stdout, success_stderr: exit codes or outputs that are a success, too.
+        reboot_retcodes: exit codes by which it asks for a reboot: ``{3010: after}`` goes on with the next
+            state after it, ``again`` runs the command once more there; true: ``{194: again, 195: after}``.
         bg: start it and do not wait.
         stdin: what it reads.
 
@@ -103,6 +109,7 @@ def run(
         stdin=stdin,
     )
     try:
+        codes = reboot_codes(reboot_retcodes)
         if env is not None:
             environment(env)
         if ctx.test:
@@ -111,6 +118,7 @@ def run(
     except BadArgument as problem:
         return failed(str(problem))
     answer = _answer(done, f'Command "{name}" run', hide=hide_output, warnings=_unused(rest))
+    answer = asking(answer, done, codes) if codes else answer
     return as_told(answer, done) if is_stateful(stateful) and not bg else answer
 
 
@@ -129,6 +137,8 @@ def _answer(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str
     left = done.asdict()
     if not done.started:  # nothing happened; the reason is all there is to tell
         return failed(f"{comment}: {done.stderr}")
+    if done.lost:
+        return replace(failed(f"indeterminate: {done.stderr}"), extra={"indeterminate": True})
     if hide:
         left |= {"stdout": "", "stderr": ""}
     return Result(
@@ -198,6 +208,7 @@ def script(
     success_retcodes: object = None,
     success_stdout: object = None,
     success_stderr: object = None,
+    reboot_retcodes: object = None,
     saltenv: str | None = None,
     stdin: str | None = None,
     **rest: object,
@@ -211,7 +222,7 @@ def script(
         args: arguments for the script, as text or a list.
         context, defaults: values for the template.
         cwd, runas, shell, env, prepend_path, stateful, umask, hide_output, timeout, ignore_timeout,
-            success_retcodes, success_stdout, success_stderr, stdin: as in ``run``.
+            success_retcodes, success_stdout, success_stderr, reboot_retcodes, stdin: as in ``run``.
         saltenv: where ``salt://`` is looked up.
 
     Example:
@@ -244,6 +255,7 @@ def script(
         stdin=stdin,
     )
     try:
+        codes = reboot_codes(reboot_retcodes)
         if env is not None:
             environment(env)
         if ctx.test:
@@ -260,6 +272,7 @@ def script(
     except (BadArgument, NoScript) as problem:
         return failed(str(problem))
     answer = _answer(done, f"Command '{name}' run", hide=hide_output, warnings=_unused(rest))
+    answer = asking(answer, done, codes) if codes else answer
     return as_told(answer, done) if is_stateful(stateful) else answer
 
 

@@ -70,6 +70,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
     mode = ["--test"] if wanted.test else []
     argv = ["state", *wanted.sls, *mode, *flags(OPTIONS, wanted.given, spread=True), "--output=saltern_rest"]
     with Scratch(ctx) as scratch:
+        argv.append(f"--log-file={scratch.write('idem.log', '')}")  # else it lies wherever we were started
         ended = drive(
             ctx,
             "idem",

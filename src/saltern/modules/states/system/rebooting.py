@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,10 +12,13 @@ from msgspec import Struct
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.boots import checks as health
-from saltern.modules.boots import needed
+from saltern.modules.boots import needed, units
+from saltern.modules.boots import pending as foreign
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused
 from saltern.modules.params import Ignored
+from saltern.system.boot import has_rebooted
+from saltern.system.reboot import Rebooter, current
 
 if TYPE_CHECKING:
     from saltern.runtime.barriers import Crossing
@@ -27,8 +31,12 @@ class Wish(Struct, frozen=True, kw_only=True):
     always: bool
     notice: float
     start_deadline: float
+    force: bool
     return_deadline: float
     checks: list[object]
+    stable: float
+    failed_units: bool
+    pending: str
 
     @property
     def changes(self) -> dict[str, object]:
@@ -44,8 +52,12 @@ def reboot(
     only_on_pending_reboot: bool = True,
     notice: float = 0.0,
     start_deadline: float = 600.0,
+    force: bool = False,
     return_deadline: float = 600.0,
     checks: list[object] | None = None,
+    stable: float = 0.0,
+    failed_units: bool = False,
+    pending_shutdown: str = "auto",
     timeout: float | None = None,
     in_seconds: bool = False,
     message: str | None = None,
@@ -67,8 +79,15 @@ def reboot(
         notice: seconds from the request to the reboot; users are told of more than none.
         start_deadline: seconds after the notice in which the machine must have gone down; after them the
             state fails, and the run goes on without a reboot.
+        force: after the start deadline, reboot without ending anything in order, and fail only if even
+            that does nothing.
         return_deadline: seconds after the boot in which all checks must have become true.
         checks: what must be true after the boot: commands, and functions as in ``onlyif``.
+        stable: seconds to wait after the boot; if the machine boots again in them, the state fails.
+        failed_units: the state fails if a unit of systemd has failed after the boot that had not before.
+        pending_shutdown: what to do about a shutdown that somebody else has scheduled. ``auto`` calls a
+            reboot off, since this one comes instead, and fails if the machine is to be switched off;
+            ``replace`` calls both off, ``fail`` neither.
         timeout: the same as notice, in minutes.
         in_seconds: the timeout is in seconds.
         message: accepted as in Salt; the machine's own message is sent.
@@ -90,8 +109,12 @@ def reboot(
         always=not only_on_pending_reboot,
         notice=_seconds(notice, "notice"),
         start_deadline=_seconds(start_deadline, "start_deadline"),
+        force=force,
         return_deadline=_seconds(return_deadline, "return_deadline"),
         checks=health.checked(checks),
+        stable=_seconds(stable, "stable"),
+        failed_units=failed_units,
+        pending=foreign.policy(pending_shutdown),
     )
     crossing = ctx.run.crossing
     if crossing is not None and crossing.kind == "reboot" and not ctx.test:
@@ -107,33 +130,63 @@ def _before(ctx: Context, wish: Wish) -> Result:
     if ctx.test:
         comment = f"The machine would be rebooted: {why}"
         return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=wish.changes, data=data)
+    instead = foreign.make_way(_machine(ctx), wish.pending)
     ask = {
         "when": "again",
         "notice": wish.notice,
         "start_deadline": wish.start_deadline,
+        "force": wish.force,
         "reasons": wish.reasons,
+        "failed_units": units.failed_units(ctx) if wish.failed_units else [],
+        "instead": instead,
     }
-    return Result(outcome=Outcome.OK, comment=f"A reboot is due: {why}", data=data, extra={"reboot": ask})
+    comment = "\n".join(part for part in (f"A reboot is due: {why}", instead) if part)
+    return Result(outcome=Outcome.OK, comment=comment, data=data, extra={"reboot": ask})
 
 
 def _after(ctx: Context, wish: Wish, crossing: Crossing) -> Result:
     """On the other side: is the machine well, and has it helped?"""
-    given = crossing.ask.get("reasons")
-    before = [str(reason) for reason in given] if isinstance(given, list) else []
+    before = _texts(crossing, "reasons")
     data: dict[str, object] = {
         "needed": wish.reasons,
         "before": dict(crossing.before),
         "now": dict(crossing.now),
     }
     changes: dict[str, object] = {"reboot": {"old": before or ["asked for"], "new": "rebooted"}}
-    wrong = health.failing(ctx, wish.checks, wish.return_deadline)
-    still = [reason for reason in wish.reasons if reason in before]
-    problems = [f"not true {wish.return_deadline:g} seconds after the boot: {check}" for check in wrong]
-    problems += [f"still so after the boot: {reason}" for reason in still]
-    if problems:
-        comment = "\n".join(["The machine was rebooted", *problems])
-        return Result(outcome=Outcome.FAILED, comment=comment, changes=changes, data=data)
-    return Result(outcome=Outcome.OK, comment="The machine was rebooted", changes=changes, data=data)
+    instead = str(crossing.ask.get("instead") or "")
+    comments = ["The machine was rebooted", *([instead] if instead else [])]
+    again = has_rebooted({key: str(part) for key, part in crossing.now.items()}, _machine(ctx).identity())
+    if again:
+        comments.append("It has booted once more since, and nobody here asked for that")
+    problems = list(_problems(ctx, wish, crossing, again=again))
+    outcome = Outcome.FAILED if problems else Outcome.OK
+    return Result(outcome=outcome, comment="\n".join([*comments, *problems]), changes=changes, data=data)
+
+
+def _problems(ctx: Context, wish: Wish, crossing: Crossing, *, again: bool) -> Iterator[str]:
+    for check in health.failing(ctx, wish.checks, wish.return_deadline):
+        yield f"not true {wish.return_deadline:g} seconds after the boot: {check}"
+    before = _texts(crossing, "reasons")
+    old = needed.old_kernel(ctx)
+    for reason in wish.reasons:
+        if reason in before or reason in old:
+            yield f"still so after the boot: {reason}"
+    if wish.stable and again:
+        yield f"not stable: it was to stay up for {wish.stable:g} seconds"
+    elif wish.stable:
+        ctx.clock.sleep(wish.stable)
+    if wish.failed_units:
+        known = _texts(crossing, "failed_units")
+        yield from (f"failed since the boot: {unit}" for unit in units.failed_units(ctx) if unit not in known)
+
+
+def _texts(crossing: Crossing, name: str) -> list[str]:
+    given = crossing.ask.get(name)
+    return [str(one) for one in given] if isinstance(given, list) else []
+
+
+def _machine(ctx: Context) -> Rebooter:
+    return current(ctx.settings.reboot_command, ctx.settings.reboot_cancel_command)
 
 
 def _seconds(value: float, what: str) -> float:

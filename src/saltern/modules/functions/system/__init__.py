@@ -1,4 +1,7 @@
-"""``system``: the name, the description and the clock of this machine."""
+"""``system``: the name, the description and the clock of this machine, and its power button.
+
+``LAZY`` says which submodule has which function; none is imported before it is called.
+"""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -17,6 +20,7 @@ from saltern.modules.tables import machine_info
 if TYPE_CHECKING:
     from datetime import datetime
 
+LAZY: dict[str, str] = dict.fromkeys(("halt", "init", "poweroff", "reboot", "shutdown"), "power")
 REBOOT = "/run/reboot-required"  # as packages of Debian tell it
 TIMES = ("%I:%M:%S %p", "%I:%M %p", "%H:%M:%S", "%H:%M")
 DATES = ("%Y-%m-%d", "%m-%d-%Y", "%m-%d-%y", "%m/%d/%Y", "%m/%d/%y", "%Y/%m/%d")

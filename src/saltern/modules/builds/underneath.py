@@ -1,0 +1,20 @@
+"""A package that was installed may have brought another build of this program, as a dependency."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+import saltern
+from saltern.language.result import Outcome, Result
+from saltern.system.own_files import were_replaced
+
+TOLD = "the files of saltern itself were replaced"
+
+
+def going_on_with_it(result: Result) -> Result:
+    """The run goes on with the new build: half of the old one is in memory, and the rest is gone."""
+    if result.outcome is not Outcome.OK or not were_replaced():
+        return result
+    ask = {"when": "after", "in_place": True, "from": saltern.__version__}
+    comment = "\n".join(part for part in (result.comment, TOLD) if part)
+    return replace(result, comment=comment, extra={**result.extra, "update": ask})

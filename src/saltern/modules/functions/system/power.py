@@ -1,0 +1,87 @@
+"""The machine goes down. A run that must go on after that has the state ``system.reboot`` instead."""
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.machine import Refused
+from saltern.system import reboot as button
+
+
+def _pressed(ctx: Context, word: str, at: object = None) -> str:
+    settings = ctx.settings
+    machine = button.current(settings.reboot_command, settings.reboot_cancel_command)
+    try:
+        return machine.power(word, at)
+    except (OSError, ValueError) as problem:
+        raise Refused(f"cannot {word}: {problem}") from None
+
+
+@function
+def halt(ctx: Context) -> str:
+    """Halt this machine; it may stay powered.
+
+    Example:
+        ```console
+        $ saltern call system.halt
+        ```
+    """
+    return _pressed(ctx, "halt")
+
+
+@function
+def init(ctx: Context, runlevel: int | str) -> str:
+    """Change the runlevel.
+
+    Args:
+        runlevel: 0 to 6, or ``s``.
+
+    Example:
+        ```console
+        $ saltern call system.init 3
+        ```
+    """
+    return _pressed(ctx, "init", runlevel)
+
+
+@function
+def poweroff(ctx: Context) -> str:
+    """Switch this machine off.
+
+    Example:
+        ```console
+        $ saltern call system.poweroff
+        ```
+    """
+    return _pressed(ctx, "poweroff")
+
+
+@function
+def reboot(ctx: Context, at_time: int | str | None = None) -> str:
+    """Reboot this machine, and wait for nothing. In a state file, use the state of the same name: the run
+    goes on after it.
+
+    Args:
+        at_time: minutes from now, or a time of day such as ``'23:30'``; at once if not given.
+
+    Example:
+        ```console
+        $ saltern call system.reboot 5
+        ```
+    """
+    return _pressed(ctx, "reboot", at_time or None)
+
+
+@function
+def shutdown(ctx: Context, at_time: int | str | None = None) -> str:
+    """Shut this machine down, and switch it off.
+
+    Args:
+        at_time: minutes from now, or a time of day such as ``'23:30'``; at once if not given.
+
+    Example:
+        ```console
+        $ saltern call system.shutdown 5
+        ```
+    """
+    return _pressed(ctx, "shutdown", at_time or None)

@@ -1,0 +1,161 @@
+"""The disk of a virtual machine: this Python, this tree, busybox, and what a test adds."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping
+from importlib.metadata import distribution
+from pathlib import Path
+
+from saltern.system import services
+
+ROOT = Path(__file__).parents[2]
+KERNEL = ROOT / "build/vm/vmlinuz"
+MODULES = ROOT / "build/vm/modules"
+NEEDED = ("jinja2", "markupsafe", "pyyaml", "msgspec")
+LEFT_OUT = ("site-packages", "test", "tests", "idlelib", "tkinter", "ensurepip", "lib2to3", "turtledemo")
+SIZE = "320M"
+
+# A machine of busybox: what runs at boot is the init script that saltern has installed.
+INITTAB = """\
+::sysinit:/etc/init.d/rcS
+ttyS0::respawn:/bin/sh
+::shutdown:/bin/umount -a -r
+"""
+RCS = """\
+#!/bin/sh
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs tmpfs /run
+mount -o remount,rw /
+hostname guest
+echo "guest is up in boot $(cat /proc/sys/kernel/random/boot_id)" >/dev/console
+for script in /etc/rc2.d/S*; do "$script" start; done
+"""
+FIRST = """\
+#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+for module in /modules/*; do /bin/busybox insmod "$module"; done
+/bin/busybox mount -t ext4 -o ro /dev/vda /disk
+/bin/busybox mount -t devtmpfs dev /disk/dev
+exec /bin/busybox switch_root /disk /sbin/init
+"""
+
+
+def busybox() -> str:
+    return shutil.which("busybox") or "/bin/busybox"
+
+
+def missing() -> str:
+    """What keeps a virtual machine from being booted here; empty if nothing does."""
+    tools = ("qemu-system-x86_64", "mke2fs", "debugfs", "busybox")
+    absent = [name for name in tools if shutil.which(name) is None]
+    absent += [] if KERNEL.exists() else ["a kernel in build/vm (`make vm`)"]
+    return f"needs {', '.join(absent)}" if absent else ""
+
+
+def make_start(place: Path) -> Path:
+    """The initial file system: it loads the modules of the disk and goes over to that."""
+    files = {"init": (FIRST.encode(), 0o100755), "bin/busybox": (Path(busybox()).read_bytes(), 0o100755)}
+    files |= {f"modules/{one.name}": (one.read_bytes(), 0o100644) for one in sorted(MODULES.iterdir())}
+    folders = dict.fromkeys(("bin", "dev", "disk", "modules"), (b"", 0o040755))
+    entries = [*folders.items(), *files.items(), ("TRAILER!!!", (b"", 0))]
+    made = place / "start.gz"
+    made.write_bytes(gzip.compress(b"".join(_entry(name, *what) for name, what in entries), 1))
+    return made
+
+
+def _entry(name: str, data: bytes, mode: int) -> bytes:
+    """One file of an archive in the form that kernels read ("newc")."""
+    path = name.encode() + b"\0"
+    numbers = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path), 0)
+    head = b"070701" + b"".join(b"%08X" % number for number in numbers) + path
+    return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
+
+
+def make_disk(place: Path, files: Mapping[str, str]) -> Path:
+    """A file system with ``files``, path → text."""
+    tree = place / "tree"
+    for name in ("proc", "sys", "dev", "run", "tmp", "root", "var/lib", "bin", "sbin", "usr/bin"):
+        (tree / name).mkdir(parents=True)
+    _put_programs(tree)
+    _put_python(tree)
+    services.install(str(tree), python=sys.executable)
+    fixed = {"etc/inittab": INITTAB, "etc/init.d/rcS": RCS, "etc/passwd": "root::0:0::/root:/bin/sh\n"}
+    fixed |= {"usr/bin/saltern": f'#!/bin/sh\nexec {sys.executable} -m saltern "$@"\n'}
+    for name, text in {**fixed, **files}.items():
+        file = tree / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755 if text.startswith("#!/bin/sh") else 0o644)
+    image = place / "disk"
+    subprocess.run(
+        ["mke2fs", "-q", "-t", "ext4", "-d", str(tree), "-E", "root_owner=0:0", str(image), SIZE],
+        check=True,
+        capture_output=True,
+    )
+    shutil.rmtree(tree)
+    return image
+
+
+def _put_programs(tree: Path) -> None:
+    shutil.copy(busybox(), tree / "bin/busybox")
+    listed = subprocess.run([busybox(), "--list-full"], capture_output=True, text=True, check=True).stdout
+    for name in listed.split():
+        link = tree / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.exists():
+            link.symlink_to("/bin/busybox")
+
+
+def _put_python(tree: Path) -> None:
+    """At the places where they are here, so that all paths are the same."""
+    library = Path(sysconfig.get_path("stdlib"))
+    ignored = shutil.ignore_patterns(*LEFT_OUT, "config-*", "*.opt-?.pyc")
+    shutil.copytree(library, _below(tree, library), ignore=ignored, symlinks=True)
+    program = Path(os.path.realpath(sys.executable))
+    _copy(tree, [program])
+    started = _below(tree, Path(sys.executable))
+    if not started.exists():
+        started.parent.mkdir(parents=True, exist_ok=True)
+        started.symlink_to(program)
+    packages = _below(tree, library) / "site-packages"
+    shutil.copytree(ROOT / "src/saltern", packages / "saltern", symlinks=True)
+    for name in NEEDED:
+        for file in distribution(name).files or ():
+            if ".." not in file.parts:
+                target = packages / str(file)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(str(file.locate()), target)
+    _copy(tree, _libraries([program, *_below(tree, library).rglob("*.so")]))
+
+
+def _libraries(programs: Iterable[Path]) -> list[Path]:
+    told = subprocess.run(["ldd", *map(str, programs)], capture_output=True, text=True).stdout
+    return [Path(path) for path in sorted(set(re.findall(r"(/\S+) \(0x", told)))]
+
+
+def _copy(tree: Path, files: Iterable[Path]) -> None:
+    for file in files:
+        target = _below(tree, file)
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
+
+
+def _below(tree: Path, place: Path) -> Path:
+    return tree / str(place).lstrip("/")
+
+
+def read_out(image: Path, inside: str, to: Path) -> Path:
+    """Copy a directory out of a disk that no machine uses; its journal is replayed first."""
+    subprocess.run(["e2fsck", "-p", str(image)], capture_output=True)
+    to.mkdir(exist_ok=True)
+    subprocess.run(["debugfs", "-R", f"rdump {inside} {to}", str(image)], capture_output=True, check=True)
+    return to / Path(inside).name
