@@ -32,6 +32,7 @@ from saltern.chains.statuses import OVER
 from saltern.cli.main import run
 from saltern.config.settings import Settings
 from saltern.system import faults, reboot
+from saltern.system.power import Pending
 
 AT_MOST = 12
 DEAD = 137
@@ -51,16 +52,33 @@ class Boots:
     def identity(self) -> dict[str, str]:
         return {"boot_id": (self.base / "boot").read_text()}
 
-    def arm(self, notice: float = 0.0) -> None:
-        if not (self.base / "stubborn").exists():
+    def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
+        if force or not (self.base / "stubborn").exists():
             (self.base / "asked").write_text(str(notice))
+
+    def pending(self) -> Pending | None:
+        """One with a notice waits, and can be called off."""
+        asked = self.base / "asked"
+        return Pending(mode="reboot") if asked.exists() and float(asked.read_text()) else None
+
+    def call_off(self) -> str:
+        if self.pending() is None:
+            return reboot.GOES_DOWN
+        (self.base / "asked").unlink()
+        return ""
+
+    def power(self, word: str, at: object = None) -> str:
+        (self.base / "power").write_text(f"{word} {at}")
+        return ""
 
     def tick(self) -> float:
         return time.monotonic() + self.waited
 
     def wait(self, seconds: float) -> None:
-        if (self.base / "asked").exists():
+        if (self.base / "asked").exists() and self.pending() is None:
             os._exit(DEAD)
+        if (self.base / "real").exists():
+            time.sleep(seconds)
         self.waited += seconds
 
 

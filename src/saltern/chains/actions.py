@@ -100,6 +100,8 @@ class Upgrade(Body, frozen=True, kw_only=True):
 
 
 class _Process(Body, frozen=True, kw_only=True):
+    # Not for Salt, and not asked before the first run: whether it is done, after a crash in the middle of it.
+    verify: Text | None = None
     cwd: Text | None = None
     runas: Text | None = None
     env: Env | None = None
@@ -109,10 +111,15 @@ class _Process(Body, frozen=True, kw_only=True):
     onlyif: Text | Names | None = None
 
     def common(self) -> dict[str, object]:
-        given = {name: getattr(self, name) for name in _Process.__struct_fields__}
+        given = {name: getattr(self, name) for name in _Process.__struct_fields__ if name != "verify"}
         if self.env:
             given["env"] = [{name: str(value)} for name, value in self.env.items()]
         return _given(**given)
+
+
+def _asks(salt: bool) -> dict[str, object]:
+    """Exit code 194: reboot, then the same action again; 195: reboot, then the next."""
+    return {} if salt else {"reboot_retcodes": True}
 
 
 class Command(_Process, frozen=True, kw_only=True):
@@ -121,8 +128,8 @@ class Command(_Process, frozen=True, kw_only=True):
     run: Text
     shell: Text | None = None
 
-    def call(self, salt: bool) -> Call:  # noqa: ARG002
-        return Call("cmd.run", {"name": self.run, **_given(shell=self.shell), **self.common()})
+    def call(self, salt: bool) -> Call:
+        return Call("cmd.run", {"name": self.run, **_given(shell=self.shell), **self.common(), **_asks(salt)})
 
 
 class Script(_Process, frozen=True, kw_only=True):
@@ -135,7 +142,8 @@ class Script(_Process, frozen=True, kw_only=True):
         from shlex import join
 
         words = join(self.args) if salt and isinstance(self.args, list) else self.args
-        return Call("cmd.script", {"source": self.source, **_given(args=words), **self.common()})
+        given = {"source": self.source, **_given(args=words), **self.common(), **_asks(salt)}
+        return Call("cmd.script", given)
 
 
 class State(Body, frozen=True, kw_only=True):
@@ -222,7 +230,11 @@ class Reboot(Body, frozen=True, kw_only=True):
     notice: Seconds = 0
     start_deadline: Seconds = 600
     return_deadline: Seconds = 600
+    force: bool = False
     checks: list[Text] = []
+    stable: Seconds = 0
+    failed_units: bool = False
+    pending_shutdown: Literal["auto", "replace", "fail"] = "auto"
 
     def call(self, salt: bool) -> Call:
         if salt:
@@ -230,7 +242,13 @@ class Reboot(Body, frozen=True, kw_only=True):
             return _module("system.reboot", at_time=minutes)
         usual = {name: getattr(self, name) for name in ("notice", "start_deadline", "return_deadline")}
         args = {"only_on_pending_reboot": self.when == "needed", **usual, **_given(checks=self.checks)}
-        return Call("system.reboot", args)
+        return Call("system.reboot", {**args, **self._more()})
+
+    def _more(self) -> dict[str, object]:
+        """What is not as usual."""
+        names = ("force", "stable", "failed_units", "pending_shutdown")
+        usual = type(self)()
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(usual, name)}
 
 
 class Agent(Body, frozen=True, kw_only=True):
@@ -240,12 +258,13 @@ class Agent(Body, frozen=True, kw_only=True):
     source: Text | None = None
     hashes: Text | None = None
     slots: Text | None = None
+    deadline: Annotated[float, Meta(gt=0)] | None = None
     package: Text = "salt-minion"
 
     def call(self, salt: bool) -> Call:
         if salt:
             return Call("pkg.installed", {"pkgs": [{self.package: self.version}], "refresh": True})
-        more = _given(source=self.source, hashes=self.hashes, slots=self.slots)
+        more = _given(source=self.source, hashes=self.hashes, slots=self.slots, deadline=self.deadline)
         return Call("saltern.updated", {"version": self.version, **more})
 
 
@@ -257,12 +276,13 @@ class Kind(Struct, frozen=True):
     body: type[Body]
     safety: Safety
     barrier: bool = False
+    may_replace: bool = False  # packages of any kind: the one that saltern is of, too
 
 
 KINDS: dict[str, Kind] = {
-    "packages": Kind(Packages, Safety.REPEATED),
-    "patch": Kind(Patch, Safety.REPEATED),
-    "upgrade": Kind(Upgrade, Safety.REPEATED),
+    "packages": Kind(Packages, Safety.REPEATED, may_replace=True),
+    "patch": Kind(Patch, Safety.REPEATED, may_replace=True),
+    "upgrade": Kind(Upgrade, Safety.REPEATED, may_replace=True),
     "command": Kind(Command, Safety.ONCE),
     "script": Kind(Script, Safety.ONCE),
     "state": Kind(State, Safety.REPEATED),

@@ -28,18 +28,37 @@ class Plan(Struct, frozen=True, kw_only=True):
     chain: Chain
     system: str
     chunks: tuple[Chunk, ...]
+    last: Chunk | None = None  # what is done in the end, whatever came before
 
     @property
     def steps(self) -> tuple[Action, ...]:
         """In their order, barriers among them."""
         return tuple(action for chunk in self.chunks for action in chunk.steps)
 
+    @property
+    def finalizers(self) -> tuple[Action, ...]:
+        return self.last.actions if self.last else ()
+
     def chunk_of(self, action: str) -> Chunk:
-        return next(chunk for chunk in self.chunks if action in {one.id for one in chunk.steps})
+        every = (*self.chunks, self.last) if self.last else self.chunks
+        return next(chunk for chunk in every if action in {one.id for one in chunk.steps})
+
+    def sha256(self) -> str:
+        """Of what is to be done here, however the file is laid out."""
+        from hashlib import sha256
+
+        from msgspec import json, to_builtins
+
+        steps = [[one.id, one.kind, one.body, one.policy] for one in (*self.steps, *self.finalizers)]
+        whole = {"chain": self.chain.id, "system": self.system, "deadline": self.chain.deadline}
+        return sha256(json.encode(to_builtins({**whole, "steps": steps}), order="sorted")).hexdigest()
 
 
-def plan_for(chain: Chain, system: str) -> Plan:
-    """Its chunks are numbered from 1; a system that nothing is meant for has none."""
+def plan_for(chain: Chain, system: str, *, wary: bool = False) -> Plan:
+    """Its chunks are numbered from 1; a system that nothing is meant for has none.
+
+    ``wary``: saltern itself may be among the packages that change, so each such action ends a chunk.
+    """
     groups: list[tuple[list[Action], Action | None]] = []
     left: list[Action] = []
     for action in chain.actions:
@@ -48,15 +67,21 @@ def plan_for(chain: Chain, system: str) -> Plan:
         if action.row.barrier:
             groups.append((left, action))
             left = []
-        else:
-            left.append(action)
+            continue
+        left.append(action)
+        if wary and action.row.may_replace:
+            groups.append((left, None))
+            left = []
     if left:
         groups.append((left, None))
     chunks = tuple(
         Chunk(number=number, name=chunk_name(chain.id, system, number), actions=tuple(own), barrier=barrier)
         for number, (own, barrier) in enumerate(groups, 1)
     )
-    return Plan(chain=chain, system=system, chunks=chunks)
+    own = tuple(action for action in chain.finalizers if action.meant_for(system))
+    name = chunk_name(chain.id, system, len(chunks) + 1)
+    last = Chunk(number=len(chunks) + 1, name=name, actions=own) if own and chunks else None
+    return Plan(chain=chain, system=system, chunks=chunks, last=last)
 
 
 def state_id(action: str) -> str:

@@ -7,30 +7,32 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import Meta, Struct, ValidationError, convert, field
 
 from saltern.chains.actions import KINDS, Body, Kind, Names, Safety, Seconds, Text
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.source import Mark, Path
 
 Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-Failure = Literal["stop", "continue"]
+Failure = Literal["stop", "continue", "pause"]
 Resume = Literal["rerun", "skip", "fail", "ask"]
 
 
 class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often to try, and how long to wait in between."""
+    """How often to try, and how long to wait in between: each time ``backoff`` times as long as before."""
 
     attempts: Annotated[int, Meta(ge=2)]
     wait: Seconds = 30
+    backoff: Annotated[float, Meta(ge=1)] = 1
 
 
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What any action may say beside its kind.
 
     Its ``id`` is its place in the list, if none is given. ``targets`` are names of systems, or patterns.
-    ``on_failure``: whether the chain ends with it or goes on. ``resume``: what becomes of it if the machine
-    crashed while it ran.
+    ``on_failure``: whether the chain ends with it, goes on, or waits for an operator. ``resume``: what
+    becomes of it if the machine crashed while it ran. ``always`` is for one of ``finally``: run it even if
+    nobody knows how an action before it ended.
     """
 
     id: Label | int | None = None
@@ -39,16 +41,23 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     on_failure: Failure = "stop"
     retry: Again | None = None
     resume: Resume | None = None
+    always: bool = False
 
 
 class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The keys of a chain file. ``systems`` are the targets of every action that names none itself."""
+    """The keys of a chain file. ``systems`` are the targets of every action that names none itself.
+
+    ``finally`` are actions for the end, whether the others succeeded, failed or were cancelled. ``deadline``:
+    seconds of a running machine after which no action begins any more.
+    """
 
     chain: Label
     id: Label | int | None = None
     description: Text = ""
     systems: Names | None = None
+    deadline: Annotated[float, Meta(gt=0)] | None = None
     actions: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+    finally_: list[dict[str, Any]] = field(default_factory=list, name="finally")
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -64,7 +73,7 @@ class Action(Struct, frozen=True, kw_only=True):
 
     @property
     def stops(self) -> bool:
-        return self.policy.on_failure == "stop"
+        return self.policy.on_failure != "continue"
 
     @property
     def repeatable(self) -> bool:
@@ -79,6 +88,8 @@ class Chain(Struct, frozen=True, kw_only=True):
     name: str
     id: str
     actions: tuple[Action, ...]
+    finalizers: tuple[Action, ...] = ()
+    deadline: float | None = None
     description: str = ""
     text: str = ""
 
@@ -125,14 +136,28 @@ class _Reader:
         head: Head | None = self.converted(data, Head, ())
         if head is None:
             return None
-        actions = [self.action(place, given, head) for place, given in enumerate(head.actions)]
-        self.check_ids(actions)
-        kept = tuple(action for action in actions if action is not None)
-        name = str(head.id if head.id is not None else head.chain)
-        return Chain(name=head.chain, id=name, actions=kept, description=head.description, text=self.text)
+        actions = self.listed("actions", head.actions, head)
+        last = self.listed("finally", head.finally_, head, prefix="finally-")
+        self.check_ids({"actions": actions, "finally": last})
+        self.check_last(last)
+        return Chain(
+            name=head.chain,
+            id=str(head.id if head.id is not None else head.chain),
+            actions=tuple(action for action in actions if action is not None),
+            finalizers=tuple(action for action in last if action is not None),
+            deadline=head.deadline,
+            description=head.description,
+            text=self.text,
+        )
 
-    def action(self, place: int, given: Mapping[str, Any], head: Head) -> Action | None:
-        path: Path = ("actions", place)
+    def listed(
+        self, key: str, given: list[dict[str, Any]], head: Head, prefix: str = ""
+    ) -> list[Action | None]:
+        return [self.action((key, place), one, head, prefix) for place, one in enumerate(given)]
+
+    def action(
+        self, path: tuple[str, int], given: Mapping[str, Any], head: Head, prefix: str
+    ) -> Action | None:
         kinds = [key for key in given if key in KINDS]
         if len(kinds) != 1:
             self.no_kind(given, kinds, path)
@@ -145,7 +170,7 @@ class _Reader:
             return None
         if mistake := body.mistake():
             self.wrong(f"'{kind}': {mistake}", (*path, kind))
-        name = str(policy.id if policy.id is not None else place + 1)
+        name = str(policy.id if policy.id is not None else f"{prefix}{path[1] + 1}")
         targets = policy.targets or head.systems or ()
         return Action(id=name, kind=kind, body=body, policy=policy, targets=tuple(targets))
 
@@ -158,14 +183,22 @@ class _Reader:
         what = f"no action is called {unknown[0]!r}" if unknown else "this action does not say what to do"
         self.wrong(what, (*path, *unknown[:1]), hint or f"there are {', '.join(KINDS)}")
 
-    def check_ids(self, actions: list[Action | None]) -> None:
+    def check_ids(self, lists: Mapping[str, list[Action | None]]) -> None:
         seen: set[str] = set()
+        for key, actions in lists.items():
+            for place, action in enumerate(actions):
+                if action is None:
+                    continue
+                if action.id in seen:
+                    self.wrong(f"two actions have the id {action.id!r}", (key, place, "id"))
+                seen.add(action.id)
+
+    def check_last(self, actions: list[Action | None]) -> None:
+        """What ends a chain cannot end the process that does it."""
         for place, action in enumerate(actions):
-            if action is None:
-                continue
-            if action.id in seen:
-                self.wrong(f"two actions have the id {action.id!r}", ("actions", place, "id"))
-            seen.add(action.id)
+            if action is not None and action.row.barrier:
+                what = f"'finally' cannot have a {action.kind}: nobody would go on after it"
+                self.wrong(what, ("finally", place), "make it the last of the actions")
 
     def converted(self, value: object, shape: Any, path: Path) -> Any:
         try:
@@ -180,8 +213,8 @@ class _Reader:
         steps = [*path, *_steps(way.rstrip("`"))]
         fix = ""
         if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
-            fix = did_you_mean(unknown[1], shape.__struct_fields__)
-            fix = fix or f"there are {', '.join(shape.__struct_fields__)}"
+            fix = did_you_mean(unknown[1], shape.__struct_encode_fields__)
+            fix = fix or f"there are {', '.join(shape.__struct_encode_fields__)}"
             what, steps = f"no key is called {unknown[1]!r} here", [*steps, unknown[1]]
         elif missing := re.fullmatch(r"Object missing required field `(.*)`", what):
             what = f"{missing[1]!r} is missing"

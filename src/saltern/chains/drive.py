@@ -11,23 +11,22 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, to_builtins
-
 from saltern import durable
 from saltern.chains import leg as steps
-from saltern.chains.compile import plan_for
-from saltern.chains.document import read_chain
 from saltern.chains.leg import LegState, decide
 from saltern.chains.legs import Journal, Known, Legs
+from saltern.chains.owner import begin_anew, stamp
 from saltern.chains.render import actions_text
-from saltern.chains.results import in_doubt, not_compiled, results, unknown
-from saltern.chains.statuses import OVER, Leg, WrongMove
+from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
+from saltern.chains.statuses import OVER, Leg, Step
 from saltern.config.settings import Settings
 from saltern.engine import Request
 from saltern.journal.report import report_of
-from saltern.journal.runs import MOST_RESUMED, RESUMABLE, Runs
+from saltern.journal.runs import RESUMABLE, Runs
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.events import ChunkStarted, Event, Report
+from saltern.system import keeper, ledger
+from saltern.system.ledger import Kept
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import Recorder as Tell
@@ -36,112 +35,38 @@ if TYPE_CHECKING:
 LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's status → the leg's
 
 
-class Order(Struct, frozen=True, kw_only=True):
-    """What is asked for: a chain file for one system."""
-
-    text: str
-    file: str
-    system: str
-    pillar: dict[str, object] = {}
-
-
-def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
-    """Run a chain on this machine. The leg may not be over when this returns: the machine may go down.
-
-    ``again`` are options for the command line of a build that takes over in the middle.
-    """
-    from saltern import __version__
-
-    plan = plan_for(read_chain(order.text, order.file), order.system)
-    if not plan.chunks:
-        what = f"no action of the chain {plan.chain.name!r} is meant for {order.system!r}"
-        fix = "name this machine among the targets, or say which one it is with --id"
-        raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
-    legs = Legs(settings)
-    name = legs.new(durable.new_jid(time.time()))
-    with legs.locked(name):
-        if open_legs := legs.unfinished():
-            raise _unfinished(open_legs[0])
-        journal = Journal(legs, name)
-        head = {
-            "text": order.text,
-            "file": order.file,
-            "system": order.system,
-            "settings": to_builtins(settings, enc_hook=str),
-            "pillar": order.pillar,
-            "version": __version__,
-            "started": time.time(),
-        }
-        journal.add("accepted", **head)
-        found = _Driver(settings, legs, name, tell, again).to_the_end()
-    legs.prune()
-    return found
-
-
 def go_on(settings: Settings, name: str, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
     """Resume a leg that is not over."""
     legs = Legs(settings)
     known = legs.known(name)
     if known.state.status in OVER:
-        raise _over(known)
+        raise over(known)
     with legs.locked(name):
+        legs.order_done(name, "pause")
         return _Driver(settings, legs, name, tell, again).to_the_end()
 
 
-def left_open(settings: Settings) -> list[str]:
-    """The legs that a boot goes on with, in their order: not those that a user has stopped."""
+def left_open(settings: Settings, of: str = "") -> list[str]:
+    """The legs that a boot goes on with, in their order: not those that a user has stopped.
+
+    ``of``: only the one that has this run as its chunk.
+
+    One that breaks again and again is among them: it ends, and says so.
+    """
     legs, runs = Legs(settings), Runs(settings)
-    stopped = {one.jid for one in runs.summaries() if one.by_user or one.resumed >= MOST_RESUMED}
+    stopped = {one.jid for one in runs.summaries() if one.by_user}
     return [
         one.id
         for one in reversed(list(legs.all()))
         if one.state.status not in (*OVER, Leg.PAUSED)
         and not (one.state.chunk is not None and one.state.chunk.jid in stopped)
+        and (not of or (one.state.chunk is not None and one.state.chunk.jid == of))
     ]
 
 
-def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known:
-    """An operator's word: retry, skip or cancel. Refused if the statuses do not allow it."""
-    legs = Legs(settings)
-    legs.known(name)
-    with legs.locked(name):
-        known = legs.known(name)
-        _allowed(known, kind, body)
-        journal = Journal(legs, name, known.state.records)
-        journal.add(kind, **body)
-        return legs.known(name)
-
-
-def cancel(settings: Settings, name: str, reason: str) -> Known | None:
-    """End a leg before its next step. None: its process was told to."""
-    legs = Legs(settings)
-    known = legs.known(name)
-    if known.state.status in OVER:
-        raise _over(known)
-    if legs.holder() == name:
-        legs.order_cancel(name, reason)
-        return None
-    with legs.locked(name):
-        legs.order_cancel(name, reason)
-        return _Driver(settings, legs, name, None).to_the_end()
-
-
-def _allowed(known: Known, kind: str, body: dict[str, object]) -> None:
-    """The fold is the judge: a record that it could not read is never written."""
-    from copy import deepcopy
-
-    action = body.get("action")
-    if action is not None and action not in known.state.steps:
-        from saltern.language.diagnostics import did_you_mean
-
-        fix = did_you_mean(str(action), known.state.steps) or f"there are {', '.join(known.state.steps)}"
-        raise OperationError(
-            Diagnostic(code="chain-order", what=f"{known.id} has no action {action!r}", fix=fix)
-        )
-    try:
-        steps.READERS[kind](deepcopy(known.state), body)
-    except WrongMove as problem:
-        raise OperationError(Diagnostic(code="chain-order", what=f"{known.id}: {problem}")) from None
+def drive(settings: Settings, name: str, tell: Tell | None = None, again: Sequence[str] = ()) -> Known:
+    """Whoever has its lock: do what is to be done now."""
+    return _Driver(settings, Legs(settings), name, tell, again).to_the_end()
 
 
 class _Driver:
@@ -155,28 +80,50 @@ class _Driver:
         self.head = legs.known(name).head
         self.settings = durable.session_as(settings, self.head).settings
         self.runs = Runs(self.settings)
+        self.again = again
+        self.code = stamp()
         self.journal: Journal
 
     def to_the_end(self) -> Known:
         """Or to a point where this process has to end: a reboot, an update, an interrupt."""
         known = self.legs.known(self.name)
         self.journal = Journal(self.legs, self.name, known.state.records)
-        if known.state.status in (Leg.PENDING, Leg.PAUSED):
-            self.journal.add("begun", at=time.time(), pid=os.getpid())
+        self.take_up(known.state)
         while self.step(self.look()):
             pass
         return self.legs.known(self.name)
 
+    def take_up(self, state: LegState) -> None:
+        """It begins, goes on as planned, or its process was gone: then that is counted."""
+        if state.status in OVER:
+            return
+        replaced = state.status is Leg.UPDATING and state.chunk is None
+        if state.status in (Leg.PENDING, Leg.PAUSED) or replaced:
+            self.journal.add("begun", at=time.time(), pid=os.getpid())
+            return
+        jid = state.chunk.jid if state.chunk else ""
+        run = self.runs.state(jid) if jid and jid in self.runs.jids() else None
+        if run is None or run.status in ("broken", "unbegun"):
+            self.journal.add("recovered", at=time.time(), run=run.resumed if run else 0)
+
     def look(self) -> LegState:
-        if (reason := self.legs.cancel_ordered(self.name)) and not self.legs.known(self.name).state.cancelled:
+        state = self.legs.known(self.name).state
+        if state.status in OVER:
+            return state
+        if (reason := self.legs.cancel_ordered(self.name)) and not state.cancelled:
             self.journal.add("cancel", reason=reason)
-        return self.legs.known(self.name).state
+            return self.legs.known(self.name).state
+        reason = self.legs.ordered(self.name, "pause")
+        if reason and not state.cancelled and state.status is Leg.RUNNING:  # not while the machine goes down
+            self.journal.add("paused", reason=reason)
+            return self.legs.known(self.name).state
+        return state
 
     def step(self, state: LegState) -> bool:
         """Whether there is more to do here and now."""
         command = decide(state)
         if command is None:
-            self.legs.order_done(self.name)
+            self.legs.order_done(self.name, "cancel", "pause")
             return False
         return _DOERS[type(command)](self, command)
 
@@ -184,11 +131,14 @@ class _Driver:
 
     def begin(self, command: steps.Begin) -> bool:
         names = [action.id for action in command.actions]
+        if self.head.get("owner") and stamp() != self.code:
+            self.journal.add("left", status=Leg.UPDATING.value)
+            begin_anew(self.name, self.again)
         chunk = self.legs.known(self.name).state.plan.chunk_of(names[0])
         path = self.legs.chunk_path(self.name, chunk.name)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(actions_text(command.actions))
+            file.write(actions_text(command.actions, self.name, last=command.last))
         session = durable.session_as(self.settings, self.head)
         ask = durable.Ask(
             queue=self.settings.queue_runs,
@@ -211,11 +161,17 @@ class _Driver:
         if not state.has_plan:
             self.journal.add("results", steps=results(Report(), names))
             return True
-        if state.status in RESUMABLE and self.legs.cancel_ordered(self.name):
+        if state.status in RESUMABLE and self.is_cancelled():
             return self.told(jid, names, report_of(state))
         if state.status in RESUMABLE:
             try:
-                report = durable.resume(self.settings, jid, self.watched, onward=self.onward)
+                report = durable.resume(
+                    self.settings, jid, self.watched, onward=self.onward, ends=self.is_cancelled
+                )
+            except KeyboardInterrupt:  # while it waited for a reboot
+                if not self.is_cancelled():
+                    raise
+                report = report_of(self.runs.state(jid))
             except OperationError as problem:
                 if problem.diagnostics[0].code != "run-not-resumable":
                     raise
@@ -239,26 +195,65 @@ class _Driver:
         """A run that can be resumed is not over, unless the leg is cancelled."""
         state = self.runs.state(jid)
         status = state.status
-        cancelled = self.legs.cancel_ordered(self.name)
-        if status in RESUMABLE and cancelled:
-            durable.abandon(self.settings, jid, cancelled)
+        cancelled = self.legs.cancel_ordered(self.name) if not self.ends else ""
+        kept = self.kept(jid)
+        said = durable.abandon(self.settings, jid, cancelled) if status in RESUMABLE and cancelled else ""
         if status not in RESUMABLE or cancelled:
             plan = self.legs.known(self.name).state.plan
             barriers = {one.id for one in plan.steps if one.row.barrier}
             safe = {one.id for one in plan.steps if one.repeatable}
-            told = results(report, names, barriers) | in_doubt(state, names, safe)
+            told = results(report, names, barriers)
+            stopped = [name for name in names if told[name]["status"] == Step.INDETERMINATE.value]
+            told |= in_doubt(state, names, safe, kept, stopped)
+            told |= called_off(state, names, said) if said else {}
             self.journal.add("results", steps=told, jid=jid)
             return True
         if status in LEAVING:
             self.journal.add("left", status=LEAVING[status].value)
-        return status == "updating"  # the new build takes over as soon as the run is gone on with
+        # The new build takes over as soon as the run is gone on with; a pause is written down.
+        return status == "updating" or self.is_paused()
+
+    def kept(self, jid: str) -> Kept:
+        """How the programs of a run have ended that did so without it."""
+        folder = self.runs.kept_folder(jid)
+        keeper.wait_for(folder)
+        return ledger.read(folder)
+
+    def is_cancelled(self) -> bool:
+        return bool(self.legs.cancel_ordered(self.name)) and not self.ends
+
+    @property
+    def ends(self) -> bool:
+        """What is done in the end is done in any case."""
+        state = self.legs.known(self.name).state
+        last = {action.id for action in state.plan.finalizers}
+        return state.chunk is not None and last.issuperset(state.chunk.actions)
 
     def watched(self, event: Event) -> None:
         """Every step is an edge at which a leg can be cancelled."""
-        if isinstance(event, ChunkStarted) and self.legs.cancel_ordered(self.name):
+        if isinstance(event, ChunkStarted) and (self.is_cancelled() or self.is_paused()):
             raise KeyboardInterrupt
         if self.tell is not None:
             self.tell(event)
+
+    def is_paused(self) -> bool:
+        return bool(self.legs.ordered(self.name, "pause")) and not self.ends
+
+    def pause(self, command: steps.Pause) -> bool:
+        self.journal.add("paused", reason=command.reason)
+        return True
+
+    def quarantine(self, _command: steps.Quarantine) -> bool:
+        """What its run has done is told as far as it is known, and nobody goes on with it."""
+        state = self.legs.known(self.name).state
+        told: dict[str, object] = {}
+        if state.chunk is not None and state.chunk.jid in self.runs.jids():
+            run, names = self.runs.state(state.chunk.jid), state.chunk.actions
+            if run.has_plan:
+                told |= results(report_of(run), names) | in_doubt(run, names, (), self.kept(state.chunk.jid))
+            durable.abandon(self.settings, state.chunk.jid, "it broke again and again")
+        self.journal.add("quarantine", steps=told)
+        return True
 
     def finish(self, command: steps.Finish) -> bool:
         self.journal.add("finished", status=command.status.value)
@@ -268,17 +263,13 @@ class _Driver:
 _DOERS: dict[type, Callable[[_Driver, Any], bool]] = {
     steps.Begin: _Driver.begin,
     steps.GoOn: _Driver.go_on,
+    steps.Pause: _Driver.pause,
+    steps.Quarantine: _Driver.quarantine,
     steps.Finish: _Driver.finish,
 }
 
 
-def _unfinished(name: str) -> OperationError:
-    what = f"{name} is not over, and a machine does one chain at a time"
-    fix = f"`saltern chain resume {name}` goes on with it, `saltern chain cancel {name}` ends it"
-    return OperationError(Diagnostic(code="chain-busy", what=what, fix=fix))
-
-
-def _over(known: Known) -> OperationError:
+def over(known: Known) -> OperationError:
     what = f"{known.id} has {known.state.status.value}: nothing is left to do"
     fix = "`saltern chain retry` runs again what is not done"
     return OperationError(Diagnostic(code="chain-over", what=what, fix=fix))

@@ -9,8 +9,9 @@ from msgspec import Struct, field
 
 from saltern.chains.compile import Plan
 from saltern.chains.document import Action
-from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step, check_move
+from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step, WrongMove, check_move
 from saltern.journal.store import Record
+from saltern.runtime.recovery import MOST_RECOVERIES
 
 Body = Mapping[str, Any]
 
@@ -43,6 +44,12 @@ class LegState(Struct):
     status: Leg = Leg.PENDING
     chunk: OpenChunk | None = None
     cancelled: str = ""
+    paused: str = ""  # why it waits for an operator
+    recoveries: int = 0  # since it last came further
+    quarantined: bool = False
+    elapsed: float = 0.0  # seconds of a running machine since it was accepted
+    boot: str = ""
+    tick: float = 0.0
     records: int = 0
 
     def move(self, status: Leg) -> None:
@@ -52,18 +59,53 @@ class LegState(Struct):
 
 def fold(plan: Plan, records: Iterable[Record]) -> LegState:
     """A pure function, so that any prefix of a journal has one meaning."""
-    state = LegState(plan, steps={action.id: StepState() for action in plan.steps})
+    every = (*plan.steps, *plan.finalizers)
+    state = LegState(plan, steps={action.id: StepState() for action in every})
     for record in records:
         state.records = record.seq + 1
+        body: Any = record.body
+        _pass_time(state, body)
         reader = READERS.get(record.kind)
         if reader is not None:
-            reader(state, record.body)  # type: ignore[arg-type]
+            reader(state, body)
     _block(state)
     return state
 
 
+def _pass_time(state: LegState, body: Body) -> None:
+    """By the ticks of a boot, which no change of a clock moves. While a machine is down, no time passes."""
+    if "tick" not in body:
+        return
+    begun = state.tick if body["boot"] == state.boot else 0.0
+    if state.boot:
+        state.elapsed += max(0.0, body["tick"] - begun)
+    state.boot, state.tick = body["boot"], body["tick"]
+
+
 def _begun(state: LegState, _body: Body) -> None:
     state.move(Leg.RUNNING)
+    state.paused = ""
+
+
+def _recovered(state: LegState, body: Body) -> None:
+    """Its process was gone, and another takes it up. The ``run`` of its chunk may have been before that."""
+    state.recoveries = max(state.recoveries, body["run"]) + 1
+
+
+def _paused(state: LegState, body: Body) -> None:
+    state.move(Leg.PAUSED)
+    state.paused = body["reason"]
+
+
+def _quarantine(state: LegState, body: Body) -> None:
+    _results(state, body)
+    state.quarantined = True
+
+
+def _release(state: LegState, _body: Body) -> None:
+    if not state.quarantined:
+        raise WrongMove("it is not in quarantine")
+    state.quarantined, state.recoveries = False, 0
 
 
 def _chunk(state: LegState, body: Body) -> None:
@@ -72,6 +114,7 @@ def _chunk(state: LegState, body: Body) -> None:
 
 def _results(state: LegState, body: Body) -> None:
     state.chunk = None
+    state.recoveries = 0
     state.move(Leg.RUNNING)
     for name, result in body["steps"].items():
         step = state.steps[name]
@@ -94,8 +137,20 @@ def _cancel(state: LegState, body: Body) -> None:
 
 
 def _skip(state: LegState, body: Body) -> None:
+    _settle(state, body, Step.SKIPPED)
+
+
+def _done(state: LegState, body: Body) -> None:
+    """An operator has looked, and vouches for it."""
+    _settle(state, body, Step.SUCCEEDED)
+
+
+def _settle(state: LegState, body: Body, status: Step) -> None:
+    _not_quarantined(state)
     step = state.steps[body["action"]]
-    step.move(Step.SKIPPED)
+    if step.status in GOOD:
+        raise WrongMove(f"{body['action']} has {step.status.value} already")
+    step.move(status)
     step.comment = body["reason"]
     if state.status in OVER:
         state.move(Leg.PAUSED)
@@ -103,9 +158,15 @@ def _skip(state: LegState, body: Body) -> None:
 
 
 def _retry(state: LegState, _body: Body) -> None:
+    _not_quarantined(state)
     if state.status in OVER:
         state.move(Leg.PAUSED)
     _reopen(state, {*BAD, Step.CANCELLED})
+
+
+def _not_quarantined(state: LegState) -> None:
+    if state.quarantined:
+        raise WrongMove("it is in quarantine, since it broke again and again: look why, then release it")
 
 
 def _reopen(state: LegState, which: set[Step]) -> None:
@@ -115,6 +176,9 @@ def _reopen(state: LegState, which: set[Step]) -> None:
             step.move(Step.NOT_RUN)
         if step.status is Step.NOT_RUN:
             step.comment = ""
+    for action in state.plan.finalizers:  # the end is to come once more
+        if state.steps[action.id].status is not Step.SKIPPED:
+            state.steps[action.id] = StepState(attempts=state.steps[action.id].attempts)
 
 
 def _finished(state: LegState, body: Body) -> None:
@@ -141,9 +205,14 @@ READERS: dict[str, Callable[[LegState, Body], None]] = {
     "chunk": _chunk,
     "results": _results,
     "left": _left,
+    "recovered": _recovered,
+    "paused": _paused,
     "cancel": _cancel,
     "skip": _skip,
+    "done": _done,
     "retry": _retry,
+    "quarantine": _quarantine,
+    "release": _release,
     "finished": _finished,
 }
 
@@ -152,9 +221,10 @@ READERS: dict[str, Callable[[LegState, Body], None]] = {
 
 
 class Begin(Struct, frozen=True):
-    """Run these actions as one run."""
+    """Run these actions as one run; the ``last`` ones whatever becomes of each other."""
 
     actions: tuple[Action, ...]
+    last: bool = False
 
 
 class GoOn(Struct, frozen=True):
@@ -163,30 +233,59 @@ class GoOn(Struct, frozen=True):
     chunk: OpenChunk
 
 
+class Pause(Struct, frozen=True):
+    """It waits for an operator."""
+
+    reason: str
+
+
+class Quarantine(Struct, frozen=True):
+    """It breaks again and again: nothing more is run."""
+
+
 class Finish(Struct, frozen=True):
     status: Leg
 
 
-Command = Begin | GoOn | Finish
+Command = Begin | GoOn | Pause | Quarantine | Finish
 
 
 def decide(state: LegState) -> Command | None:
-    """None: the leg is over."""
-    if state.status in OVER:
+    """None: the leg is over, or waits."""
+    if state.status in OVER or state.status is Leg.PAUSED:
         return None
+    if state.quarantined:
+        return Finish(Leg.INDETERMINATE)
+    if state.recoveries > MOST_RECOVERIES:
+        return Quarantine()
     if state.chunk is not None:
         return GoOn(state.chunk)
     if state.cancelled:
-        return Finish(Leg.CANCELLED)
+        return _last(state, Leg.CANCELLED)
     for action in state.plan.steps:
         step = state.steps[action.id]
         if step.status in GOOD or (step.status in BAD and not action.stops):
             continue
+        if step.status in BAD and action.policy.on_failure == "pause":
+            return Pause(f"{action.id} has {step.status.value}: retry it, skip it or say that it is done")
         if step.status in BAD:
-            return Finish(_end(state))
+            break
+        if state.plan.chain.deadline is not None and state.elapsed >= state.plan.chain.deadline:
+            return _last(state, Leg.EXPIRED)
         chunk = state.plan.chunk_of(action.id)
         return Begin(tuple(one for one in chunk.steps if state.steps[one.id].status is Step.NOT_RUN))
-    return Finish(_end(state))
+    return _last(state, _end(state))
+
+
+def _last(state: LegState, status: Leg) -> Command:
+    """What is to be done in any case, before it ends so; after a step in doubt, only what says ``always``."""
+    unknown = any(state.steps[one.id].status is Step.INDETERMINATE for one in state.plan.steps)
+    left = tuple(
+        action
+        for action in state.plan.finalizers
+        if state.steps[action.id].status is Step.NOT_RUN and (action.policy.always or not unknown)
+    )
+    return Begin(left, last=True) if left else Finish(status)
 
 
 def _end(state: LegState) -> Leg:

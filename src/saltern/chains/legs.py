@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from msgspec import Struct
@@ -16,9 +16,12 @@ from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.store import Damaged, Record, Unreadable, Writer, make_folder, quarantine, read, remove
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.system import reboot
 from saltern.system.faults import point
 
 SUFFIX = ".leg"
+RESERVE = 1 << 20  # bytes
+LITTLE = 1 << 18  # of room: less is a full disk
 
 
 class Known(Struct, frozen=True):
@@ -128,28 +131,61 @@ class Legs:
 
     # -- an order to a leg that is at work -----------------------------------------------------------
 
-    def order_cancel(self, leg: str, reason: str) -> None:
-        """Its process looks before every step. Written whole or not at all."""
-        place = self._order(leg)
+    def order(self, leg: str, word: str, reason: str) -> None:
+        """``cancel`` or ``pause``: its process looks before every step. Written whole or not at all."""
+        place = self._order(leg, word)
         with open(f"{place}.new", "w", encoding="utf-8") as file:
             file.write(reason)
             file.flush()
             os.fsync(file.fileno())
         os.replace(f"{place}.new", place)
 
-    def cancel_ordered(self, leg: str) -> str:
+    def ordered(self, leg: str, word: str) -> str:
+        """The reason that was given; empty if there is no such order."""
         try:
-            with open(self._order(leg), encoding="utf-8") as file:
-                return file.read() or "cancelled"
+            with open(self._order(leg, word), encoding="utf-8") as file:
+                return file.read() or word
         except FileNotFoundError:
             return ""
 
-    def order_done(self, leg: str) -> None:
-        if os.path.exists(self._order(leg)):
-            os.remove(self._order(leg))
+    def cancel_ordered(self, leg: str) -> str:
+        return self.ordered(leg, "cancel")
 
-    def _order(self, leg: str) -> str:
-        return os.path.join(self.folder, f"{leg}.cancel")
+    def order_done(self, leg: str, *words: str) -> None:
+        for word in words:
+            with suppress(FileNotFoundError):
+                os.remove(self._order(leg, word))
+
+    def _order(self, leg: str, word: str) -> str:
+        return os.path.join(self.folder, f"{leg}.{word}")
+
+    # -- room for the last words ---------------------------------------------------------------------
+
+    def reserve(self) -> None:
+        """Room on the disk that nobody else gets, so that how a leg ended can be written to a full one."""
+        with suppress(OSError):
+            file = os.open(self._reserve, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.posix_fallocate(file, 0, RESERVE)
+            finally:
+                os.close(file)
+
+    def is_full(self) -> bool:
+        """SQLite has many words for that; the disk has one."""
+        disk = os.statvfs(self.folder)
+        return disk.f_bavail * disk.f_frsize < LITTLE
+
+    def give_room(self) -> bool:
+        """Whether there was a reserve; it is gone now."""
+        try:
+            os.remove(self._reserve)
+        except OSError:
+            return False
+        return True
+
+    @property
+    def _reserve(self) -> str:
+        return os.path.join(self.folder, "reserve")
 
 
 class Journal:
@@ -160,14 +196,29 @@ class Journal:
     """
 
     def __init__(self, legs: Legs, leg: str, records: int = 0) -> None:
-        self._writer = Writer(legs.path(leg), resumed_at=records)
+        self._legs, self._path, self._next = legs, legs.path(leg), records
 
     def add(self, kind: str, /, **body: object) -> None:
+        """A full disk gets the reserve back, and the record is written to that."""
         point(f"chain.{kind}")
-        self._writer.add(kind, body)
-        self._writer.sync()
-        self._writer.close()
+        machine = reboot.current()
+        whole = {**body, "tick": machine.tick(), "boot": "|".join(machine.identity().values())}
+        try:
+            self._write(kind, whole)
+        except OperationError:
+            if not (self._legs.is_full() and self._legs.give_room()):
+                raise  # whatever else fails is not tried again: nobody knows what of it is on the disk
+            self._write(kind, whole)
+        self._next += 1
         point(f"chain.{kind}.synced")
+
+    def _write(self, kind: str, body: Mapping[str, object]) -> None:
+        writer = Writer(self._path, resumed_at=self._next)
+        writer.add(kind, body)
+        try:
+            writer.sync()
+        finally:
+            writer.close()
 
 
 def _take(file: int) -> None:
@@ -188,5 +239,6 @@ def _known(leg: str, records: list[Record]) -> Known:
         what = f"{leg} was never accepted: nothing was done"
         raise OperationError(Diagnostic(code="chain-unknown", what=what, fix="run the chain again"))
     head: Any = records[0].body
-    plan = plan_for(read_chain(head["text"], head["file"]), head["system"])
+    chain = read_chain(head["text"], head["file"])
+    plan = plan_for(chain, head["system"], wary=bool(head.get("owner")))
     return Known(leg, head, fold(plan, records))

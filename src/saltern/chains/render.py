@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from saltern.chains.actions import Call, Safety
 from saltern.chains.compile import Chunk, Plan, state_id
 from saltern.chains.document import Action
+from saltern.system.keeping import TOKEN
 
 PLAIN = "#!yaml\n"  # a command may have any braces in it
 High = dict[str, dict[str, list[object]]]
@@ -33,15 +34,19 @@ def chunk_text(plan: Plan, chunk: Chunk) -> str:
     return PLAIN + title + _yaml(_whole(plan, chunk))
 
 
-def actions_text(actions: Sequence[Action]) -> str:
-    """Only the actions, for a run that is driven by the leg."""
-    return PLAIN + _yaml(_chained(actions, salt=False))
+def actions_text(actions: Sequence[Action], leg: str = "", *, last: bool = False) -> str:
+    """Only the actions, for a run that is driven by the ``leg``. The ``last`` ones do not need each other."""
+    return PLAIN + _yaml(_chained(actions, salt=False, leg=leg, apart=last))
 
 
 def state_text(plan: Plan) -> str:
     """The whole leg as one SLS: its barriers are states."""
     title = f"# Action chain {plan.chain.id}, saved as a state\n"
-    return PLAIN + title + _yaml(_chained(plan.steps, salt=False))
+    last = _chained(plan.finalizers, salt=False, apart=True)
+    for body in last.values():
+        for items in body.values():
+            items.append({"order": "last"})
+    return PLAIN + title + _yaml(_chained(plan.steps, salt=False) | last)
 
 
 def _yaml(high: High) -> str:
@@ -100,17 +105,33 @@ def _function(
     return {"module.run": [*items, *_require(before)]}
 
 
-def _chained(actions: Iterable[Action], *, salt: bool, before: tuple[str, str] | None = None) -> High:
-    """Each requires the nearest before it whose failure ends the chain."""
+def _chained(
+    actions: Iterable[Action],
+    *,
+    salt: bool,
+    before: tuple[str, str] | None = None,
+    leg: str = "",
+    apart: bool = False,
+) -> High:
+    """Each requires the nearest before it whose failure ends the chain; none does if they stand ``apart``."""
     high: High = {}
     for action in actions:
-        call = action.body.call(salt)
+        call = _named(action.body.call(salt), leg, action)
         items: list[object] = [{name: value} for name, value in call.args.items()]
         items += [{name: value} for name, value in _policy(action, call, salt).items()]
         high[state_id(action.id)] = {call.function: [*items, *_require(before)]}
-        if action.stops:
+        if action.stops and not apart:
             before = (call.function.partition(".")[0], state_id(action.id))
     return high
+
+
+def _named(call: Call, leg: str, action: Action) -> Call:
+    """A command finds a name of its action that no retry and no crash changes, to know what it did before."""
+    if not leg or action.kind not in ("command", "script"):
+        return call
+    env = call.args.get("env")
+    named = [*(env if isinstance(env, list) else []), {TOKEN: f"{leg}.{action.id}"}]
+    return Call(call.function, {**call.args, "env": named})
 
 
 def _policy(action: Action, call: Call, salt: bool) -> dict[str, object]:
@@ -119,8 +140,12 @@ def _policy(action: Action, call: Call, salt: bool) -> dict[str, object]:
     again = action.policy.retry
     if again is not None and "retry" not in call.args:
         found["retry"] = {"attempts": again.attempts, "interval": again.wait, "until": True}
+        if not salt and again.backoff != 1:
+            found["retry"] = {**found["retry"], "backoff": again.backoff}  # type: ignore[dict-item]
     if not salt and not action.row.barrier:
-        usual = "rerun" if action.row.safety is Safety.REPEATED else None
+        verify = getattr(action.body, "verify", None)
+        usual: object = "rerun" if action.row.safety is Safety.REPEATED else None
+        usual = {"probe": verify} if verify else usual
         if how := action.policy.resume or usual:
             found["resume"] = how
     return found

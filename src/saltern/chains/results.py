@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 
 from saltern.chains.compile import state_id
 from saltern.chains.statuses import Step
+from saltern.crossing.calling_off import CALLED_OFF
 from saltern.journal.codec import chunks_in
 from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome, Result
+from saltern.system.keeper import called
+from saltern.system.ledger import Kept
+from saltern.system.process import Ran
 
 Told = dict[str, dict[str, object]]
 NOT_REACHED = "the run ended before it"
+AGAIN = "it was stopped while it ran; it may be run again"
 
 
 def results(report: Report, actions: Iterable[str], barriers: Container[str] = ()) -> Told:
@@ -28,17 +34,57 @@ def results(report: Report, actions: Iterable[str], barriers: Container[str] = (
     return told
 
 
-def in_doubt(state: RunState, actions: Iterable[str], repeatable: Container[str]) -> Told:
-    """What was begun in a run that nobody goes on with. What may be run again has simply not run."""
-    begun = {place for path, place in state.in_doubt if not path}
+def begun_in(state: RunState) -> dict[str, int]:
+    """What a run has begun and not ended: the ids of the states, and the number of each."""
+    begun = {place for path, place in state.in_doubt if not path and place >= 0}
     chunks = chunks_in(state.scope("").plan, state.sources) if begun else []
-    names = {chunks[place].id for place in begun}
-    why = "it was begun, and nobody knows how it ended"
-    return {
-        name: _row(Step.INDETERMINATE, why)
-        for name in actions
-        if state_id(name) in names and name not in repeatable
-    }
+    return {chunks[place].id: state.scope("").started[place]["number"] for place in begun}
+
+
+def in_doubt(
+    state: RunState,
+    actions: Iterable[str],
+    repeatable: Container[str],
+    kept: Kept,
+    stopped: Container[str] = (),
+) -> Told:
+    """What was begun in a run that nobody goes on with, or was ``stopped`` before it had done anything. How a
+    program ended may be known."""
+    numbers = begun_in(state)
+    crossed = Counter(body["number"] for body in state.barriers)  # calls that have ended at a barrier
+    told: Told = {}
+    for name in actions:
+        number = numbers.get(state_id(name))
+        if number is None:
+            if name in repeatable and name in stopped:
+                told[name] = _row(Step.CANCELLED, AGAIN)
+            continue
+        this_call = called(number, crossed[number])
+        programs = [one for one in kept.begun if one.rpartition(".")[0] == this_call]
+        if len(programs) == 1 and programs[0] in kept.ended:
+            told[name] = _of_program(kept.ended[programs[0]])
+        elif name in repeatable:
+            told[name] = _row(Step.CANCELLED, AGAIN)
+        else:
+            told[name] = _row(Step.INDETERMINATE, "it was begun, and nobody knows how it ended")
+    return told
+
+
+def _of_program(ran: Ran) -> dict[str, object]:
+    """By its exit code, since the state that would judge it is not called any more."""
+    if ran.timed_out:
+        return _row(Step.TIMED_OUT, "it was stopped after its time")
+    status = Step.FAILED if ran.code else Step.SUCCEEDED
+    return {**_row(status, f"its program ended with exit code {ran.code}"), "changed": True}
+
+
+def called_off(state: RunState, actions: Iterable[str], said: str) -> Told:
+    """What waits for a reboot when its leg is cancelled. One that is not called off may still be done."""
+    places = {body["place"] for body in state.open_barriers if not body["scope"]}
+    chunks = chunks_in(state.scope("").plan, state.sources) if places else []
+    names = {chunks[place].id for place in places}
+    status = Step.CANCELLED if said == CALLED_OFF else Step.INDETERMINATE
+    return {name: _row(status, said) for name in actions if state_id(name) in names}
 
 
 def not_compiled(actions: Iterable[str], why: str) -> Told:
@@ -60,6 +106,8 @@ def unknown(actions: Mapping[str, bool]) -> Told:
 
 
 def status(result: Result) -> Step:
+    if result.extra.get("interrupted"):
+        return Step.INDETERMINATE
     if result.extra.get("indeterminate"):
         return Step.SKIPPED if result.outcome is Outcome.OK else Step.INDETERMINATE
     if result.outcome is not Outcome.FAILED:

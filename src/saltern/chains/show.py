@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from saltern.chains.compile import state_id
 from saltern.chains.legs import Known, Legs
-from saltern.chains.results import results
+from saltern.chains.results import begun_in, results
 from saltern.chains.statuses import OVER, Leg, Step
 from saltern.config.settings import Settings
 from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
+from saltern.system import ledger
 
+WAS = "it was running when its process ended; what became of it is looked at when it is resumed"
 LINE = "{:<22}{:<22}{:<21}{:<20}{}"
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
@@ -21,8 +24,11 @@ def as_data(known: Known, settings: Settings) -> dict[str, object]:
     legs = Legs(settings)
     state, plan = known.state, known.state.plan
     now = _live(known, settings)
+    busy = running(known, settings)
+    for name, still in busy.items():
+        now[name] = {"status": Step.RUNNING.value, "comment": "" if still else WAS}
     rows: list[dict[str, object]] = []
-    for action in plan.steps:
+    for action in (*plan.steps, *plan.finalizers):
         step = state.steps[action.id]
         row: dict[str, object] = {
             "action": action.id,
@@ -42,6 +48,10 @@ def as_data(known: Known, settings: Settings) -> dict[str, object]:
         "system": plan.system,
         "status": state.status.value,
         "at_work": legs.holder() == known.id,
+        "plan_sha256": known.head.get("plan_sha256", ""),
+        "elapsed": round(state.elapsed, 3),
+        "quarantined": state.quarantined,
+        "waits_for": state.paused,
         "started": known.head["started"],
         "steps": rows,
     }
@@ -57,6 +67,19 @@ def _live(known: Known, settings: Settings) -> dict[str, dict[str, object]]:
     return {name: row for name, row in told.items() if row["status"] != Step.NOT_RUN.value}
 
 
+def running(known: Known, settings: Settings) -> dict[str, bool]:
+    """What was begun and has not ended; whether it is at work now, in our process or without it."""
+    chunk, runs = known.state.chunk, Runs(settings)
+    if chunk is None or chunk.jid not in runs.jids():
+        return {}
+    run = runs.state(chunk.jid)
+    begun = begun_in(run) if run.has_plan and not run.is_over else {}
+    holder = runs.holder()
+    lives = holder is not None and holder.jid == chunk.jid
+    lives = lives or bool(ledger.at_work(runs.kept_folder(chunk.jid)))
+    return {name: lives for name in chunk.actions if state_id(name) in begun and not run.open_barriers}
+
+
 def lines(known: Known, settings: Settings) -> Iterator[str]:
     data = as_data(known, settings)
     yield f"{data['run']}: chain {data['chain']} on {data['system']}: {data['status']}"
@@ -68,17 +91,25 @@ def lines(known: Known, settings: Settings) -> Iterator[str]:
         note = blocked if row["status"] == Step.NOT_RUN.value and blocked else first
         changed = "changed" if row["changed"] else ""
         yield f"  {row['action']:<12}{row['kind']:<11}{row['status']:<15}{changed:<9}{note}".rstrip()
-    if advice := _advice(known, bool(data["at_work"])):
+    if advice := _advice(known, bool(data["at_work"]), running(known, settings)):
         yield advice
 
 
-def _advice(known: Known, at_work: bool) -> str:
+def _advice(known: Known, at_work: bool, busy: dict[str, bool]) -> str:
     status, name = known.state.status, known.id
+    if known.state.quarantined:
+        return f"\nit broke again and again: look why, then saltern chain release {name}"
+    if status is Leg.PAUSED and known.state.paused:
+        return f"\nit waits: {known.state.paused}; then saltern chain resume {name}"
     if status in (Leg.FAILED, Leg.INDETERMINATE, Leg.CANCELLED):
         again = f"\nsaltern chain retry {name} runs again what is not done"
-        return f"{again}; chain skip {name} ACTION leaves it out"
+        return f"{again}; skip {name} ACTION leaves it out; done {name} ACTION vouches for it"
     if status in OVER or at_work:
         return ""
+    if status is Leg.RUNNING and any(busy.values()):
+        return (
+            f"\nits process is gone; what runs goes on without it. saltern chain resume {name} waits for it"
+        )
     if status is Leg.REBOOTING:
         return f"\nit goes on after the reboot, or with saltern chain resume {name}"
     return f"\nsaltern chain resume {name} goes on with it"

@@ -73,7 +73,11 @@ class Row(Struct, frozen=True):
     to: tuple[Status, ...] = ()
 
 
-_REDO = (Step.NOT_RUN, Step.SKIPPED)  # what an operator may make of a step that did not succeed
+_REDO = (
+    Step.NOT_RUN,
+    Step.SKIPPED,
+    Step.SUCCEEDED,
+)  # what an operator may make of a step that did not succeed
 _OVER = (
     Leg.SUCCEEDED,
     Leg.SUCCEEDED_WITH_SKIPS,
@@ -89,7 +93,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         Step.NOT_RUN,
         "nothing of it was done; what keeps it from running is named beside it",
-        (Step.WAITING, Step.RUNNING, Step.SKIPPED, Step.CANCELLED),
+        (Step.WAITING, Step.RUNNING, Step.SKIPPED, Step.SUCCEEDED, Step.CANCELLED),
     ),
     Row(
         Step.WAITING,
@@ -108,12 +112,16 @@ ROWS: tuple[Row, ...] = (
             Step.CANCELLED,
         ),
     ),
-    Row(Step.SUCCEEDED, "it is done, with or without changes"),
+    Row(Step.SUCCEEDED, "it is done, with or without changes, or an operator has vouched for it"),
     Row(Step.FAILED, "it was run, and did not succeed", _REDO),
     Row(Step.TIMED_OUT, "it was run, and stopped after its time", _REDO),
     Row(Step.INDETERMINATE, "it was begun, and nobody knows how far it came", _REDO),
     Row(Step.SKIPPED, "it was not needed, or an operator said so"),
-    Row(Step.CANCELLED, "the leg was cancelled before it began", _REDO),
+    Row(
+        Step.CANCELLED,
+        "the leg was cancelled before it began; or before it ended, if it may be repeated",
+        _REDO,
+    ),
     Row(
         Leg.PENDING,
         "the plan is written down; nothing was begun",
@@ -134,7 +142,7 @@ ROWS: tuple[Row, ...] = (
     Row(Leg.SUCCEEDED_WITH_SKIPS, "every step succeeded or was skipped"),
     Row(Leg.FAILED, "a step failed or ran out of time", _REOPEN),
     Row(Leg.CANCELLED, "an operator ended it", _REOPEN),
-    Row(Leg.EXPIRED, "its deadline passed before it began"),
+    Row(Leg.EXPIRED, "its deadline passed before it was done"),
     Row(Leg.INDETERMINATE, "nobody knows how a step ended; look, then retry or skip it", _REOPEN),
     Row(Run.DRAFT, "it is being written", (Run.AWAITING_APPROVAL, Run.SCHEDULED, Run.RUNNING, Run.CANCELLED)),
     Row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
     from saltern.chains.compile import Plan
-    from saltern.chains.document import Chain
+    from saltern.chains.document import Action, Chain
     from saltern.chains.legs import Known
     from saltern.language.events import Event
     from saltern.session import Session
@@ -30,9 +30,12 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   run FILE              run what is meant for this machine
   status [RUN]          list the runs of chains; with a name, each action of it
   resume [RUN]          go on with one that broke
-  cancel [RUN]          end it before its next action
+  pause [RUN]           let it wait before its next action; resume goes on
+  cancel [RUN]          end it before its next action; --now: and stop what runs
   retry [RUN]           run again what failed, and what has not run
   skip [RUN] ACTION     count an action as skipped; resume goes on behind it
+  done [RUN] ACTION     count an action as done, since you have looked; needs --reason
+  release [RUN]         let one be retried that broke again and again
 
 Without RUN: the last one."""
 EPILOG = """\
@@ -40,13 +43,15 @@ examples:
   saltern chain run nightly.yaml
   saltern chain render nightly.yaml --system web1 --export /srv/salt
 
-exit codes: 0 ok, 2 an action failed or is indeterminate, or the chain was cancelled, 6 the machine goes
-down for a reboot"""
+exit codes: 0 ok, 2 an action failed or is indeterminate, or the chain was cancelled, is out of time or waits
+for an operator, 6 the machine goes down for a reboot"""
 # Of a leg, by its status; one that still runs was interrupted.
 CODES = {
     "failed": exits.FAILED,
     "indeterminate": exits.FAILED,
     "cancelled": exits.FAILED,
+    "expired": exits.FAILED,
+    "paused": exits.FAILED,
     "rebooting": exits.REBOOTING,
     "running": exits.INTERRUPTED,
 }
@@ -101,8 +106,14 @@ def _plans(args: SimpleNamespace, engine: Session) -> list[Plan]:
 def _check(args: SimpleNamespace, engine: Session) -> int:
     for plan in _plans(args, engine):
         for chunk in plan.chunks:
-            print(f"{chunk.name}: {', '.join(f'{one.id} ({one.kind})' for one in chunk.steps)}")
+            print(f"{chunk.name}: {_kinds(chunk.steps)}")
+        if plan.finalizers:
+            print(f"in the end: {_kinds(plan.finalizers)}")
     return exits.OK
+
+
+def _kinds(actions: Sequence[Action]) -> str:
+    return ", ".join(f"{one.id} ({one.kind})" for one in actions)
 
 
 def _render(args: SimpleNamespace, engine: Session) -> int:
@@ -145,13 +156,14 @@ def _to_sls(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _run(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.drive import Order, start
+    from saltern.chains.accept import Order, start
 
     order = Order(
         text=_read(args.words[0]),
         file=os.path.abspath(args.words[0]),
         system=args.system[0] if args.system else engine.settings.id,
         pillar=mapping_value("--pillar", args.pillar),
+        token=args.token or "",
     )
     return _driven(args, engine, lambda: start(engine.settings, order, _progress, again=_again(args)))
 
@@ -168,7 +180,8 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _retry(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.drive import change, go_on
+    from saltern.chains.drive import go_on
+    from saltern.chains.orders import change
 
     name = _named(args, engine)
     change(engine.settings, name, "retry")
@@ -176,22 +189,51 @@ def _retry(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _skip(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.drive import change
+    return _vouched(args, engine, "skip", args.reason or "skipped by an operator")
+
+
+def _done(args: SimpleNamespace, engine: Session) -> int:
+    if not args.reason:
+        print("saltern chain done: say with --reason how you know that it is done", file=sys.stderr)
+        return exits.SURROUNDINGS
+    return _vouched(args, engine, "done", f"done, as an operator says: {args.reason}")
+
+
+def _vouched(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> int:
+    from saltern.chains.orders import change
 
     *_, action = args.words
     name = args.words[0] if len(args.words) > 1 else _named(SimpleNamespace(words=[]), engine)
-    reason = args.reason or "skipped by an operator"
-    return _shown(args, engine, change(engine.settings, name, "skip", action=action, reason=reason))
+    return _shown(args, engine, change(engine.settings, name, kind, action=action, reason=reason))
+
+
+def _release(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.orders import change
+
+    reason = args.reason or "released by an operator"
+    return _shown(args, engine, change(engine.settings, _named(args, engine), "release", reason=reason))
+
+
+def _pause(args: SimpleNamespace, engine: Session) -> int:
+    from saltern.chains.orders import pause
+
+    name = _named(args, engine)
+    known = pause(engine.settings, name, args.reason or "paused by an operator")
+    if known is None:
+        print(f"saltern: {name} waits before its next action", file=sys.stderr)
+        return exits.OK
+    return _shown(args, engine, known)
 
 
 def _cancel(args: SimpleNamespace, engine: Session) -> int:
     """A process that works on it is told, and ends before its next action."""
-    from saltern.chains.drive import cancel
+    from saltern.chains.orders import cancel
 
     name = _named(args, engine)
-    known = cancel(engine.settings, name, args.reason or "cancelled by an operator")
+    known = cancel(engine.settings, name, args.reason or "cancelled by an operator", now=args.now)
     if known is None:
-        print(f"saltern: {name} ends before its next action", file=sys.stderr)
+        when = "as soon as what runs has stopped" if args.now else "before its next action"
+        print(f"saltern: {name} ends {when}", file=sys.stderr)
         return exits.OK
     return _shown(args, engine, known)
 
@@ -270,9 +312,12 @@ VERBS: dict[str, Verb] = {
     "run": Verb(_run, "one chain file", 1, 1),
     "status": Verb(_status, "one run, or none", 0, 1),
     "resume": Verb(_resume, "one run, or none", 0, 1),
+    "pause": Verb(_pause, "one run, or none", 0, 1),
     "cancel": Verb(_cancel, "one run, or none", 0, 1),
     "retry": Verb(_retry, "one run, or none", 0, 1),
     "skip": Verb(_skip, "an action, or a run and an action", 1, 2),
+    "done": Verb(_done, "an action, or a run and an action", 1, 2),
+    "release": Verb(_release, "one run, or none", 0, 1),
 }
 LINE = CommandLine(
     command="chain",
@@ -296,7 +341,20 @@ LINE = CommandLine(
             metavar="DIR",
             help="render: write the chunks below this file root, with the module that a real Salt needs",
         ),
-        Row(flag="--reason", dest="reason", metavar="TEXT", help="cancel, skip: why"),
+        Row(flag="--reason", dest="reason", metavar="TEXT", help="cancel, pause, skip, done: why"),
+        Row(
+            flag="--now",
+            dest="now",
+            kind="on",
+            default=False,
+            help="cancel: stop the action that runs, too, with all it has started",
+        ),
+        Row(
+            flag="--token",
+            dest="token",
+            metavar="TEXT",
+            help="run: what was asked for before with the same token is shown, and not run again",
+        ),
         *TREE_ROWS,
         *output_rows("nested"),
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from saltern.cli.arguments import Row
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows
 from saltern.cli.telling import tell_report, watched
-from saltern.runtime.barriers import REBOOTING, STOPS
+from saltern.runtime.barriers import INTERRUPTED, REBOOTING, STOPS
 
 if TYPE_CHECKING:
     from saltern.language.events import Report
@@ -35,7 +35,7 @@ def onward(args: SimpleNamespace, engine: Session, report: Report) -> Report:
         try:
             report = _resumed(args, engine, report.jid)
         except KeyboardInterrupt:
-            return report
+            return _called_off(engine, report)
     tell_report(args, engine, report)
     return report
 
@@ -49,6 +49,15 @@ def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
         return report
 
     return watched(args, work)
+
+
+def _called_off(engine: Session, report: Report) -> Report:
+    """Whoever waited was interrupted; with the reboot called off, that is all that has happened."""
+    from saltern.journal.runs import Runs
+
+    if Runs(engine.settings).state(report.jid).status == "interrupted":
+        report.stopped = INTERRUPTED
+    return report
 
 
 def _tell_pause(report: Report) -> None:

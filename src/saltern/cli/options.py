@@ -133,11 +133,11 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
     settings, warnings = load(
         args.config,
         {
-            "file_roots": _roots(args.file_root),
-            "pillar_roots": _roots(args.pillar_root),
+            "file_roots": roots(args.file_root),
+            "pillar_roots": roots(args.pillar_root),
             "pillarenv": args.pillarenv,
             "id": args.minion_id,
-            "grains_file": _existing(args.grains),
+            "grains_file": existing(args.grains),
             **overrides,
         },
         os.environ,
@@ -176,7 +176,7 @@ def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:
     return options_for(sys.stdout, colour=args.color, **chosen)
 
 
-def _roots(given: list[str] | None) -> dict[str, list[str]] | None:
+def roots(given: list[str] | None) -> dict[str, list[str]] | None:
     """``DIR`` is of base, ``ENV=DIR`` of that environment."""
     if not given:
         return None
@@ -189,7 +189,7 @@ def _roots(given: list[str] | None) -> dict[str, list[str]] | None:
     return roots
 
 
-def _existing(path: str | None) -> str | None:
+def existing(path: str | None) -> str | None:
     if path is not None and not os.path.isfile(path):
         raise OperationError(Diagnostic(code="grains-missing", what=f"there is no grains file {path!r}"))
     return os.path.abspath(path) if path else None

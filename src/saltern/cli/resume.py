@@ -22,8 +22,8 @@ OWN = ("--sub-states", "--expand", "--detailed-exitcode")
 LINE = CommandLine(
     command="resume",
     about="Go on with a run that broke, at the first state that is not done. Without a name: the last one.",
-    epilog="Nothing that is done is done again. A command that was running when the run broke counts as\n"
-    "failed, unless its 'resume' says rerun or skip.",
+    epilog="Nothing that is done is done again. A command that still runs is waited for; one that has ended\n"
+    "has its result. One of which nobody knows how it ended counts as failed, unless its 'resume' says else.",
     words=(Word(dest="run", metavar="RUN", many=True, help="its number, as `saltern runs` lists it"),),
     rows=(
         Row(
@@ -72,7 +72,15 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
     if not found:
         return None
     report = onward(args, engine, found[0])
-    return exit_code(report, detailed=args.detailed_exitcode)
+    code = exit_code(report, detailed=args.detailed_exitcode)
+    return code if args.boot else max(code, _its_chain(engine, report))
+
+
+def _its_chain(engine: Session, report: Report) -> int:
+    """A run may be a chunk of an action chain: that goes on as well, unless this is not its end."""
+    from saltern.runtime.barriers import PAUSES
+
+    return exits.OK if report.stopped in PAUSES else _chains(engine, of=report.jid)
 
 
 def _all(args: SimpleNamespace, engine: Session) -> int:
@@ -86,19 +94,21 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
             code = _one(args, engine, jid)
         except SalternError as problem:
             show(problem.diagnostics, sys.stderr, colour=False)
+            if problem.diagnostics[0].code == "journal-failed":
+                return exits.SURROUNDINGS  # a disk that loses what is written: nothing more is done
             code = exits.SURROUNDINGS
         worst = max(worst, code or exits.OK)
     return max(worst, _chains(engine))
 
 
-def _chains(engine: Session) -> int:
-    """Action chains go on, too: the run of the chunk they are in has ended by now."""
+def _chains(engine: Session, of: str = "") -> int:
+    """Action chains go on, too: the run of their chunk has ended by now. ``of``: only that with this run."""
     from saltern.chains.drive import go_on, left_open
     from saltern.cli.chain import CODES
     from saltern.report.diagnostics import show
 
     worst = exits.OK
-    for name in left_open(engine.settings):
+    for name in left_open(engine.settings, of):
         try:
             code = CODES.get(go_on(engine.settings, name).state.status.value, exits.OK)
         except SalternError as problem:

@@ -21,6 +21,12 @@ def has_rebooted(before: dict[str, str], now: dict[str, str]) -> bool:
     return any(before.get(key) and now.get(key) and before[key] != now[key] for key in before)
 
 
+def is_same_boot(before: dict[str, str], now: dict[str, str]) -> bool:
+    """Only known parts that are equal say so, and none that differs."""
+    known = [key for key in before if before[key] and now.get(key)]
+    return bool(known) and all(before[key] == now[key] for key in known)
+
+
 def _text(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:

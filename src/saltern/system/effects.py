@@ -62,6 +62,13 @@ def before(act: Callable[[], None] | None) -> None:
         os.register_at_fork(after_in_child=_forget)
 
 
+def acting() -> None:
+    """Somebody else is about to be asked to act for us, in a way that Python does not tell of."""
+    if _before is not None:
+        with _one_at_a_time:
+            _tell()
+
+
 def _forget() -> None:
     """A child is an effect of its parent, which was told."""
     global _before

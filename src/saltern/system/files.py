@@ -267,9 +267,12 @@ def link(path: str, make: Callable[[str, int], None], attributes: Attributes = K
 def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
     """Make the directory and those above it that are missing; the ones made, topmost first."""
     made: list[str] = []
+    place = settle(path)
+    if (found := look(place)) is not None and stat.S_ISDIR(found.st_mode):
+        return made
     at = ""
     fd = os.open("/", STEP)
-    for part in settle(path).split("/"):
+    for part in place.split("/"):
         if not part:
             continue
         at = f"{at}/{part}"

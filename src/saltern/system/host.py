@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from saltern.system import files, process
+from saltern.system import files, keeper, process
 from saltern.system.process import Ran, Sink
 
 
@@ -60,6 +60,7 @@ class LocalHost:
     """The machine we run on."""
 
     run = staticmethod(process.run)
+    run_kept = staticmethod(keeper.run)
     read_bytes = staticmethod(files.read)
     remove = staticmethod(files.remove)
 
@@ -80,3 +81,8 @@ class LocalHost:
 
     def makedirs(self, path: str, *, mode: int | None = None) -> list[str]:
         return files.make_directories(path, files.Attributes(mode=mode))
+
+
+def kept(host: Host) -> Callable[..., Ran]:
+    """Its ``run``, by a process that outlives us where the run is written down and the host can do that."""
+    return host.run_kept if isinstance(host, LocalHost) else host.run

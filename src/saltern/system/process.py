@@ -14,6 +14,7 @@ from time import monotonic
 from msgspec import Struct
 
 PATIENCE = 10.0  # seconds for a program to end when it is asked to
+LINGER = 5.0  # seconds that what a program leaves behind may keep its output open
 NOT_FOUND = 127
 NOT_ALLOWED = 126
 TIMED_OUT = 124
@@ -27,7 +28,8 @@ Sink = Callable[[int, bytes], None]
 class Ran(Struct, frozen=True):
     """What a program left: its exit code and what it printed.
 
-    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n.
+    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n. ``lost``: nobody knows
+    how it ended.
     """
 
     code: int
@@ -36,6 +38,7 @@ class Ran(Struct, frozen=True):
     pid: int = 0
     timed_out: bool = False
     signal: int = 0
+    lost: bool = False
 
 
 class User(Struct, frozen=True):
@@ -94,7 +97,8 @@ def run(
 
     A program that cannot be started gives the exit code a shell would give. With a
     ``timeout`` it gets a session of its own, all of which is killed when time is up. A ``sink`` is given
-    what the program prints as it comes, with the number of the stream, and nothing is kept.
+    what the program prints as it comes, with the number of the stream, and nothing is kept. A daemon that
+    it leaves behind is not waited for, even if that has the output open.
     """
     argv = [shell or "/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     try:
@@ -221,7 +225,7 @@ def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None, sink:
         printed = (_Told(sink, 1), _Told(sink, 2))
     late = False
     try:
-        if not _talk(mine, data, printed, end) or (end is not None and not _ended_by(pid, end)):
+        if not _talk(pid, mine, data, printed, end) or (end is not None and not _ended_by(pid, end)):
             late = not _has_ended(pid)
             _kill(pid)
         _, status = os.waitpid(pid, 0)
@@ -237,8 +241,21 @@ def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None, sink:
     return Ran(code if code >= 0 else 128 - code, out, err, pid, False, max(-code, 0))
 
 
-def _talk(mine: list[int], data: bytes, printed: tuple[list[bytes], list[bytes]], end: float | None) -> bool:
+def _talk(
+    pid: int, mine: list[int], data: bytes, printed: tuple[list[bytes], list[bytes]], end: float | None
+) -> bool:
     """Both ways at once, so that no full pipe can stop either side; False when time is up."""
+    ended = os.pidfd_open(pid)
+    try:
+        return _talk_until(ended, mine, data, printed, end)
+    finally:
+        os.close(ended)
+
+
+def _talk_until(
+    ended: int, mine: list[int], data: bytes, printed: tuple[list[bytes], list[bytes]], end: float | None
+) -> bool:
+    """``ended`` is ready when the program is no more: then what is left of its output has a while."""
     import select
 
     into = {fd: kept for fd, kept in zip(mine[1:], printed, strict=True) if fd >= 0}
@@ -249,12 +266,19 @@ def _talk(mine: list[int], data: bytes, printed: tuple[list[bytes], list[bytes]]
     if feed >= 0:
         os.set_blocking(feed, False)
         poll.register(feed, select.POLLOUT)
+    poll.register(ended, select.POLLIN)
     left = len(into) + (feed >= 0)
+    linger = None
     while left:
-        ready = poll.poll(None if end is None else max(0.0, (end - monotonic()) * 1000))
-        if not ready and end is not None and monotonic() >= end:
-            return False
+        until = end if linger is None or (end is not None and end < linger) else linger
+        ready = poll.poll(None if until is None else max(0.0, (until - monotonic()) * 1000))
+        if not ready and until is not None and monotonic() >= until:
+            return until == linger
         for fd, _ in ready:
+            if fd == ended:
+                poll.unregister(ended)
+                linger = monotonic() + LINGER
+                continue
             if fd == feed:
                 rest = _push(fd, rest)
                 over = not rest

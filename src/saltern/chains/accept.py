@@ -1,0 +1,102 @@
+"""A chain begins on this machine: what is asked for is accepted, once, and written down before anything."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, to_builtins
+
+from saltern import durable
+from saltern.chains.compile import Plan, plan_for
+from saltern.chains.document import read_chain
+from saltern.chains.drive import drive
+from saltern.chains.legs import Journal, Known, Legs
+from saltern.chains.owner import owner
+from saltern.config.settings import Settings
+from saltern.inside import equipped
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.mounts import is_forgetful
+
+if TYPE_CHECKING:
+    from saltern.runtime.ports import Recorder as Tell
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """What is asked for: a chain file for one system."""
+
+    text: str
+    file: str
+    system: str
+    pillar: dict[str, object] = {}
+    token: str = ""  # whoever asks twice with one token means one run
+
+
+def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
+    """Run a chain on this machine. The leg may not be over when this returns: the machine may go down.
+
+    ``again`` are options for the command line of a build that takes over in the middle.
+    """
+    from saltern import __version__
+
+    plan = plan_for(read_chain(order.text, order.file), order.system)
+    if not plan.chunks:
+        what = f"no action of the chain {plan.chain.name!r} is meant for {order.system!r}"
+        fix = "name this machine among the targets, or say which one it is with --id"
+        raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
+    legs = Legs(settings)
+    if (before := _asked_before(legs, order, plan)) is not None:
+        return before
+    equipped(settings).tree.check()  # what could not even begin is not accepted
+    name = legs.new(durable.new_jid(time.time()))
+    with legs.locked(name):
+        if (before := _asked_before(legs, order, plan)) is not None:
+            return before
+        if open_legs := legs.unfinished():
+            raise _unfinished(open_legs[0])
+        journal = Journal(legs, name)
+        head = {
+            "text": order.text,
+            "file": order.file,
+            "system": order.system,
+            "settings": to_builtins(settings, enc_hook=str),
+            "pillar": order.pillar,
+            "version": __version__,
+            "started": time.time(),
+            "token": order.token,
+            "plan_sha256": plan.sha256(),
+            "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",
+        }
+        legs.reserve()
+        _tell_place(legs, plan)
+        journal.add("accepted", **head)
+        found = drive(settings, name, tell, again)
+    legs.prune()
+    return found
+
+
+def _tell_place(legs: Legs, plan: Plan) -> None:
+    """A chain that reboots needs a journal that a boot does not forget."""
+    if any(chunk.barrier for chunk in plan.chunks) and is_forgetful(legs.folder):
+        what = f"{legs.folder} is in memory: a reboot forgets this chain, and nobody goes on with it"
+        print(f"saltern: {what}; set state_dir to a directory on a disk", file=sys.stderr)
+
+
+def _asked_before(legs: Legs, order: Order, plan: Plan) -> Known | None:
+    """The leg that was begun by the same request; one that is over is answered, and not run again."""
+    if not order.token:
+        return None
+    found = next((one for one in legs.all() if one.head.get("token") == order.token), None)
+    if found is None or found.head["plan_sha256"] == plan.sha256():
+        return found
+    what = f"{found.id} was begun with the token {order.token!r}, and has another plan"
+    fix = "give this one a token of its own"
+    raise OperationError(Diagnostic(code="chain-token", what=what, fix=fix))
+
+
+def _unfinished(name: str) -> OperationError:
+    what = f"{name} is not over, and a machine does one chain at a time"
+    fix = f"`saltern chain resume {name}` goes on with it, `saltern chain cancel {name}` ends it"
+    return OperationError(Diagnostic(code="chain-busy", what=what, fix=fix))

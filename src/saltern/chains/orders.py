@@ -1,0 +1,106 @@
+"""An operator's words to a leg: whether it is at work now, was broken, waits or is over."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+
+from saltern.chains import leg as steps
+from saltern.chains.drive import drive, over
+from saltern.chains.legs import Journal, Known, Legs
+from saltern.chains.show import running
+from saltern.chains.statuses import OVER, Leg, WrongMove
+from saltern.config.settings import Settings
+from saltern.journal.runs import Runs
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import keeper, ledger
+
+
+def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known:
+    """Retry, skip, done or release. Refused if the statuses do not allow it."""
+    legs = Legs(settings)
+    legs.known(name)
+    with legs.locked(name):
+        known = legs.known(name)
+        _allowed(known, kind, body)
+        journal = Journal(legs, name, known.state.records)
+        journal.add(kind, **body)
+        return legs.known(name)
+
+
+def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> Known | None:
+    """End a leg before its next step, or ``now``, with the program of the step that runs.
+
+    None: its process was told to.
+    """
+    legs = Legs(settings)
+    known = legs.known(name)
+    if known.state.status in OVER:
+        raise over(known)
+    legs.order(name, "cancel", reason)
+    if now and _may_stop(known, settings):
+        _stop_programs(known, settings)
+    if legs.holder() == name:
+        return None
+    with legs.locked(name):
+        return drive(settings, name)
+
+
+def pause(settings: Settings, name: str, reason: str) -> Known | None:
+    """It waits before its next step, until somebody resumes it. None: its process was told to."""
+    legs = Legs(settings)
+    known = legs.known(name)
+    if known.state.status in OVER:
+        raise over(known)
+    if known.state.status is Leg.PAUSED:
+        return known
+    legs.order(name, "pause", reason)
+    if legs.holder() == name:
+        return None
+    with legs.locked(name):
+        return drive(settings, name)
+
+
+def _may_stop(known: Known, settings: Settings) -> bool:
+    """Packages are not left half installed: that step comes to its end, and is the last."""
+    busy = running(known, settings)
+    return not any(action.row.may_replace for action in known.state.plan.steps if action.id in busy)
+
+
+def _stop_programs(known: Known, settings: Settings) -> None:
+    """Asked first, then killed, with all they have started: by the process of the run, or by their keeper."""
+    chunk, runs = known.state.chunk, Runs(settings)
+    if chunk is None:
+        return
+    holder, folder = runs.holder(), runs.kept_folder(chunk.jid)
+    if holder is not None and holder.jid == chunk.jid:
+        _interrupt(holder.pid)
+        return
+    for entry in ledger.at_work(folder):
+        _interrupt(entry.pid)
+    keeper.wait_for(folder)
+
+
+def _interrupt(pid: int) -> None:
+    if pid > 0:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+
+
+def _allowed(known: Known, kind: str, body: dict[str, object]) -> None:
+    """The fold is the judge: a record that it could not read is never written."""
+    from copy import deepcopy
+
+    action = body.get("action")
+    if action is not None and action not in known.state.steps:
+        from saltern.language.diagnostics import did_you_mean
+
+        fix = did_you_mean(str(action), known.state.steps) or f"there are {', '.join(known.state.steps)}"
+        raise OperationError(
+            Diagnostic(code="chain-order", what=f"{known.id} has no action {action!r}", fix=fix)
+        )
+    try:
+        steps.READERS[kind](deepcopy(known.state), body)
+    except WrongMove as problem:
+        raise OperationError(Diagnostic(code="chain-order", what=f"{known.id}: {problem}")) from None

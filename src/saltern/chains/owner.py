@@ -1,0 +1,47 @@
+"""Which package this program is of: whoever changes that changes us, whatever the package is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import saltern
+
+# The package manager's own answer to "whose is this file?"; the last word of its first line is a name.
+ASKED: tuple[tuple[str, ...], ...] = (
+    ("dpkg-query", "--search"),
+    ("rpm", "--query", "--file", "--queryformat", "%{NAME}\\n"),
+    ("pacman", "--query", "--owns", "--quiet"),
+    ("apk", "info", "--who-owns", "--quiet"),
+)
+
+
+def owner(path: str = "") -> str:
+    """The name of the package that has this file, by default our own; empty if none has."""
+    from saltern.system.process import run
+
+    asked = os.path.realpath(path or saltern.__file__)
+    for argv in ASKED:
+        ran = run([*argv, asked], env={"LC_ALL": "C"}, timeout=30)
+        if ran.code == 0 and ran.out.strip():
+            first = ran.out.splitlines()[0]
+            return first.rpartition(": ")[0].partition(",")[0].partition(":")[0] or first.strip()
+    return ""
+
+
+def stamp() -> str:
+    """What this program's code is, on disk: another one after it was replaced."""
+    try:
+        found = os.stat(saltern.__file__)
+    except OSError:
+        return "gone"
+    return f"{found.st_ino} {found.st_mtime_ns} {found.st_size}"
+
+
+def begin_anew(leg: str, again: Sequence[str]) -> NoReturn:
+    """With the code that is there now: this process becomes another one, which goes on with the leg."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "saltern", "chain", "resume", leg, *again])

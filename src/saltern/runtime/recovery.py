@@ -1,0 +1,88 @@
+"""What becomes of a state that was being called when the run broke: a pure decision, one table.
+
+The rows stand in their order: the first that fits decides. A reboot or an update that was asked for has its
+own, in ``journal.barriers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from msgspec import Struct
+
+MOST_RECOVERIES = 5  # after which whoever breaks again and again is left alone
+
+
+class Safety(Enum):
+    """What it means to call a state twice."""
+
+    IDEMPOTENT = "it looks before it acts"
+    VERIFIED = "a probe tells whether it is done"
+    ONCE = "nobody can tell"
+
+
+class Traces(Struct, frozen=True):
+    """What the state's programs have left: how many were ``begun``, how many of them have ``ended``.
+
+    ``live``: one is at work now. In the ``same_boot`` nothing was lost of what was written down.
+    """
+
+    begun: int = 0
+    ended: int = 0
+    same_boot: bool = False
+    live: bool = False
+
+
+NO_TRACES = Traces()
+
+
+class Doubt(Struct, frozen=True, kw_only=True):
+    """A state in doubt. ``by_programs``: it acts by kept programs and in no other way; ``tries`` again if one
+    fails. ``recoveries``: how often its run was taken up and came no further. ``cancelled``: nothing is to
+    be begun any more."""
+
+    safety: Safety
+    by_programs: bool = False
+    tries: bool = False
+    cancelled: bool = False
+    recoveries: int = 0
+    traces: Traces = NO_TRACES
+
+    @property
+    def known(self) -> bool:
+        """Every program has ended, and no other can have been begun."""
+        traces = self.traces
+        whole = traces.same_boot or not self.tries
+        return self.by_programs and whole and 0 < traces.begun == traces.ended
+
+    @property
+    def untouched(self) -> bool:
+        return self.by_programs and self.traces.same_boot and not self.traces.begun
+
+
+class Decision(Enum):
+    QUARANTINE = "leave it alone"
+    ATTACH = "wait for its program, then decide again"
+    TAKE = "take the result that its program had"
+    CANCEL = "nothing is begun any more"
+    SPAWN = "it has not begun: begin it"
+    AGAIN = "call it again"
+    PROBE = "ask its probe; call it again if that says no"
+    INDETERMINATE = "do as its 'resume' says"
+
+
+TABLE: tuple[tuple[Callable[[Doubt], bool], Decision], ...] = (
+    (lambda doubt: doubt.recoveries > MOST_RECOVERIES, Decision.QUARANTINE),
+    (lambda doubt: doubt.traces.live, Decision.ATTACH),
+    (lambda doubt: doubt.known, Decision.TAKE),
+    (lambda doubt: doubt.cancelled, Decision.CANCEL),
+    (lambda doubt: doubt.untouched, Decision.SPAWN),
+    (lambda doubt: doubt.safety is Safety.IDEMPOTENT, Decision.AGAIN),
+    (lambda doubt: doubt.safety is Safety.VERIFIED, Decision.PROBE),
+    (lambda _: True, Decision.INDETERMINATE),
+)
+
+
+def decide(doubt: Doubt) -> Decision:
+    return next(decision for fits, decision in TABLE if fits(doubt))

@@ -1,0 +1,134 @@
+"""The keeper's own process: it runs what it is asked for, and writes down what it begins and how that ended.
+
+What is said through the two pipes stands behind its length: questions marshalled, since names of files are
+not always text; answers as msgpack.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+from typing import Any, NoReturn
+
+from msgspec import Struct, msgpack
+
+from saltern.system import ledger, process
+from saltern.system.ledger import Entry
+from saltern.system.process import Ran
+
+TOKEN = "SALTERN_TOKEN"
+
+
+class Answer(Struct, frozen=True):
+    """How a program ended; or what was ``raised``, since it could not even be tried."""
+
+    ran: Ran | None = None
+    raised: str = ""
+    text: str = ""
+
+
+def serve(requests: int, answers: int, file: int) -> NoReturn:
+    """Until nobody is left to ask."""
+    code = 1
+    try:
+        _settle({requests, answers, file})
+        while (data := read(requests)) is not None:
+            name, command, options, environ = marshal.loads(data)
+            if environ is not None:
+                os.environ.clear()
+                os.environ.update(environ)
+            _keep(file, name, command, options, answers)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _settle(needed: set[int]) -> None:
+    """Out of the reach of what ends our parent: its terminal, its session, its unit; and of what it holds."""
+    import gc
+
+    gc.disable()
+    os.setsid()
+    signal.signal(signal.SIGHUP, lambda *_: None)  # what is ignored would be ignored by every program, too
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(null, stream)
+    low = 3
+    for high in (*sorted(needed), 1 << 16):
+        os.closerange(low, high)
+        low = high + 1
+    from saltern.system.scope import move_out
+
+    move_out()
+
+
+def _stopped(_number: int, _frame: object) -> NoReturn:
+    """Once: a program that was asked to end has its time for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _keep(file: int, name: str, command: str | list[str], options: dict[str, Any], answers: int) -> None:
+    ledger.make_room(file)
+    ledger.add(file, Entry(name, os.getpid()))
+    try:
+        signal.signal(signal.SIGINT, _stopped)
+        ran = process.run(command, **options)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        sweep(options["env"][TOKEN])
+        _tell(answers, Answer(Ran(128 + signal.SIGINT, signal=int(signal.SIGINT))))
+        return
+    except Exception as problem:
+        known = (one.__name__ for one in type(problem).__mro__ if one in (ValueError, TypeError, OSError))
+        _tell(answers, Answer(raised=next(known, "RuntimeError"), text=str(problem)))
+        return
+    if ran.timed_out:
+        sweep(options["env"][TOKEN])
+    ledger.add(file, Entry(name, os.getpid(), ran))
+    try:
+        _tell(answers, Answer(ran))
+    except BrokenPipeError:
+        os.fsync(file)  # while somebody waits for it, the journal has it soon enough
+
+
+# -- words through pipes ------------------------------------------------------------------------------
+
+
+def _tell(pipe: int, answer: Answer) -> None:
+    write(pipe, msgpack.encode(answer))
+
+
+def write(pipe: int, body: bytes) -> None:
+    whole = memoryview(len(body).to_bytes(8) + body)
+    while whole:
+        whole = whole[os.write(pipe, whole) :]
+
+
+def read(pipe: int) -> bytes | None:
+    """None: nobody is there any more."""
+    head = _exactly(pipe, 8)
+    return None if head is None else _exactly(pipe, int.from_bytes(head))
+
+
+def _exactly(pipe: int, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        piece = os.read(pipe, min(size - len(data), 1 << 20))
+        if not piece:
+            return None
+        data += piece
+    return bytes(data)
+
+
+# -- the whole tree -----------------------------------------------------------------------------------
+
+
+def sweep(token: str) -> None:
+    """End everything that has the token in its environment, and what that has started."""
+    from saltern.system.tree import kill_tree
+
+    kill_tree(f"{TOKEN}={token}")

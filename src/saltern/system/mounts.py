@@ -1,0 +1,28 @@
+"""Which kind of file system a path is on."""
+
+from __future__ import annotations
+
+import os
+
+FORGETFUL = frozenset({"tmpfs", "ramfs"})  # what they hold is gone after a boot
+
+
+def file_system(path: str, table: str = "/proc/self/mountinfo") -> str:
+    """Its kind, such as ``ext4``; empty if that cannot be told."""
+    place = os.path.realpath(path)
+    found = ("", "")
+    try:
+        with open(table, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                before, _, after = line.partition(" - ")
+                point = before.split()[4].encode().decode("unicode_escape")
+                inside = place == point or place.startswith(point.rstrip("/") + "/")
+                if inside and len(point) >= len(found[0]):  # what was mounted later lies on top
+                    found = (point, after.split()[0])
+    except (OSError, IndexError):
+        return ""
+    return found[1]
+
+
+def is_forgetful(path: str) -> bool:
+    return file_system(path) in FORGETFUL

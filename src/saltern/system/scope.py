@@ -1,0 +1,38 @@
+"""Out of the unit that we run in: systemd ends all that is left in a service when the service ends."""
+
+from __future__ import annotations
+
+import os
+
+BOOTED = "/run/systemd/system"  # there is a systemd, and it is process 1
+MANAGER = (
+    "org.freedesktop.systemd1",
+    "/org/freedesktop/systemd1",
+    "org.freedesktop.systemd1.Manager",
+    "StartTransientUnit",
+)
+PATIENCE = 5.0  # seconds for systemd to answer
+
+
+def move_out(booted: str = BOOTED, own: str = "/proc/self/cgroup") -> bool:
+    """Into a scope of our own, if we are in a service; whether we are in one now.
+
+    What was started from a login or a terminal is left where it is: nobody ends that.
+    """
+    if not os.path.isdir(booted) or not in_service(own):
+        return False
+    from saltern.system.process import run
+
+    name = f"saltern-keeper-{os.getpid()}.scope"
+    words = ["ssa(sv)a(sa(sv))", name, "fail", "2"]
+    words += ["PIDs", "au", "1", str(os.getpid()), "CollectMode", "s", "inactive-or-failed", "0"]
+    ran = run(["busctl", "--quiet", "call", *MANAGER, *words], timeout=PATIENCE)
+    return ran.code == 0
+
+
+def in_service(own: str = "/proc/self/cgroup") -> bool:
+    try:
+        with open(own, encoding="utf-8", errors="replace") as file:
+            return any(part.endswith(".service") for line in file for part in line.strip().split("/"))
+    except OSError:
+        return False
