@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,6 @@ from msgspec.structs import asdict, replace
 
 from saltern import engine
 from saltern.config.settings import Settings
-from saltern.journal.carry import carried
 from saltern.journal.fold import RunState
 from saltern.journal.recorder import Recorder
 from saltern.journal.runs import RESUMABLE, Runs
@@ -25,8 +25,9 @@ from saltern.plan.plan import Plan
 from saltern.report.verdict import failed
 from saltern.runtime.barriers import INTERRUPTED, STOPS
 from saltern.stages import aggregates
-from saltern.system import effects, reboot
+from saltern.system import effects, keeper, ledger, reboot
 from saltern.system.faults import point
+from saltern.system.own_files import remember
 from saltern.system.signals import was_terminated
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def apply(
     ``approved`` gives a plan that was made before. It is asked once this machine is ours: nobody else's run
     comes between what it looks at and what is done.
     """
+    remember()
     runs = Runs(session.settings)
     held = runs.locked(new_jid(session.clock.now()), session.clock.now(), wait=ask.queue, new=True)
     with held as jid:
@@ -70,7 +72,7 @@ def apply(
         with _kept(runs, jid, session=session) as recorder:
 
             def begun(plan: Plan) -> Recorder:
-                before = list(carried(plan, ask.before)) if ask.before else []
+                before = _carried(plan, ask.before) if ask.before else []
                 recorder.begin(_head(session, request, jid, ask), plan, _sources(plan), before)
                 return recorder
 
@@ -100,13 +102,20 @@ def apply_failed(settings: Settings, jid: str, tell: Tell | None, ask: Ask) -> R
 
 
 def resume(
-    settings: Settings, jid: str | None, tell: Tell | None, *, onward: Sequence[str] = ()
+    settings: Settings,
+    jid: str | None,
+    tell: Tell | None,
+    *,
+    onward: Sequence[str] = (),
+    ends: Callable[[], bool] | None = None,
 ) -> Report | None:
     """Go on with a run; the last that can be, if none is named. None: there is nothing to go on with.
 
-    One whose report says that the machine reboots waits here until it has, or is found not to. One that
-    goes on with another build of this program replaces this process by that, with the words ``onward``.
+    One whose report says that the machine reboots waits here until it has, or is found not to; an interrupt,
+    or ``ends``, calls the reboot off where that can be done. One that goes on with another build of this
+    program replaces this process by that, with the words ``onward``.
     """
+    remember()
     runs = Runs(settings)
     chosen = jid or runs.last_resumable()
     if chosen is None:
@@ -120,7 +129,7 @@ def resume(
         if planned:
             from saltern.crossing.drive import over
 
-            state = over(runs, chosen, session.settings, onward)
+            state = over(runs, chosen, session.settings, onward, ends)
         with _kept(runs, chosen, state, session) as recorder:
             recorder.resumed(_surroundings() | {"at": session.clock.now(), "planned": planned})
             report = engine.resume(session, recorder.plan(), tell, jid=chosen, journal=recorder)
@@ -140,19 +149,33 @@ def _kept(
         return make_plan(chunks, rendered, Diagnostics(), aggregates(session, chunks))
 
     recorder = Recorder(writer, past, planner)
+    if past is None:
+        keeper.begin(jid, runs.kept_folder(jid))
+    else:
+        _wait_for_programs(runs, jid)
+        keeper.take_up(jid, runs.kept_folder(jid))
     effects.before(recorder.sync)
     try:
         yield recorder
     finally:
         effects.before(None)
+        keeper.end(forget=recorder.over)
         writer.close()
+
+
+def _wait_for_programs(runs: Runs, jid: str) -> None:
+    """What a broken run has started goes on without it: what it comes to is this run's to tell."""
+    folder = runs.kept_folder(jid)
+    if ledger.at_work(folder):
+        print(f"saltern: a program of run {jid} is still at work: waiting for its end", file=sys.stderr)
+        keeper.wait_for(folder)
 
 
 def _end(recorder: Recorder, report: Report) -> None:
     effects.before(None)  # what is written from here on is the journal's own
     stopped = report.stopped
     if stopped in STOPS.values():
-        recorder.sync()
+        recorder.pause()
         return
     if stopped == INTERRUPTED:
         stopped = "terminated" if was_terminated() else "interrupted"
@@ -173,15 +196,20 @@ def _leave(runs: Runs, report: Report, settings: Settings) -> None:
         leave(runs, report.jid, report.stopped, settings)
 
 
-def abandon(settings: Settings, jid: str, why: str) -> None:
-    """A run that broke is over: nobody goes on with it."""
+def abandon(settings: Settings, jid: str, why: str) -> str:
+    """A run that broke is over: nobody goes on with it. What came of a reboot that was under way, if any."""
+    from saltern.crossing.calling_off import call_off
+
     runs = Runs(settings)
     with runs.locked(jid, time.time(), wait=settings.queue_runs):
+        said = call_off(runs, jid, settings)
         state = runs.state(jid)
         if state.status in RESUMABLE:
             writer = runs.writer(jid, resumed_at=state.records)
             Recorder(writer, state).end(took=0.0, stopped=why, failed=True)
             writer.close()
+            ledger.remove(runs.kept_folder(jid))
+    return said
 
 
 def _check(jid: str, state: RunState) -> None:
@@ -218,6 +246,12 @@ def _head(session: Session, request: engine.Request, jid: str, ask: Ask) -> dict
 
 def _surroundings() -> dict[str, object]:
     return {"boot": reboot.current().identity(), "pid": os.getpid()}
+
+
+def _carried(plan: Plan, before: RunState) -> list[tuple[str, dict[str, Any]]]:
+    from saltern.journal.carry import carried
+
+    return list(carried(plan, before))
 
 
 def _sources(plan: Plan) -> dict[str, str]:

@@ -22,7 +22,7 @@ from saltern.config.settings import Settings
 from saltern.journal.report import report_of
 from saltern.journal.runs import RESUMABLE, Runs, Summary
 from saltern.report.salt import to_dict
-from saltern.system import faults
+from saltern.system import faults, reboot
 
 Told = dict[str, dict[str, object]]
 Watch = Callable[[str], None]
@@ -43,6 +43,7 @@ class Machine:
         (base / "etc").mkdir()
         (base / "etc" / "saltern.yaml").write_text("queue_runs: 20\n")
         self.settings = Settings(state_dir=str(base / "runs"))
+        self.boots = Boots()
 
     def apply(self, watch: Watch | None = None, *more: str) -> Done:
         return self._run(watch, "apply", "main", "--pillar", f"{{at: {self.at}}}", "--out", "json", *more)
@@ -51,10 +52,12 @@ class Machine:
         return self._run(watch, "resume", "--out", "json", *more)
 
     def _run(self, watch: Watch | None, *words: str) -> Done:
-        faults.watch(_only_here(watch) if watch else None)
+        faults.watch(only_here(watch) if watch else None)
+        reboot.use(self.boots)
         try:
             return self.place.run(*words)
         finally:
+            reboot.use(None)
             faults.watch(None)
 
     def finish(self) -> Told:
@@ -92,8 +95,8 @@ class Machine:
         return found
 
 
-def _only_here(watch: Watch) -> Watch:
-    """Not in the processes of parallel states, which a crash of ours does not end."""
+def only_here(watch: Watch) -> Watch:
+    """Not in the processes that the engine forks, which a crash of it does not end."""
     forked: list[int] = []
     busy: list[str] = []
 
@@ -101,8 +104,10 @@ def _only_here(watch: Watch) -> Watch:
         forked[:] = forked or [os.getpid()]
         if forked[0] == os.getpid() and not busy:  # what a watch does passes points, too
             busy.append(name)
-            watch(name)
-            busy.clear()
+            try:
+                watch(name)
+            finally:
+                busy.clear()
 
     return tell
 
@@ -122,11 +127,16 @@ def reference() -> tuple[Told, Counter[str]]:
         with open(names, "ab", buffering=0) as out:
             done = one.apply(lambda _: _write(out, " ".join(sys.modules)))
         assert done.code == 2, done.err
-        for name in set(names.read_text().split()) - sys.modules.keys():
-            if not name.startswith(("__", "saltern_user", "salt.")):
-                with suppress(ImportError):
-                    import_module(name)
+        import_all(names)
         return one.shown(), one.log()
+
+
+def import_all(names: Path) -> None:
+    """What a child has imported need not be imported by each of those that follow."""
+    for name in set(names.read_text().split()) - sys.modules.keys():
+        if not name.startswith(("__", "saltern_user", "salt.")):
+            with suppress(ImportError):
+                import_module(name)
 
 
 DEAD = 137
@@ -151,9 +161,9 @@ def dies_at(number: int, before: Watch | None = None) -> Watch:
     return watch
 
 
-def points_of(run: Callable[[Machine, Watch], Done]) -> list[str]:
+def points_of(run: Callable[[Machine, Watch], Done], files: Mapping[str, str] = FILES) -> list[str]:
     """Every point that a run passes, in order."""
-    with machine() as one:
+    with machine(files) as one:
         path = one.base / "points"
         with open(path, "ab", buffering=0) as out:  # to open it later would be an effect of the run
             run(one, lambda name: _write(out, name))
@@ -175,8 +185,20 @@ def keeps(one: Machine, copy: Path) -> Watch:
     return watch
 
 
+class Boots(reboot.MachineRebooter):
+    """Which boot of a machine it is; ``lose`` begins another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = 0
+
+    def identity(self) -> dict[str, str]:
+        return {"boot_id": f"boot {self.number}"}
+
+
 def lose(one: Machine, copy: Path) -> None:
-    """What was not synced is gone."""
+    """Power is lost, and what was not synced is gone."""
+    one.boots.number += 1
     shutil.rmtree(one.runs, ignore_errors=True)
     if copy.exists():
         shutil.copytree(copy, one.runs)

@@ -18,6 +18,7 @@ class Decision(Enum):
     CROSSED = "crossed"
     FAILED = "failed"
     ARM = "arm"
+    FORCE = "force"
     WAIT = "wait"
 
 
@@ -68,6 +69,14 @@ def decide_reboot(body: Body, identity: dict[str, str], tick: float, since: floa
         return Decision.CROSSED
     begun = body["tick"] if body["tick"] <= since else since
     if tick - begun >= start_deadline(body):
-        return Decision.FAILED
+        return _late(body, tick)
     armed = [one["tick"] for one in body["armed"] if one["tick"] <= tick]
     return Decision.WAIT if armed and tick - max(armed) < REARM + seconds(body, "notice") else Decision.ARM
+
+
+def _late(body: Body, tick: float) -> Decision:
+    """It has not gone down in time. One that may be forced is, once."""
+    forced = [one["tick"] for one in body["armed"] if one.get("forced") and one["tick"] <= tick]
+    if not body["ask"].get("force") or (forced and tick - max(forced) >= REARM):
+        return Decision.FAILED
+    return Decision.WAIT if forced else Decision.FORCE

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from saltern.journal.codec import brief_in
 from saltern.journal.store import Record
+from saltern.system.boot import is_same_boot
 
 Body = dict[str, Any]
 PAUSED = {"reboot": "rebooting", "update": "updating"}  # a kind of barrier → the status of its run
@@ -40,6 +41,12 @@ class RunState(Struct):
     lost: dict[int, list[Body]] = field(default_factory=dict)  # the same, of calls that broke with the run
     barriers: list[Body] = field(default_factory=list)  # with the ``outcome`` that each had
     end: Body | None = None
+    boot: dict[str, str] = field(default_factory=dict)  # of the last process
+    unsure: bool = False  # power was lost, and with it maybe the last states that were called
+    fresh: set[int] = field(
+        default_factory=set
+    )  # places of the run itself that changed something in this boot
+    suspect: set[int] = field(default_factory=set)  # the same, of a boot that ended without a word
     resumed: int = 0
     records: int = 0
     number: int = 0  # the next
@@ -72,10 +79,16 @@ class RunState(Struct):
         return {**found[-1], "times": len(found)} if found else None
 
     @property
+    def is_over(self) -> bool:
+        """It has ended, and nobody goes on with it."""
+        return self.end is not None and self.end["stopped"] not in INTERRUPTED
+
+    @property
     def status(self) -> str:
         """``running`` is for whoever knows that its process lives."""
-        if self.open_barriers and (self.end is None or self.end["stopped"] in INTERRUPTED):
-            return PAUSED[self.open_barriers[0]["kind"]]
+        ahead = [body for body in self.open_barriers if not body["off"]]
+        if ahead and not self.is_over:
+            return PAUSED[ahead[0]["kind"]]
         if self.end is None:
             return "broken" if self.has_plan else "unbegun"
         if self.end["stopped"] in INTERRUPTED:
@@ -99,15 +112,30 @@ def _counted(state: RunState, body: Body) -> None:
 
 def _head(state: RunState, body: Body) -> None:
     state.head = body
+    state.boot = body.get("boot") or {}
 
 
-def _resumed(state: RunState, body: Body) -> None:
-    state.resumed += not body.get("planned")  # to go on after a barrier is no trouble
+def take_up(state: RunState, body: Body) -> None:
+    """Another process goes on with it."""
+    planned, boot = bool(body.get("planned")), body.get("boot") or {}
+    state.resumed += not planned  # to go on after a barrier is no trouble
+    kept = planned or state.end is not None or is_same_boot(state.boot, boot)
+    state.unsure = state.unsure or not kept
+    if planned:
+        state.fresh.clear()  # a machine that goes down in order writes everything
+    elif not is_same_boot(state.boot, boot):
+        state.suspect |= state.fresh
+        state.fresh.clear()
+    state.boot = boot
     state.end = None
-    lose_steps(state)
+    _lose_steps(state)
 
 
-def lose_steps(state: RunState) -> None:
+def _sure(state: RunState, _: Body) -> None:
+    state.unsure = False
+
+
+def _lose_steps(state: RunState) -> None:
     """What a call had done when it broke is not what the state came to: it may be called again."""
     known = {body["answer"]["number"] for one in state.scopes.values() for body in one.done.values()}
     known |= {body["answer"]["number"] for one in state.scopes.values() for body in one.listened.values()}
@@ -129,7 +157,10 @@ def _plan(state: RunState, body: Body) -> None:
 
 
 def _started(state: RunState, body: Body) -> None:
-    state.scope(body["scope"]).started[body["place"]] = body
+    scope = state.scope(body["scope"])
+    scope.started[body["place"]] = {**body, "boot": state.boot}
+    if scope.done.pop(body["place"], None):  # what it had done was gone: it is done anew
+        state.suspect.discard(body["place"])
     _counted(state, body)
     for barrier in state.barriers:
         if (barrier["scope"], barrier["place"]) == (body["scope"], body["place"]):
@@ -139,6 +170,10 @@ def _started(state: RunState, body: Body) -> None:
 def _done(state: RunState, body: Body) -> None:
     state.scope(body["scope"]).done[body["place"]] = body
     _counted(state, body["answer"])
+    if not body["scope"]:
+        state.suspect.discard(body["place"])
+        if body["answer"]["result"]["changes"] and state.barrier("", body["place"]) is None:
+            state.fresh.add(body["place"])  # but not a reboot: to ask for it again would be another one
 
 
 def _rows(state: RunState, rows: Sequence[Sequence[Any]]) -> None:
@@ -189,18 +224,30 @@ def _listened(state: RunState, body: Body) -> None:
 
 
 def _barrier(state: RunState, body: Body) -> None:
-    state.barriers.append({**body, "outcome": "", "armed": [], "fresh": True})
+    state.barriers.append({**body, "outcome": "", "armed": [], "off": False, "fresh": True})
     _counted(state, body)
 
 
 def _armed(state: RunState, body: Body) -> None:
+    """Somebody goes on with it, even if a user has interrupted it before."""
+    state.end = None
     for barrier in state.open_barriers:
         if barrier["kind"] == body["kind"]:
-            barrier["armed"] = [*barrier["armed"], body]
+            barrier |= {"armed": [*barrier["armed"], body], "off": False}
+
+
+def _disarmed(state: RunState, body: Body) -> None:
+    """Called off: whoever goes on with the run asks for it again."""
+    for barrier in state.open_barriers:
+        if barrier["kind"] == body["kind"]:
+            barrier |= {"armed": [], "off": True}
 
 
 def _crossed(state: RunState, body: Body) -> None:
-    """``why`` says that it was not, and never will be."""
+    """``why`` says that it was not, and never will be. A boot that was asked for has lost nothing."""
+    if body["kind"] == "reboot" and not body["why"]:
+        state.boot = body["now"]
+        state.fresh.clear()
     for barrier in state.open_barriers:
         if barrier["kind"] == body["kind"]:
             barrier |= {
@@ -216,7 +263,8 @@ def _end(state: RunState, body: Body) -> None:
 
 _READERS: dict[str, Any] = {
     "run": _head,
-    "resumed": _resumed,
+    "resumed": take_up,
+    "sure": _sure,
     "sources": _sources,
     "plan": _plan,
     "start": _started,
@@ -231,6 +279,7 @@ _READERS: dict[str, Any] = {
     "listened": _listened,
     "barrier": _barrier,
     "armed": _armed,
+    "disarmed": _disarmed,
     "crossed": _crossed,
     "end": _end,
 }

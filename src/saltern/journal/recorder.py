@@ -1,13 +1,15 @@
 """Writes down what a run does, and knows what it did before it broke. Implements ``runtime.ports.Journal``.
 
-The rule: what is about to act is on disk before it acts (``system.effects`` says when that is); what has
-changed something outlives this process before the next step, and a loss of power before the next effect.
-All else rides along.
+The rule: what is about to act is written before it acts (``system.effects`` says when that is), and so is
+what has changed something, before the next step: that outlives this process. To outlive a loss of power it
+is synced, too: whatever stands alone before it acts (``runtime.resuming``), of the others ``AT_RISK`` at a
+time. If power is lost, so many may have been called without a trace: they are called again, and nobody
+waits for what they change. All else rides along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from saltern.journal.codec import (
     Body,
@@ -21,7 +23,7 @@ from saltern.journal.codec import (
     result_in,
     result_out,
 )
-from saltern.journal.fold import INTERRUPTED, RunState, ScopeState, fold, lose_steps
+from saltern.journal.fold import INTERRUPTED, RunState, ScopeState, fold, take_up
 from saltern.journal.store import Record, Writer
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
@@ -31,8 +33,14 @@ from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
 from saltern.runtime.barriers import Barrier
 from saltern.runtime.ports import Begun, Known, Planner
-from saltern.runtime.resuming import is_once
+from saltern.runtime.recovery import NO_TRACES, Traces
+from saltern.runtime.resuming import is_once, stands_alone
+from saltern.system import keeper, reboot
+from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
+
+NO_STATE = -1
+AT_RISK = 20  # states that may be called between two syncs
 
 
 class Recorder:
@@ -42,7 +50,12 @@ class Recorder:
         self._writer = writer
         self._past = past or RunState()
         self._planner = planner
-        self._begun: dict[tuple[str, int], Begun] = {}  # not on disk: nothing of them has acted yet
+        self._begun: dict[tuple[str, int], tuple[Begun, Plan]] = {}  # not on disk: none has acted yet
+        self._alone: Callable[[int], bool] | None = None
+        self._called = 0  # states since the last sync
+        self._firm = False  # what waits has to outlive a loss of power before anything acts
+        self._unsure = 0  # states that may have been called before
+        self.over = False  # nobody goes on with it
 
     # -- what happens ----------------------------------------------------------------------------
 
@@ -63,26 +76,58 @@ class Recorder:
         for kind, body in before:
             self._writer.add(kind, body)
         self._past = fold(Record(0, kind, body) for kind, body in (("sources", dict(sources)), *before))
+        self._firm = True
 
     def resumed(self, head: Mapping[str, object]) -> None:
         self._writer.add("resumed", head)
-        lose_steps(self._past)
+        take_up(self._past, dict(head))
+        self._unsure = AT_RISK if self._past.unsure else 0
+        self._firm = True
 
     def sync(self) -> None:
         """Something is about to act: what is begun and not done is what may act."""
         if self._writer.writing:
             return
-        for (scope, place), begun in self._begun.items():
+        for (scope, place), (begun, plan) in self._begun.items():
+            self._firm = self._firm or self._stands_alone(scope, place, plan)
             body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
             self._writer.add("start", body)
         self._begun.clear()
-        self._writer.sync()
+        if self._firm or self._called > AT_RISK:
+            self._sync()
+        else:
+            self._writer.save()
 
-    def starting(self, scope: str, place: int, begun: Begun) -> None:
-        self._begun[scope, place] = begun
+    def pause(self) -> None:
+        """This process is about to end, and the run is not: all that is known outlives a loss of power."""
+        self._firm = True
+        self.sync()
+
+    def _sync(self) -> None:
+        self._writer.sync()
+        self._firm, self._called = False, 0
+
+    def starting(self, scope: str, place: int, begun: Begun, plan: Plan) -> bool:
+        self._begun[scope, place] = begun, plan
+        keeper.at(begun.number, self._crossed(scope, place))
+        self._called += 1
+        if not self._unsure or place in self._past.scope(scope).started:
+            return False
+        self._unsure -= 1
+        if not self._unsure:
+            self._writer.add("sure", {})
+        return not self._stands_alone(scope, place, plan)
+
+    def _stands_alone(self, scope: str, place: int, plan: Plan) -> bool:
+        """What comes of a frame is its caller's, too, and reactions are what others have asked for."""
+        if scope or place < 0:
+            return True
+        self._alone = self._alone or stands_alone(plan)
+        return self._alone(place)
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None:
         self._begun.pop((scope, place), None)
+        keeper.at(NO_STATE)
         if self._writer.broken:  # the module was told so, and made a failure of it
             self._writer.sync()
         chunk = answer.chunk
@@ -91,13 +136,17 @@ class Recorder:
             self._writer.add_row(short)
             if is_once(chunk):
                 self._writer.save()
+                self._firm = True
             return
         body = {"scope": scope, "place": place, "answer": answer_out(answer)}
         if result is not answer.result and (chunk.delayed or "register" in chunk.words):
             body["result"] = result_out(result)  # hidden from reports, needed by what comes later
         self._writer.add("done", body)
-        if result.changes or (result.ran and is_once(chunk)):
+        once = result.ran and is_once(chunk)
+        if result.changes or once:
             self._writer.save()
+        # What others are made of, and what cannot be had again, is not lost with what follows.
+        self._firm = self._firm or once or bool(chunk.delayed) or "register" in chunk.words
 
     def barrier(self, scope: str, place: int, begun: Begun, barrier: Barrier, result: Result) -> None:
         """What a state asks for, durable: from here on, whoever reads this knows what is to be done."""
@@ -107,7 +156,7 @@ class Recorder:
         body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
         self._writer.add("barrier", {**body, **asked_for(barrier), "result": result_out(result)})
         point("barrier.asked")
-        self.sync()
+        self.pause()
         point("barrier.kept")
 
     def step(self, answer: Answer) -> None:
@@ -124,28 +173,33 @@ class Recorder:
             "changed": standing.changed,
         }
         self._writer.add("rehearsed", body)
+        self._firm = True
 
     def frame(self, scope: str, target: int, frame: Frame, plan: Plan) -> None:
         self._writer.add(
             "frame",
             {"scope": scope, "target": target, "frame": frame_out(frame), "plan": plan_out(plan)},
         )
+        self._firm = True
 
     def frame_ended(self, frame: Frame) -> None:
         self._writer.add("frame-end", {"path": frame.path})
+        self._firm = True
 
     def stand_in(self, scope: str, target: int, answer: Answer) -> None:
         body = {"scope": scope, "target": target, "answer": answer_out(answer, chunk=True)}
         self._writer.add("stand-in", body)
+        self._firm = True
 
     def listened(self, scope: str, place: int, answer: Answer) -> None:
         self._begun.pop((scope, ~place), None)
         body = {"scope": scope, "place": place, "answer": answer_out(answer, chunk=True)}
         self._writer.add("listened", body)
-        self._writer.sync()
+        self._sync()
 
     def end(self, *, took: float, stopped: str, failed: bool) -> None:
         self._writer.add("end", {"took": took, "stopped": stopped, "failed": failed})
+        self.over = stopped not in INTERRUPTED
         if stopped in INTERRUPTED:  # more will be written
             self._writer.sync()
         else:
@@ -175,7 +229,9 @@ class Recorder:
             answer = answer_in(body["answer"], chunk)
             raw = result_in(body["result"]) if "result" in body else answer.result
             tried = [answer_in(one) for one in self._past.tried.get(answer.number, ())]
-            return Known(answer=answer, result=raw, steps=self._steps(answer.number), tried=tried)
+            suspect = not scope and place in self._past.suspect
+            below = self._steps(answer.number)
+            return Known(answer=answer, result=raw, steps=below, tried=tried, suspect=suspect)
         barrier = self._past.barrier(scope, place) if self._past.barriers else None
         if barrier is not None:
             from saltern.journal.barriers import crossing_of
@@ -187,11 +243,30 @@ class Recorder:
                 result=result_in(barrier["result"]),
                 steps=self._steps(begun.number, steps),
                 crossing=crossing_of(barrier),
+                traces=NO_TRACES
+                if barrier["fresh"]
+                else self._traces(state.started[place], barrier["times"]),
             )
         if place in state.started:
-            begun = _begun(state.started[place])
-            return Known(started=begun, steps=self._steps(begun.number, self._past.lost))
+            return self._in_doubt(state.started[place])
         return None
+
+    def _in_doubt(self, body: Body) -> Known:
+        begun = _begun(body)
+        steps = self._steps(begun.number, self._past.lost)
+        return Known(started=begun, steps=steps, traces=self._traces(body, 0))
+
+    def _traces(self, body: Body, call: int) -> Traces:
+        """Of a call that was begun, after so many others of the same state that have ended at a barrier."""
+        same = is_same_boot(body.get("boot") or {}, reboot.current().identity())
+        return Traces(*keeper.known(body["number"], call), same_boot=same)
+
+    def _crossed(self, scope: str, place: int) -> int:
+        barrier = self._past.barrier(scope, place) if self._past.barriers else None
+        return barrier["times"] if barrier else 0
+
+    def retake(self, number: int) -> None:
+        keeper.replay(number)
 
     def was_rehearsed(self, scope: str, place: int) -> Standing | None:
         state = self._past.scopes.get(scope)
@@ -221,7 +296,7 @@ class Recorder:
         if place in state.listened:
             answer = answer_in(state.listened[place]["answer"])
             return Known(answer=answer, steps=self._steps(answer.number))
-        return Known(started=_begun(state.started[~place])) if ~place in state.started else None
+        return self._in_doubt(state.started[~place]) if ~place in state.started else None
 
     def _steps(self, number: int, among: Mapping[int, list[Body]] | None = None) -> list[Answer]:
         """The sub states of an answer, and theirs."""

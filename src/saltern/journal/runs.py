@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -12,8 +13,20 @@ from msgspec import DecodeError, Struct, json
 
 from saltern.config.settings import WITHIN, Settings, state_directory
 from saltern.journal.fold import RunState, fold
-from saltern.journal.store import SUFFIX, Damaged, Unreadable, Writer, make_folder, quarantine, read, remove
+from saltern.journal.store import (
+    SUFFIX,
+    Damaged,
+    Record,
+    Unreadable,
+    Writer,
+    make_folder,
+    quarantine,
+    read,
+    read_last,
+    remove,
+)
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.system import ledger
 from saltern.system.faults import point
 
 
@@ -40,8 +53,10 @@ class Summary(Struct, frozen=True, kw_only=True):
     by_user: bool = False  # interrupted with Ctrl-C
 
 
+KEPT = ".kept"
 PATIENCE = 2.0  # seconds of waiting before it is told
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
+UNKNOWN = frozenset({"damaged", "unreadable"})
 MOST_RESUMED = 5  # times that a boot goes on with the same run
 
 
@@ -54,6 +69,10 @@ class Runs:
 
     def path(self, jid: str) -> str:
         return os.path.join(self.folder, jid + SUFFIX)
+
+    def kept_folder(self, jid: str) -> str:
+        """What is known of the programs of a run that is not over."""
+        return os.path.join(self.folder, jid + KEPT)
 
     def writer(self, jid: str, *, resumed_at: int = 0) -> Writer:
         return Writer(self.path(jid), resumed_at=resumed_at)
@@ -92,6 +111,7 @@ class Runs:
         what = f"the journal of run {jid} is damaged: {problem}"
         try:
             place = quarantine(self.path(jid))
+            ledger.remove(self.kept_folder(jid))
             fix = f"it was put aside as {place}; look at what the run has done, then apply the states again"
         except OSError as more:
             fix = f"it cannot be put aside: {more.strerror}"
@@ -109,16 +129,25 @@ class Runs:
                 yield Summary(jid=jid, status="unreadable")
 
     def last_resumable(self) -> str | None:
-        return next((one.jid for one in self.summaries() if one.status in RESUMABLE), None)
+        """If there is none, and the last of all cannot be read: that one, so that it is told."""
+        last = None
+        for at, one in enumerate(self.summaries()):
+            if one.status in RESUMABLE:
+                return one.jid
+            if at == 0 and one.status in UNKNOWN:
+                last = one.jid
+        return last
 
     def broken(self) -> list[str]:
         """Those that a boot goes on with, in their order: not what a user has stopped, not what breaks again
         and again, and not what was asked for once more since then, with newer files."""
         found: list[str] = []
         seen: set[str] = set()
-        for one in self.summaries():
+        for at, one in enumerate(self.summaries()):
             if one.status in RESUMABLE and one.asked not in seen:
                 found += [one.jid] if not one.by_user and one.resumed < MOST_RESUMED else []
+            elif at == 0 and one.status in UNKNOWN:
+                found.append(one.jid)  # it may be one of them, so somebody is to be told
             seen.add(one.asked)
         return found[::-1]
 
@@ -131,7 +160,7 @@ class Runs:
         """The oldest go, but never one that could still be resumed."""
         for jid in self.jids()[self._keep :]:
             with suppress(Damaged, Unreadable, OSError):
-                if self._read(jid).status not in RESUMABLE:
+                if _over(read_last(self.path(jid))):
                     remove(self.path(jid))
 
     # -- one run at a time -------------------------------------------------------------------------
@@ -167,8 +196,10 @@ class Runs:
         file = self._opened()
         try:
             point("lock.take")
+            begun = time.monotonic()
             _take(file, wait)
             point("lock.taken")
+            self._alone(jid, begun + wait)
             jid = self.next_jid(jid) if new else jid
             self._sign(file, Held(pid=os.getpid(), jid=jid, started=started))
             os.environ[WITHIN] = jid
@@ -176,6 +207,26 @@ class Runs:
         finally:
             os.environ.pop(WITHIN, None)
             os.close(file)
+
+    def _alone(self, jid: str, until: float) -> None:
+        """No program of another run that broke is at work any more."""
+        told = False
+        while others := [one for one in self._at_work() if one != jid]:
+            if not told and time.monotonic() < until:
+                told = True
+                print(f"saltern: waiting for a program of run {others[0]}, which broke", file=sys.stderr)
+            if time.monotonic() >= until:
+                what = f"a program of run {others[0]}, which broke, is still at work on this machine"
+                fix = f"wait for it: --queue SECONDS; or go on with that run: `saltern resume {others[0]}`"
+                raise OperationError(Diagnostic(code="run-busy", what=what, fix=fix))
+            time.sleep(0.1)
+
+    def _at_work(self) -> list[str]:
+        try:
+            names = [name for name in os.listdir(self.folder) if name.endswith(KEPT)]
+        except OSError:
+            return []
+        return [name.removesuffix(KEPT) for name in names if ledger.at_work(os.path.join(self.folder, name))]
 
     def _opened(self) -> int:
         try:
@@ -200,7 +251,6 @@ def _no_place(path: str, problem: OSError) -> OperationError:
 
 def _take(file: int, wait: float) -> None:
     import fcntl
-    import time
 
     begun = time.monotonic()
     told = False
@@ -217,6 +267,13 @@ def _take(file: int, wait: float) -> None:
                 who = _held(file)
                 print(f"saltern: waiting for run {who.jid} (process {who.pid}) to end", file=sys.stderr)
             time.sleep(min(0.005 + waited / 10, 0.2, wait - waited))
+
+
+def _over(last: Record | None) -> bool:
+    """Nothing is written of a run that has ended, so its last record says that it has."""
+    if last is None or last.kind in ("run", "sources"):
+        return True  # it broke before it had a plan
+    return fold([last]).is_over
 
 
 def _lives(pid: int) -> bool:

@@ -7,7 +7,7 @@ and synced. A run that ends without having touched anything leaves a plain file 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,16 @@ SUFFIX = ".run"
 # A file, and what SQLite keeps beside it: without the WAL it tells less than is true.
 SIDES = ("", "-wal", "-shm")
 DEEPEST = 200  # levels of data that are kept
+# Even to read, SQLite writes beside a file: without that, one that nobody writes can be read on any disk.
+UNCHANGED = "&immutable=1"
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, crc INTEGER NOT NULL);
 """
+
+
+_open_here: set[tuple[int, int]] = set()  # files that writers of this process have open
 
 
 class Record(Struct, frozen=True):
@@ -58,6 +63,7 @@ class Writer:
         self._broken = ""
         self._level = "FULL"
         self._writing = False
+        self._file = (0, 0)
 
     def add_row(self, row: tuple[object, ...]) -> None:
         """One of many short ones: those that follow each other become one record, ``rows``."""
@@ -124,7 +130,7 @@ class Writer:
         except (sqlite3.Error, OSError) as problem:
             self._broken = str(problem)
             raise _stopped(self.path, self._broken) from None
-        point("journal.synced")
+        point("journal.synced" if level == "FULL" else "journal.saved")
         del self._waiting[: len(rows)]
 
     def finish(self) -> None:
@@ -151,6 +157,7 @@ class Writer:
             point("journal.close")
             self._database.close()
             self._database = None
+            _open_here.discard(self._file)
             point("journal.closed")
 
     def _open(self) -> sqlite3.Connection:
@@ -162,6 +169,8 @@ class Writer:
             point("journal.create")
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             point("journal.created")
+        self._file = _identity(self.path)
+        _open_here.add(self._file)
         # A module may act in a thread of its own; `system.effects` lets one at a time in here.
         self._database = database = sqlite3.connect(
             self.path, isolation_level="IMMEDIATE", timeout=30, check_same_thread=False
@@ -181,20 +190,65 @@ class Writer:
 
 def read(path: str) -> list[Record]:
     """All records that were committed. Raises ``Damaged`` and ``Unreadable``."""
+    return _within(path, lambda database: list(_stored(database)))
+
+
+def read_last(path: str) -> Record | None:
+    """The last record alone, for those who need no more. Raises as ``read``."""
+    found = _within(path, _newest)
+    return found[-1] if found else None
+
+
+def _within(path: str, look: Callable[[sqlite3.Connection], list[Record]]) -> list[Record]:
+    """A plain file's records, or what ``look`` finds in a database."""
+    try:
+        # To close a file takes all locks of the process from it, those of SQLite, too: another process would
+        # then believe that nobody writes there, and remove the WAL.
+        if _identity(path) not in _open_here:
+            with open(path, "rb") as file:
+                if file.read(len(PLAIN)) == PLAIN:
+                    return list(_plain(file.read()))
+    except OSError as problem:
+        raise Unreadable(problem.strerror or str(problem)) from None
+    except _NONSENSE as problem:
+        raise Damaged(str(problem)) from None
     import sqlite3
 
     try:
-        with open(path, "rb") as file:
-            if file.read(len(PLAIN)) == PLAIN:
-                return list(_plain(file.read()))
-        with closing(sqlite3.connect(_address(path), uri=True, timeout=30)) as database:
-            return list(_stored(database))
+        try:
+            return _look(_address(path), look)
+        except sqlite3.OperationalError as problem:
+            if not _is_at_rest(path, problem):
+                raise
+            return _look(_address(path) + UNCHANGED, look)
     except sqlite3.OperationalError as problem:  # locked, no permission, a disk that does not answer
         raise Unreadable(str(problem)) from None
-    except OSError as problem:
-        raise Unreadable(problem.strerror or str(problem)) from None
-    except (sqlite3.Error, ValueError, TypeError, OverflowError, RecursionError) as problem:
+    except (sqlite3.Error, *_NONSENSE) as problem:
         raise Damaged(str(problem)) from None
+
+
+def _is_at_rest(path: str, problem: sqlite3.OperationalError) -> bool:
+    """Nobody has it, and there is no WAL; one that is empty is of a vain attempt to read."""
+    import sqlite3
+
+    if problem.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return False
+    return not os.path.exists(f"{path}-wal") or os.path.getsize(f"{path}-wal") == 0
+
+
+def _look(address: str, look: Callable[[sqlite3.Connection], list[Record]]) -> list[Record]:
+    import sqlite3
+
+    with closing(sqlite3.connect(address, uri=True, timeout=30)) as database:
+        return look(database)
+
+
+_NONSENSE = (ValueError, TypeError, OverflowError, RecursionError)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
 
 
 def _address(path: str) -> str:
@@ -219,6 +273,15 @@ def _stored(database: sqlite3.Connection) -> Iterator[Record]:
         if _sum(seq, kind, body) != crc:
             raise Damaged(f"record {seq} is not what was written")
         yield Record(seq, kind, msgpack.decode(body, strict=False))
+
+
+def _newest(database: sqlite3.Connection) -> list[Record]:
+    rows = (
+        database.execute("SELECT seq, kind, body FROM record ORDER BY seq DESC LIMIT 1")
+        if _has_schema(database)
+        else ()
+    )
+    return [Record(seq, kind, msgpack.decode(body, strict=False)) for seq, kind, body in rows]
 
 
 def _plain(data: bytes) -> Iterator[Record]:

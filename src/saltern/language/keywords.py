@@ -41,7 +41,9 @@ KEYWORDS: dict[str, Keyword] = {
         Keyword("umask", "octal number", "The umask while the function runs."),
         Keyword("saltenv", "environment", "Where `salt://` is looked up for this state."),
         Keyword(
-            "resume", "rerun, skip, fail or ask", "What to do with it if the run broke while it was running."
+            "resume",
+            "rerun, skip, fail or ask; or {probe: command}",
+            "What to do with it if the run broke while it was running, and how it ended is not known.",
         ),
         Keyword("register", "a name", "Keep its return for `${delayed:NAME.path}` in later states."),
         Keyword("delayed_render", "list of block: or sls:", "Rendered and run right after this state."),

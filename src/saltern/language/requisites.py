@@ -85,6 +85,11 @@ class RequisiteKind(Struct, frozen=True, kw_only=True):
     when: When = When.BEFORE
     has_in: bool = True
 
+    @property
+    def asks_for_change(self) -> bool:
+        """Whether it counts if its target has changed anything, and not only how that came out."""
+        return self.vote not in (succeeded, failed)
+
     def decide(self, cast: Set[Vote]) -> Vote:
         """With nobody to ask, a kind that waits for an occasion holds, and any other goes."""
         for vote in self.first:

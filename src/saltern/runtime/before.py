@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from saltern.language.chunk import Chunk
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
 from saltern.runtime.barriers import Crossing, landed
 from saltern.runtime.ports import Begun, Journal, Known
+from saltern.runtime.resuming import TAKEN, is_once, recovered
 
 if TYPE_CHECKING:
     from saltern.runtime.loop import ScopeRun
@@ -33,6 +36,9 @@ class Before:
             return self._arrived(place, known, known.crossing)
         if known.answer is None:
             return self._doubted(place, known)
+        if known.suspect and self._is_gone(place, known):
+            run.again[place] = known.answer.number
+            return False
         run.world.listing.extend([*known.tried, *known.steps])
         run.world.forgive(known.tried)
         result = known.result or known.answer.result
@@ -72,19 +78,53 @@ class Before:
         run.conclude(place, landed(known.result, crossing), begun, list(known.steps))
         return True
 
+    def _is_gone(self, place: int, known: Known) -> bool:
+        """Whether what it had done went with the power: it is asked in test mode.
+
+        Not if anything came after it that may not be done twice: that may have changed it on purpose.
+        """
+        run, answer = self._run, known.answer
+        assert answer is not None
+        chunk = run.plan.chunks[place]
+        if known.steps or place in run.plan.groups or not _repeatable(chunk) or answer.number < self._firm:
+            return False
+        found = run.executor.execute(chunk, test=True, rehearsal=True, registers=run.answers.registers)
+        return found.outcome is Outcome.WOULD_CHANGE
+
+    @cached_property
+    def _firm(self) -> int:
+        """The number of the last that may not be done twice."""
+        numbers = [-1]
+        for place, chunk in enumerate(self._run.plan.chunks):
+            known = None if _repeatable(chunk) else self.known(place)
+            if known is not None and known.started is not None:
+                numbers.append(known.started.number)
+            elif known is not None and known.answer is not None and known.answer.result.ran:
+                numbers.append(known.answer.number)
+        return max(numbers)
+
     def _doubted(self, place: int, known: Known) -> bool:
         """It was being called when the run broke."""
-        from saltern.runtime.resuming import indeterminate, way
-
         run = self._run
-        how = way(run.plan.chunks[place])
         assert known.started is not None
-        if how == "rerun":
-            run.again[place] = known.started.number
+        number = known.started.number
+        result = recovered(run.plan.chunks[place], known.traces, run.caller)
+        if result is None:
+            run.again[place] = number
+            return False
+        if result is TAKEN:
+            run.again[place] = number
+            run.taken.add(place)
+            self._journal.retake(number)
             return False
         begun = Begun(known.started.number, known.started.started, run.clock.tick())
         run.world.listing.extend(known.steps)  # all that is known of what it did
         for step in known.steps:
             self._journal.step(step)
-        run.record(place, indeterminate(how), begun)
+        run.record(place, result, begun)
         return True
+
+
+def _repeatable(chunk: Chunk) -> bool:
+    """What a frame holds is not looked at from here."""
+    return not (is_once(chunk) or chunk.delayed)

@@ -145,6 +145,8 @@ class Delayed:
             world.listing.append(answer)
             if REFUSED in answer.result.extra:
                 return self._apart(target, answer)
+            if answer.result.ran:  # it could not be rendered, and counts as if it had been
+                world.used.take(target, self.answer.path)
             return [answer]
         frame = world.journal.had_frame(scope.path, number, self.at)
         if frame is None:

@@ -57,6 +57,9 @@ from saltern.system.faults import point
 if TYPE_CHECKING:
     from saltern.runtime.before import Before
 
+HALFWAY = replace(
+    failed("interrupted while it ran; how far it came is not known"), extra={"interrupted": True}
+)
 CALLS_PER_LEVEL = 20  # half of them is usual; waiting for parallel states takes more
 
 
@@ -124,6 +127,7 @@ class ScopeRun:
             self.before = Before(self, world.journal)
         self.again: dict[int, int] = {}  # begun before the run broke → the number it had
         self.crossings: dict[int, Crossing] = {}  # called again, on the other side of a barrier
+        self.taken: set[int] = set()  # called again, with the results that its programs had
         self.waits: dict[int, tuple[Begun, Result]] = {}  # have asked for a barrier
         self.gone: set[tuple[int, ...]] = set()  # groups whose first member has run
         self.stopped = ""
@@ -201,7 +205,7 @@ class ScopeRun:
 
     def answer(self, place: int) -> None:
         chunk = self.plan.chunks[place]
-        if place in self.crossings:  # what it was asked before, it is not asked again
+        if self.goes_on(place):  # what it was asked before, it is not asked again
             chunk = replace(chunk, words=chunk.words - CONDITIONS)
         started, tick = self.clock.now(), self.clock.tick()
         if self.tell:
@@ -220,12 +224,16 @@ class ScopeRun:
         else:
             begun = self.begin(place, started, tick)
             steps = SubStates(self, chunk, begun.number)
-            result = self.called(chunk if place in self.crossings else self.enlarged(place), verdict, steps)
+            result = self.called(chunk if self.goes_on(place) else self.enlarged(place), verdict, steps)
             point("state.called")
             del self.begun[place]
             self.record(place, result, begun, steps)
             return
         self.record(place, result, Begun(self.next_number(), started, tick))
+
+    def goes_on(self, place: int) -> bool:
+        """Whether it was begun by an earlier process, and is not begun anew."""
+        return place in self.crossings or place in self.taken
 
     def begin(self, place: int, started: float, tick: float) -> Begun:
         """It is about to be called: that is on disk before it acts."""
@@ -233,8 +241,8 @@ class ScopeRun:
         begun = self.begun[place] = Begun(number, started, tick)
         if self.crossings:
             self.caller.arrived(self.crossings.get(place))
-        if self.journal:
-            self.journal.starting(self.path, place, begun)
+        if self.journal and self.journal.starting(self.path, place, begun, self.plan):
+            self.again[place] = number
         point("state.call")
         return begun
 
@@ -428,7 +436,7 @@ class ScopeRun:
                 continue
             if self.before is None or not self.before.came_further(step):
                 begun = self.begun.pop(step, None)  # what was interrupted keeps its number
-                told = failed("interrupted while it ran; how far it came is not known") if begun else result
+                told = HALFWAY if begun else result
                 if step in self.waits:
                     begun, told = self.waits[step]
                 number = begun.number if begun else self.next_number()
@@ -468,7 +476,7 @@ class ScopeRun:
         started, tick = self.clock.now(), self.clock.tick()
         self.say(ChunkStarted(heard, started))
         begun = self.begin(~place, started, tick)
-        result = self.reaction(heard, place)
+        result = self.reaction(heard, place, known)
         del self.begun[~place]
         point("listener.called")
         if result.sub:
@@ -481,12 +489,16 @@ class ScopeRun:
         self.say(ChunkFinished(answer))
         return answer
 
-    def reaction(self, heard: Chunk, place: int) -> Result:
+    def reaction(self, heard: Chunk, place: int, known: Known | None) -> Result:
         fun, again = self.plan.chunks[place].fun, ~place in self.again
-        if again:
-            from saltern.runtime.resuming import indeterminate, way
+        if known is not None and again:
+            from saltern.runtime.resuming import TAKEN, recovered
 
-            if (how := way(heard)) != "rerun":
-                return indeterminate(how)
+            answer = recovered(heard, known.traces, self.caller)
+            if answer is TAKEN and self.journal:
+                self.journal.retake(self.again[~place])
+                heard = replace(heard, words=heard.words - CONDITIONS)
+            elif answer is not None:
+                return answer
         result = self.executor.react(heard, fun, test=self.rules.test, registers=self.answers.registers)
         return replace(result, extra={**result.extra, RESUMED: True}) if again else result

@@ -14,6 +14,7 @@ from saltern.language.requisites import Standing
 from saltern.language.result import Result, SubResult
 from saltern.plan.plan import Plan
 from saltern.runtime.barriers import Barrier, Crossing
+from saltern.runtime.recovery import NO_TRACES, Traces
 
 Allowed = Callable[[Chunk], bool]
 Emit = Callable[[SubResult], None]
@@ -78,7 +79,8 @@ class Begun(Struct, frozen=True):
 class Known(Struct, frozen=True, kw_only=True):
     """What is known of a chunk from before the run broke: its answer, or only that it was ``started``.
 
-    One with a ``crossing`` has asked for a barrier; ``result`` is what it said then.
+    One with a ``crossing`` has asked for a barrier; ``result`` is what it said then. Of one that is
+    ``suspect``, the power was lost after it had changed something: that may be gone.
     """
 
     answer: Answer | None = None
@@ -86,7 +88,9 @@ class Known(Struct, frozen=True, kw_only=True):
     steps: Sequence[Answer] = ()
     tried: Sequence[Answer] = ()  # the steps of attempts that were not the last
     started: Begun | None = None
+    traces: Traces = NO_TRACES  # of what was started and has not answered
     crossing: Crossing | None = None
+    suspect: bool = False
 
 
 Planner = Callable[[Sequence[Chunk], Sequence[str]], Plan]
@@ -110,8 +114,11 @@ class Journal(Protocol):
         """The next run number."""
         ...
 
-    def starting(self, scope: str, place: int, begun: Begun) -> None:
-        """A chunk is about to be called; the complement of its place: it is about to react as a listener."""
+    def starting(self, scope: str, place: int, begun: Begun, plan: Plan) -> bool:
+        """A chunk is about to be called; the complement of its place: it is about to react as a listener.
+
+        Whether an earlier process may have called it, and a loss of power has taken that.
+        """
         ...
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None: ...
@@ -131,6 +138,9 @@ class Journal(Protocol):
     def had_frame(self, scope: str, caller: int, target: int) -> tuple[Frame, Plan] | None: ...
     def had_stand_in(self, scope: str, caller: int, target: int) -> Answer | None: ...
     def has_listened(self, scope: str, place: int) -> Known | None: ...
+    def retake(self, number: int) -> None:
+        """When the state of this number is called, its programs are not run: they have, and have answered."""
+        ...
 
 
 class Recorder(Protocol):

@@ -1,19 +1,28 @@
 """A state that was being called when the run broke: what becomes of it.
 
-Most states may simply be called again: they look before they act. One that may not (a command) follows
-its ``resume`` word; without one it fails, since nobody knows what it has done.
+``recovery`` has the rule. A program that has ended meanwhile is not run again: the state is called with the
+result that it had. Most other states may simply be called again: they look before they act. One that may
+not (a command) follows its ``resume`` word; without one it fails, since nobody knows what it has done.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 
 from saltern.language.chunk import Chunk
 from saltern.language.result import Outcome, Result
+from saltern.plan.plan import Plan
+from saltern.runtime.ports import Caller
+from saltern.runtime.recovery import Decision, Doubt, Safety, Traces, decide
 
 ONCE = frozenset({"cmd", "module", "event", "exec"})  # state modules whose calls are not safe to repeat
 GUARDS = frozenset({"creates", "unless", "onlyif"})
 WAYS = ("rerun", "skip", "fail", "ask")
+TAKEN = Result(outcome=Outcome.OK, comment="its programs have ended; their results are taken")
+PROVEN = Result(
+    outcome=Outcome.OK, comment="it was running when the run broke; its probe says that it is done"
+)
 
 
 def is_once(chunk: Chunk) -> bool:
@@ -21,14 +30,75 @@ def is_once(chunk: Chunk) -> bool:
     return chunk.state in ONCE and chunk.words.isdisjoint(GUARDS)
 
 
-def way(chunk: Chunk) -> str:
-    """What is to be done with it: ``rerun``, ``skip`` or ``fail``."""
+def stands_alone(plan: Plan) -> Callable[[int], bool]:
+    """Which states a loss of power must not take together with others.
+
+    Those that may not be called twice, count on what others have done, or change what others react to.
+    """
+    size = len(plan.chunks)
+    heard = {listener.to for listener in plan.listeners}
+    for needs in plan.needs.values():
+        for need in needs:
+            if need.kind.asks_for_change:
+                heard.update(plan.barriers[need.on - size] if need.on >= size else [need.on])
+
+    def alone(place: int) -> bool:
+        chunk = plan.chunks[place]
+        if place in heard or place in plan.needs or place in plan.groups or is_once(chunk):
+            return True
+        return bool(chunk.words) and not chunk.words.isdisjoint(("resume", "parallel"))
+
+    return alone
+
+
+def doubt(chunk: Chunk, traces: Traces) -> Doubt:
+    """What is known of a state that was being called when the run broke."""
+    return Doubt(
+        safety=_safety(chunk),
+        by_programs=chunk.state == "cmd" and not chunk.fun.endswith("call"),
+        tries="retry" in chunk.words,
+        traces=traces,
+    )
+
+
+def _safety(chunk: Chunk) -> Safety:
+    """Conditions are probes, too: they are asked when it is called again."""
+    if chunk.state not in ONCE:
+        return Safety.IDEMPOTENT
+    if not chunk.words.isdisjoint(GUARDS) or _probe(chunk):
+        return Safety.VERIFIED
+    return Safety.ONCE
+
+
+def recovered(chunk: Chunk, traces: Traces, caller: Caller) -> Result | None:
+    """Its answer; None: it is to be called again; ``TAKEN``: with the results that its programs had."""
+    decision = decide(doubt(chunk, traces))
+    if decision is Decision.TAKE:
+        return TAKEN
+    if decision is Decision.SPAWN:
+        return None
+    how = _word(chunk)
+    if how == "rerun" or (not how and decision is Decision.AGAIN):
+        return None
+    if not how and decision is Decision.PROBE:
+        done = _probe(chunk) and caller.command(_probe(chunk), chunk.args) == 0
+        return PROVEN if done else None
+    return indeterminate(how or "fail")
+
+
+def _word(chunk: Chunk) -> str:
+    """What its ``resume`` says; empty if that leaves it to us."""
     given = chunk.args.get("resume") if "resume" in chunk.words else None
     if given == "ask":
         return _asked(chunk)
-    if isinstance(given, str) and given in WAYS:
-        return given
-    return "fail" if is_once(chunk) else "rerun"
+    return given if isinstance(given, str) and given in WAYS else ""
+
+
+def _probe(chunk: Chunk) -> str:
+    """The command of ``resume: {probe: COMMAND}``."""
+    given = chunk.args.get("resume") if "resume" in chunk.words else None
+    found = given.get("probe") if isinstance(given, Mapping) else None
+    return found if isinstance(found, str) else ""
 
 
 def _asked(chunk: Chunk) -> str:

@@ -16,6 +16,7 @@ class Retry(Struct, frozen=True):
     until: bool = True
     interval: float = 30
     splay: float = 0
+    backoff: float = 1  # each wait is so many times as long as the one before
 
 
 def read(value: object) -> Retry:
@@ -24,7 +25,7 @@ def read(value: object) -> Retry:
         return Retry()
     if not isinstance(value, Mapping):
         return Retry(attempts=1)
-    given = {key: value[key] for key in ("attempts", "interval", "splay") if key in value}
+    given = {key: value[key] for key in ("attempts", "interval", "splay", "backoff") if key in value}
     return Retry(
         until=bool(value.get("until", True)),
         **{
@@ -43,7 +44,7 @@ def retried(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
         if result.outcome is wanted or attempt >= rule.attempts:
             break
         told.append(f'attempt {attempt}: {_word(result)}, with the comment: "{result.comment}"')
-        clock.sleep(rule.interval + _random(rule.splay))
+        clock.sleep(rule.interval * rule.backoff ** (attempt - 1) + _random(rule.splay))
     if not told:
         return result
     return replace(result, comment="\n".join([*told, result.comment]))
