@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.compiler.compile import Rules as CompileRules
 from saltern.compiler.compile import compile_high, shape
@@ -17,7 +18,7 @@ from saltern.compiler.gather import expand
 from saltern.compiler.shapes import high_data
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import UNLIMITED, Target
-from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, did_you_mean
+from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, PillarError, did_you_mean
 from saltern.language.events import Answer, Report
 from saltern.language.high import Declaration, Exclusion
 from saltern.language.result import failed
@@ -25,7 +26,6 @@ from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.check import check as check_arguments
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
-from saltern.plan.reasons import reason
 from saltern.runtime.loop import run
 from saltern.runtime.ports import FrameMaker, Journal, Recorder
 from saltern.runtime.world import Bounds
@@ -124,16 +124,23 @@ def resume(
 
 
 def check(
-    session: Session, words: Sequence[str], choices: Choices, *, without: Sequence[str] = ()
+    session: Session,
+    words: Sequence[str],
+    choices: Choices,
+    *,
+    without: Sequence[str] = (),
+    machines: Mapping[str, Session] | None = None,
 ) -> Checked:
     """Compile every file, or those that are named, and every run of the top file; run nothing.
 
-    ``words`` are SLS names and paths, ``without`` patterns of SLS names that are left out.
+    ``words`` are SLS names and paths, ``without`` patterns of SLS names that are left out. ``machines``
+    has a session for each machine to check for; none: for that of ``session``.
     """
     from saltern.lint.check import check as check_tree
 
     session.tree.check()
-    session.prepare()
+    for name, one in (machines or {"": session}).items():
+        _prepare_for(name, one)
     return check_tree(
         session,
         words,
@@ -141,7 +148,19 @@ def check(
         choices=choices,
         rules=_compile_rules(session, Request()),
         limit=bounds(session).limit,
+        machines=machines,
     )
+
+
+def _prepare_for(name: str, session: Session) -> None:
+    """Whose pillar it is that does not compile, a check of several machines has to say."""
+    try:
+        session.prepare()
+    except PillarError as problem:
+        if not name:
+            raise
+        whose = [replace(one, detail=f"on {name}\n{one.detail}") for one in problem.diagnostics]
+        raise PillarError(*whose) from None
 
 
 def show_high(session: Session, request: Request, found: Diagnostics) -> dict[str, object]:
@@ -168,6 +187,8 @@ def show_low(session: Session, request: Request, found: Diagnostics) -> list[dic
 
 def show_order(session: Session, request: Request, found: Diagnostics) -> list[dict[str, object]]:
     """The sequence that will really run, with the reason for each position."""
+    from saltern.plan.reasons import reason
+
     plan = _planned(session, request, found)
     rows: list[dict[str, object]] = []
     for place, step in enumerate((one for one in plan.sequence if one >= 0), 1):

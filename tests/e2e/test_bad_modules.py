@@ -152,29 +152,44 @@ ODD: list[object] = [
     *("*", "[", "(", "{{ x }}", "\\", "%s", b"x"),
     *([], ["a"], [1], [None], [{}], [{"a": 1}], {}, {"a": 1}, {1: 2}, {"a": {"b": 1}}),
 ]
+# They ask a slow program each time.
+SLOW = frozenset(
+    {"ansible", "chef", "idem", "npm", "pip", "pkg", "puppet", "pyinfra", "saltcall", "selinux", "terraform"}
+)
+FEW = 12
 PYTHONS_WORDS = re.compile(r"\b\w+Error: |NoneType|object has no|object is not|Traceback")
 
 
 @pytest.mark.parametrize("module", STATES)
-def test_no_state_answers_odd_arguments_in_pythons_words(module: str, tmp_path: Path) -> None:
-    """Test mode: nothing is changed, whatever the arguments mean."""
-    known = Registry()
+def test_no_state_answers_odd_arguments_in_pythons_words(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Test mode: nothing is changed, whatever the arguments mean; but engines keep files where they run."""
+    monkeypatch.chdir(tmp_path)
     choose = random.Random(module)
     spoken: set[str] = set()
     (tmp_path / "file").write_text("hello\nworld\n")
+    for name, parameter, value in oddities(module, choose):
+        place = choose.choice([tmp_path / "file", tmp_path / "new", tmp_path])
+        args = [{"name": str(place)}, {parameter: value}]
+        packed = base64.b64encode(msgspec.msgpack.encode({"x": {f"{module}.{name}": args}})).decode()
+        try:
+            report = kit.run_sls({"main.sls": f"#!msgpack\n{packed}\n"}, test=True)
+        except SalternError:
+            continue
+        comment = report.answers[0].result.comment
+        if PYTHONS_WORDS.search(comment):
+            spoken.add(f"{module}.{name} {parameter}: {value!r} -> {comment}")
+    assert not spoken, "\n".join(sorted(spoken))
+
+
+def oddities(module: str, choose: random.Random) -> list[tuple[str, str, object]]:
+    """Every argument of every function with two odd values; of slow ones, some."""
+    known = Registry()
+    found: list[tuple[str, str, object]] = []
     for name in known.members("states", module):
         wanted = known.state(module, name)
         assert wanted is not None
         for parameter in sorted(schema(wanted).params):
-            for value in choose.sample(ODD, 2):
-                place = choose.choice([tmp_path / "file", tmp_path / "new", tmp_path])
-                args = [{"name": str(place)}, {parameter: value}]
-                packed = base64.b64encode(msgspec.msgpack.encode({"x": {f"{module}.{name}": args}})).decode()
-                try:
-                    report = kit.run_sls({"main.sls": f"#!msgpack\n{packed}\n"}, test=True)
-                except SalternError:
-                    continue
-                comment = report.answers[0].result.comment
-                if PYTHONS_WORDS.search(comment):
-                    spoken.add(f"{module}.{name} {parameter}: {value!r} -> {comment}")
-    assert not spoken, "\n".join(sorted(spoken))
+            found += [(name, parameter, value) for value in choose.sample(ODD, 2)]
+    return choose.sample(found, min(len(found), FEW)) if module in SLOW else found

@@ -86,11 +86,11 @@ def test_a_plan_tells_of_each_state_what_it_creates_changes_and_deletes(web: Pla
         line.split()[2]: line[0] for line in done.out.splitlines() if line[:2] in ("+ ", "~ ", "- ", "? ")
     }
     assert signs == {"conf": "~", "new": "+", "old": "-", "key": "~", "uses-key": "?"}
-    assert "        -port 79\n        +port 80\n" in done.out
+    assert "    -port 79\n    +port 80\n" in done.out
     assert "known after key is applied" in done.out
     assert "? delayed.block  after" in done.out
     assert "fine" not in done.out
-    told = "Plan: 1 to create, 2 to change, 1 to delete, 2 known after apply, 1 stay as they are."
+    told = "Plan: 1 to create, 2 to change, 1 to delete, 2 known after apply, 1 stays as it is."
     assert told in done.out
     assert out_files(web) == before
 

@@ -13,7 +13,7 @@ from tools.reference.markdown import code, page, prose, shown, table
 
 SAFETY = {
     Safety.REPEATED: "it is run again",
-    Safety.ONCE: "*indeterminate*, unless `creates`, `unless`, `onlyif` or `resume` says otherwise",
+    Safety.ONCE: "*indeterminate*, unless `creates`, `unless`, `onlyif`, `verify` or `resume` says otherwise",
     Safety.PROVEN: "the machine itself proves whether it happened",
 }
 WORDS = (
@@ -27,9 +27,9 @@ WORDS = (
     (r"Seconds", "seconds"),
     (r"float|int", "number"),
     (r"bool", "true or false"),
-    (r"Failure", "stop or continue"),
+    (r"Failure", "stop, continue or pause"),
     (r"Resume", "rerun, skip, fail or ask"),
-    (r"Again", "mapping: `attempts`, `wait`"),
+    (r"Again", "mapping: `attempts`, `wait`, `backoff`"),
     (r" \| None", ""),
     (r" \| ", " or "),
 )
@@ -44,11 +44,12 @@ def chain_file() -> str:
     parts = [
         "A chain file is YAML. Anything that is not on this page is an error, told with its line."
         " What chains are for: [the guide](../guides/action-chains.md).",
+        prose(" ".join((Head.__doc__ or "").split()).partition(". ")[2]),
         _fields(Head),
         "## Every action\n\nAn action is a mapping with one key that says what it is, and any of these:",
         prose(" ".join((Policy.__doc__ or "").split()).partition(". ")[2]),
         _fields(Policy),
-        "`retry` takes " + " and ".join(code(field.name) for field in fields(Again)) + ".",
+        "`retry` takes " + ", ".join(code(field.name) for field in fields(Again)) + ".",
         "## The kinds of actions",
         table(
             ("key", "what it does", "if the machine crashes in it", "cuts the chain"),
@@ -72,7 +73,7 @@ def _fields(shape: type[Body] | type[Head] | type[Policy]) -> str:
     annotations = {
         name: text for one in shape.__mro__ for name, text in vars(one).get("__annotations__", {}).items()
     }
-    rows = [(code(one.name), _type(annotations[one.name]), _default(one)) for one in fields(shape)]
+    rows = [(code(one.encode_name), _type(annotations[one.name]), _default(one)) for one in fields(shape)]
     return table(("key", "value", "default"), rows)
 
 

@@ -139,6 +139,8 @@ class _Gathering:
     def suggestion(self, ref: SlsRef) -> str:
         """For the first few only: it looks at the whole tree."""
         self.suggested += 1
+        if ref.name.endswith(".sls"):
+            return f"leave '.sls' out: {ref.name.removesuffix('.sls')!r}"
         return did_you_mean(ref.name, self.loader.names(ref.env)) if self.suggested <= MOST_SUGGESTED else ""
 
     def missing_env(self, ref: SlsRef, where: Mark | None) -> None:

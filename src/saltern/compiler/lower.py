@@ -184,11 +184,15 @@ def _named(
 
 def _too_many(declared: Declaration, found: Diagnostics) -> None:
     functions = [item for item in declared.items if isinstance(item, str)]
+    fix = "keep one; a word among the arguments is taken for a function, so check for a missing ':'"
+    glued = next((item for item in functions if ":" in item), None)
+    if glued is not None:
+        fix = f"a blank is missing after the ':': write '- {glued.replace(':', ': ', 1)}'"
     found.error(
         "function-twice",
         f"{declared.state!r} of {declared.id!r} names {len(functions)} functions: {', '.join(functions)}",
-        where=declared.mark(),
-        fix="keep one; a word among the arguments is taken for a function, so check for a missing ':'",
+        where=declared.mark(declared.items.index(glued)) if glued is not None else declared.mark(),
+        fix=fix,
     )
 
 

@@ -9,7 +9,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.keywords import KEYWORDS
 
-RETRY_KEYS = ("attempts", "until", "interval", "splay")
+RETRY_KEYS = ("attempts", "until", "interval", "splay", "backoff")
 FLAGS = (
     "failhard",
     "parallel",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.compiler.ports import Loaded
-from saltern.language.diagnostics import Diagnostics
+from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.high import Declaration, Exclusion, Extension, Include, SlsFile
 from saltern.language.keywords import ENGINE_WORDS
 from saltern.language.source import SlsRef
@@ -65,7 +65,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
             "id-not-mapping",
             f"the ID {id_!r} holds {kind_of(body)}, not a state",
             where=document.mark((id_,)),
-            fix="write the state below it, such as 'file.managed:' and its arguments",
+            fix=_misplaced(id_, body),
         )
         return
     seen: dict[str, str] = {}
@@ -105,6 +105,16 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
             )
 
 
+def _misplaced(id_: str, body: object) -> str:
+    """What an ID that holds no state may have been meant for."""
+    if isinstance(body, list):
+        if meant := did_you_mean(id_, _SECTIONS):
+            return meant
+        if all(id_.partition(".")) and "/" not in id_:
+            return f"{id_!r} looks like a state: indent it below an ID"
+    return "write the state below it, such as 'file.managed:', indented, and its arguments below that"
+
+
 def _state(id_: str, key: str, document: Loaded, found: Diagnostics) -> str:
     state, _, fun = key.partition(".")
     if "." in fun:
@@ -133,7 +143,7 @@ def _items(id_: str, key: str, items: object, document: Loaded, found: Diagnosti
             "arguments-not-list",
             f"the arguments of {key!r} are {kind_of(items)}, not a list",
             where=document.mark((id_, key)),
-            fix="begin each argument with '- '",
+            fix="a blank is missing after a '-'" if _has_dash(items) else "begin each argument with '- '",
         )
     return None
 
@@ -244,3 +254,8 @@ def exclusion(item: object) -> Exclusion | None:
 
 
 _SECTIONS = {"include": _include, "extend": _extend, "exclude": _exclude}
+
+
+def _has_dash(items: object) -> bool:
+    """``-name: x`` is one word to YAML."""
+    return isinstance(items, dict) and any(str(key).startswith("-") for key in items)

@@ -35,7 +35,9 @@ def read_requisites(
                 "requisite-not-list",
                 f"{word!r} of {declared.id!r} is {kind_of(value)}, not a list",
                 where=declared.mark(word),
-                fix="begin each target with '- '",
+                fix="begin each target with '- '"
+                if value is not None
+                else f"its targets stand below it, indented further than {word!r}: '- pkg: nginx'",
             )
             continue
         for index, item in enumerate(value):

@@ -65,7 +65,8 @@ OPTIONS: dict[str, Option] = {
             MAPPING,
             {},
             "For `saltern check`: `rules` maps the names of rules to `off`, `on`, `warning` or `error`,"
-            " `exclude` is a list of SLS names or patterns.",
+            " `exclude` is a list of SLS names or patterns, `machines` are the machines to check for: a"
+            " directory, files, or a mapping of names to `id`, `grains` and `pillar`.",
         ),
         Option("renderer", TEXT, "jinja|yaml", "The pipe for files without a `#!` line."),
         Option("renderer_blacklist", TEXTS, [], "Renderers that may not be used."),
@@ -117,6 +118,12 @@ OPTIONS: dict[str, Option] = {
             TEXTS,
             [],
             "The program that reboots this machine, and its arguments; if not set, the machine's own.",
+        ),
+        Option(
+            "reboot_cancel_command",
+            TEXTS,
+            [],
+            "The program that calls a reboot off, and its arguments; needed beside `reboot_command`.",
         ),
         Option("keep_runs", NUMBER, 100, "How many runs `saltern runs` remembers."),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),

@@ -42,6 +42,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     delayed_max_frames: int = 1000
     state_dir: str = ""
     reboot_command: list[str] = []
+    reboot_cancel_command: list[str] = []
     keep_runs: int = 100
     queue_runs: float = 600
     state_top: str = "top.sls"

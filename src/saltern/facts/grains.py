@@ -161,6 +161,10 @@ class Grains(dict[str, object]):
         for key, value in _fenced(group, self._settings).items():
             super().setdefault(key, value)
 
+    def known(self) -> list[str]:
+        """Their names, without a look at any."""
+        return [*dict.keys(self), *self._owners]
+
     def full(self) -> Grains:
         """The same, with every look taken."""
         for name in list(self._owners):

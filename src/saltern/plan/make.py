@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import ORDERING, RequisiteKind, When
-from saltern.plan.aggregate import group
-from saltern.plan.cycles import tell
 from saltern.plan.index import SLS, Index, described, is_pattern
 from saltern.plan.plan import Listener, Need, Plan, steps_before
 
@@ -40,6 +38,8 @@ def make_plan(
         if related:
             _sequence(plan, found)  # a cycle is told before anybody asks what can be reached
             found.check()
+        from saltern.plan.aggregate import group
+
         group(plan, aggregates)
         plan.sequence, plan.pulled_by = [], {}
     if related:
@@ -146,6 +146,8 @@ def _sequence(plan: Plan, found: Diagnostics) -> None:
                     continue
                 if inner in opened:
                     cycle = [one for one, _ in stack[opened[inner] :]]
+                    from saltern.plan.cycles import tell
+
                     tell(plan.chunks, cycle, size, found)
                     return
                 opened[inner] = len(stack)

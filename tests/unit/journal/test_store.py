@@ -6,6 +6,8 @@ import os
 import random
 import resource
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -251,3 +253,24 @@ def test_a_thread_of_a_module_may_be_the_one_that_writes(tmp_path: Path) -> None
     other.join()
     assert len(read(writer.path)) == 2
     writer.close()
+
+
+def test_to_read_what_is_being_written_takes_no_lock_from_it(tmp_path: Path) -> None:
+    """Without its lock, another process that reads the file would remove the WAL when it is done."""
+    path = str(tmp_path / "1.run")
+    writer = Writer(path)
+    writer.add("a", {})
+    writer.sync()
+    assert len(read(path)) == 1
+    assert _read_elsewhere(path) == 1
+    writer.add("b", {})
+    writer.sync()
+    assert _read_elsewhere(path) == 2
+    writer.close()
+    assert len(read(path)) == 2
+
+
+def _read_elsewhere(path: str) -> int:
+    script = f"from saltern.journal.store import read; print(len(read({path!r})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return int(done.stdout)

@@ -1,0 +1,321 @@
+"""Programs that outlive whoever started them, and what is known of them afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from saltern.system import faults, keeper, ledger
+from saltern.system.ledger import Entry
+from saltern.system.mounts import file_system
+from saltern.system.process import Ran, run
+from saltern.system.scope import in_service, move_out
+from saltern.system.tree import kill_tree
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[str]:
+    """A run whose programs are kept."""
+    place = str(tmp_path / "kept")
+    keeper.begin("7", place)
+    keeper.at(3)
+    yield place
+    keeper.end(forget=True)
+    assert not os.path.exists(place), "nothing is left of it"
+
+
+def _until(true: object, seconds: float = 10.0) -> None:
+    assert callable(true)
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.01)
+
+
+def _alive(pid: int) -> bool:
+    """A zombie is not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_kept_program_has_the_result_that_it_would_have(folder: str) -> None:
+    assert folder
+    command = "echo out; echo err >&2; cat; pwd; umask; exit 3"
+    plain = run(command, stdin="in", cwd="/", umask=0o027, env={"A": "b"})
+    kept = keeper.run(command, stdin="in", cwd="/", umask=0o027, env={"A": "b"})
+    assert (kept.code, kept.out, kept.err) == (plain.code, plain.out, plain.err)
+
+
+def test_a_program_finds_a_token_that_stays_the_same(folder: str) -> None:
+    assert folder
+    told = [keeper.run("echo $SALTERN_TOKEN").out for _ in range(2)]
+    keeper.at(4)
+    assert [*told, keeper.run("echo $SALTERN_TOKEN").out] == ["7.3\n", "7.3\n", "7.4\n"]
+
+
+def test_a_change_of_the_environment_reaches_the_keeper(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert folder
+    assert keeper.run("echo $SOMETHING").out == "\n"
+    monkeypatch.setenv("SOMETHING", "new")
+    assert keeper.run("echo $SOMETHING").out == "new\n"
+
+
+def test_output_of_any_size_comes_through(folder: str) -> None:
+    assert folder
+    ran = keeper.run("head -c 3000000 /dev/zero | tr '\\0' x")
+    assert len(ran.out) == 3_000_000
+    assert keeper.run("echo on").out == "on\n"
+
+
+def test_a_program_that_cannot_be_started_is_told_as_always(folder: str) -> None:
+    assert folder
+    assert keeper.run(["/nowhere/program"]) == run(["/nowhere/program"])
+
+
+def test_what_cannot_even_be_tried_is_told_as_always(folder: str) -> None:
+    assert folder
+    for command in ("echo a\0b", ["echo", "a\0b"]):
+        with pytest.raises(ValueError, match="null"):
+            run(command)
+        with pytest.raises(ValueError, match="null"):
+            keeper.run(command)
+    assert keeper.run("echo on").out == "on\n"
+
+
+def test_words_that_are_no_utf_8_and_words_of_other_types_come_through(folder: str) -> None:
+    class Word(str):
+        pass
+
+    assert folder
+    assert keeper.run(["printf", "%s", Word("a"), os.fsdecode(b"\xff")]).out == "a\N{REPLACEMENT CHARACTER}"
+    assert keeper.run("printf %s $A", env={"A": os.fsdecode(b"\xff")}).out == "\N{REPLACEMENT CHARACTER}"
+
+
+def _child(tmp_path: Path, command: str, place: str) -> int:
+    """A process that runs a kept program, and is killed while it does; its ID."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            keeper.begin("7", place)
+            keeper.at(1)
+            keeper.run(command)
+        finally:
+            os._exit(0)
+    _until((tmp_path / "on").exists)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return pid
+
+
+def test_item_7_a_program_ends_after_whoever_started_it_and_its_result_is_known(tmp_path: Path) -> None:
+    place = str(tmp_path / "kept")
+    _child(tmp_path, f"touch {tmp_path}/on; sleep 0.3; echo out; exit 4", place)
+    assert [entry.name for entry in ledger.at_work(place)] == ["1.1"]
+    keeper.wait_for(place)
+    kept = ledger.read(place)
+    assert (kept.ended["1.1"].code, kept.ended["1.1"].out) == (4, "out\n")
+    keeper.take_up("7", place)
+    keeper.at(1)
+    keeper.replay(1)
+    assert keeper.known(1) == (1, 1)
+    assert keeper.run("echo never").out == "out\n"
+    keeper.end(forget=True)
+    assert not os.path.exists(place)
+
+
+def test_item_9_a_keeper_that_is_killed_leaves_no_program_and_no_certainty(tmp_path: Path) -> None:
+    place = str(tmp_path / "kept")
+    keeper.begin("7", place)
+    keeper.at(1)
+    text = f"echo $$ > {tmp_path}/pid; kill -9 $PPID; sleep 60"
+    ran = keeper.run(text)
+    assert ran.lost
+    assert "nobody knows" in ran.err
+    _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
+    assert keeper.run("echo on").out == "on\n", "the next program has another keeper"
+    assert "1.1" not in ledger.read(place).ended
+    keeper.end(forget=True)
+
+
+def test_item_10_a_daemon_that_keeps_the_output_open_is_not_waited_for(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert folder
+    monkeypatch.setattr("saltern.system.process.LINGER", 0.3)
+    begun = time.monotonic()
+    ran = keeper.run(f"echo before; sleep 60 & echo $! > {tmp_path}/pid")
+    assert time.monotonic() - begun < 10
+    assert (ran.code, ran.out) == (0, "before\n")
+    daemon = int((tmp_path / "pid").read_text())
+    assert _alive(daemon)
+    os.kill(daemon, signal.SIGKILL)
+
+
+def test_what_a_child_still_prints_is_not_lost(folder: str) -> None:
+    assert folder
+    assert keeper.run("{ sleep 0.2; echo late; } & echo soon").out == "soon\nlate\n"
+
+
+def test_item_11_a_time_limit_ends_the_whole_tree(folder: str, tmp_path: Path) -> None:
+    """Even what has left its session."""
+    assert folder
+    ran = keeper.run(f"setsid sh -c 'echo $$ > {tmp_path}/pid; sleep 60' & sleep 60", timeout=0.5)
+    assert ran.timed_out
+    _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
+
+
+def test_item_11_a_time_limit_holds_without_whoever_set_it(tmp_path: Path) -> None:
+    place = str(tmp_path / "kept")
+    pid = os.fork()
+    if pid == 0:
+        try:
+            keeper.begin("7", place)
+            keeper.at(1)
+            keeper.run(f"touch {tmp_path}/on; sleep 60", timeout=0.6)
+        finally:
+            os._exit(0)
+    _until((tmp_path / "on").exists)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    keeper.wait_for(place)
+    assert ledger.read(place).ended["1.1"].timed_out
+    ledger.remove(place)
+
+
+def test_a_child_of_ours_has_a_keeper_of_its_own(folder: str) -> None:
+    assert keeper.run("true").code == 0
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os._exit(keeper.run("exit 5").code)
+        finally:
+            os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
+    assert keeper.run("exit 6").code == 6
+    assert len(os.listdir(folder)) == 2
+
+
+@pytest.mark.parametrize("moment", ["keeper.ask", "keeper.asked", "later"])
+def test_an_interrupt_at_any_moment_ends_the_program_and_does_not_hang(
+    folder: str, tmp_path: Path, moment: str
+) -> None:
+    """One that is asked to end has its time for it."""
+    assert folder
+    assert keeper.run("true").code == 0
+    pid = os.getpid()
+
+    def interrupt(name: str) -> None:
+        if name == moment and os.getpid() == pid:
+            raise KeyboardInterrupt
+
+    def later() -> None:
+        _until((tmp_path / "on").exists)
+        os.kill(pid, signal.SIGINT)
+
+    thread = Thread(target=later)
+    faults.watch(interrupt)
+    try:
+        if moment == "later":
+            thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            keeper.run(
+                f"trap 'sleep 0.3; touch {tmp_path}/bye; exit' TERM; touch {tmp_path}/on; sleep 60 & wait"
+            )
+    finally:
+        faults.watch(None)
+    if moment == "later":
+        thread.join()
+        assert (tmp_path / "bye").exists()
+    assert keeper.run("echo on").out == "on\n"
+
+
+# -- the ledger ------------------------------------------------------------------------------------------
+
+
+def test_item_2_a_ledger_cut_at_any_byte_tells_a_beginning_of_what_it_told(tmp_path: Path) -> None:
+    file = ledger.create(str(tmp_path / "whole"))
+    for entry in (Entry("1.1", 5), Entry("1.1", 5, Ran(0, "a")), Entry("2.1", 5), Entry("2.1", 5, Ran(1))):
+        ledger.add(file, entry)
+    os.close(file)
+    (path,) = (tmp_path / "whole").iterdir()
+    data = path.read_bytes()
+    place = tmp_path / "cut"
+    place.mkdir()
+    told = []
+    for size in range(len(data) + 1):
+        (place / "one").write_bytes(data[:size])
+        kept = ledger.read(str(place))
+        told.append((len(kept.begun), len(kept.ended)))
+    assert sorted(set(told)) == [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)]
+    assert told == sorted(told)
+
+
+def test_a_ledger_with_a_wrong_byte_is_not_believed_from_there_on(tmp_path: Path) -> None:
+    file = ledger.create(str(tmp_path / "whole"))
+    ledger.add(file, Entry("1.1", 5, Ran(0, "a" * 50)))
+    os.close(file)
+    (path,) = (tmp_path / "whole").iterdir()
+    data = bytearray(path.read_bytes())
+    data[30] ^= 1
+    path.write_bytes(bytes(data) + b"\0" * 100)
+    assert not ledger.read(str(tmp_path / "whole")).ended
+
+
+def test_a_ledger_does_not_grow_without_end(tmp_path: Path) -> None:
+    file = ledger.create(str(tmp_path / "whole"))
+    ledger.add(file, Entry("1.1", 5, Ran(0, "a" * ledger.ROOM)))
+    ledger.make_room(file)
+    assert os.fstat(file).st_size == 0
+    os.close(file)
+
+
+# -- the machine -----------------------------------------------------------------------------------------
+
+
+def test_item_8_a_keeper_leaves_a_service_of_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no systemd here: what it would be asked is written down by a program in its place."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "busctl"
+    program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    own = tmp_path / "cgroup"
+    own.write_text("0::/system.slice/saltern-resume.service\n")
+    assert in_service(str(own))
+    assert move_out(str(tmp_path), str(own))
+    asked = (tmp_path / "asked").read_text()
+    assert "StartTransientUnit ssa(sv)a(sa(sv)) saltern-keeper-" in asked
+    assert f"PIDs au 1 {os.getpid()}" in asked
+    own.write_text("0::/user.slice/user-0.slice/session-1.scope\n")
+    assert not move_out(str(tmp_path), str(own))
+
+
+def test_a_tree_is_found_by_its_token_alone(tmp_path: Path) -> None:
+    run(f"setsid sleep 60 >/dev/null 2>&1 & echo $! > {tmp_path}/pid", env={"T": "x.1"})
+    run(f"setsid sleep 60 >/dev/null 2>&1 & echo $! > {tmp_path}/other", env={"T": "x.11"})
+    kill_tree("T=x.1")
+    other = int((tmp_path / "other").read_text())
+    _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
+    assert _alive(other)
+    os.kill(other, signal.SIGKILL)
+
+
+def test_item_5_a_file_system_in_memory_is_known(tmp_path: Path) -> None:
+    table = tmp_path / "mounts"
+    table.write_text(
+        "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        "2 1 0:5 / /run rw shared:1 - tmpfs tmpfs rw\n"
+        "3 1 0:6 / /srv/my\\040data rw - xfs /dev/sdb1 rw\n"
+    )
+    assert file_system("/run/saltern", str(table)) == "tmpfs"
+    assert file_system("/runs", str(table)) == "ext4"
+    assert file_system("/srv/my data/x", str(table)) == "xfs"
+    assert file_system("/", str(tmp_path / "none")) == ""
