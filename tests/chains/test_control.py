@@ -22,8 +22,9 @@ from saltern.chains.document import read_chain
 from saltern.chains.leg import Begin, Finish, decide, fold
 from saltern.chains.legs import Legs
 from saltern.chains.statuses import Leg
+from saltern.journal.form import Record
 from saltern.journal.runs import Runs
-from saltern.journal.store import Record, Writer
+from saltern.journal.store import Writer
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.runtime.recovery import MOST_RECOVERIES
 from saltern.system.mounts import is_forgetful

@@ -15,7 +15,7 @@ from tests.e2e.command import NOBODY, Done, is_told_well
 from tests.fault.machine import DEAD, Machine, check, dies_at, machine, reference
 from tests.fault.reference import FILES
 
-from saltern.journal.store import FORMAT
+from saltern.journal.form import FORMAT
 
 COUNTING = {
     "main.sls": """

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from saltern.chains.compile import Plan
 from saltern.chains.document import Action
 from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step, WrongMove, check_move
-from saltern.journal.store import Record
+from saltern.journal.form import Record
 from saltern.runtime.recovery import MOST_RECOVERIES
 
 Body = Mapping[str, Any]

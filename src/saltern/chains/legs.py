@@ -14,7 +14,9 @@ from saltern.chains.document import read_chain
 from saltern.chains.leg import LegState, fold
 from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
-from saltern.journal.store import Damaged, Record, Unreadable, Writer, make_folder, quarantine, read, remove
+from saltern.journal.form import Damaged, Record, Unreadable
+from saltern.journal.reading import quarantine, read, remove
+from saltern.journal.store import Writer, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import reboot
 from saltern.system.faults import point

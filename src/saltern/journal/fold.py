@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from saltern.journal.codec import brief_in
-from saltern.journal.store import Record
+from saltern.journal.form import Record
 from saltern.system.boot import is_same_boot
 
 Body = dict[str, Any]

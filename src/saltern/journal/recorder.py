@@ -24,7 +24,8 @@ from saltern.journal.codec import (
     result_out,
 )
 from saltern.journal.fold import INTERRUPTED, RunState, ScopeState, fold, take_up
-from saltern.journal.store import Record, Writer
+from saltern.journal.form import Record
+from saltern.journal.store import Writer
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer

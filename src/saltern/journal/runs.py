@@ -13,18 +13,9 @@ from msgspec import DecodeError, Struct, json
 
 from saltern.config.settings import WITHIN, Settings, state_directory
 from saltern.journal.fold import RunState, fold
-from saltern.journal.store import (
-    SUFFIX,
-    Damaged,
-    Record,
-    Unreadable,
-    Writer,
-    make_folder,
-    quarantine,
-    read,
-    read_last,
-    remove,
-)
+from saltern.journal.form import SUFFIX, Damaged, Record, Unreadable
+from saltern.journal.reading import quarantine, read, read_last, remove
+from saltern.journal.store import Writer, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import ledger
 from saltern.system.faults import point

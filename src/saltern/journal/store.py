@@ -7,47 +7,20 @@ and synced. A run that ends without having touched anything leaves a plain file 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, msgpack
+from msgspec import msgpack
 
+from saltern.journal.form import FORMAT, PLAIN, SCHEMA, checksum, has_schema, identity, open_here
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.faults import point
 
 if TYPE_CHECKING:
     import sqlite3
 
-FORMAT = 1  # raise it when records of before can no longer be read
-SUFFIX = ".run"
-# A file, and what SQLite keeps beside it: without the WAL it tells less than is true.
-SIDES = ("", "-wal", "-shm")
 DEEPEST = 200  # levels of data that are kept
-# Even to read, SQLite writes beside a file: without that, one that nobody writes can be read on any disk.
-UNCHANGED = "&immutable=1"
-PLAIN = b"saltern run 1\n"  # how a file begins that is no database
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, crc INTEGER NOT NULL);
-"""
-
-
-_open_here: set[tuple[int, int]] = set()  # files that writers of this process have open
-
-
-class Record(Struct, frozen=True):
-    seq: int
-    kind: str
-    body: object
-
-
-class Damaged(Exception):
-    """A journal that cannot be read, and never will be; the text says why."""
-
-
-class Unreadable(Exception):
-    """A journal that cannot be read here and now: not ours, of a later version, held by another process."""
 
 
 class Writer:
@@ -116,7 +89,7 @@ class Writer:
     def _commit(self, level: str) -> None:
         import sqlite3
 
-        rows = [(*row, _sum(*row)) for row in self._waiting]
+        rows = [(*row, checksum(*row)) for row in self._waiting]
         point("journal.write")
         try:
             database = self._database or self._open()
@@ -144,7 +117,7 @@ class Writer:
             file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with os.fdopen(file, "wb") as out:
                 data = msgpack.encode([(kind, body) for _, kind, body in self._waiting])
-                out.write(PLAIN + _sum(0, "", data).to_bytes(4, "big") + data)
+                out.write(PLAIN + checksum(0, "", data).to_bytes(4, "big") + data)
             point("journal.plain")
             os.replace(place, self.path)
         except OSError as problem:
@@ -157,7 +130,7 @@ class Writer:
             point("journal.close")
             self._database.close()
             self._database = None
-            _open_here.discard(self._file)
+            open_here.discard(self._file)
             point("journal.closed")
 
     def _open(self) -> sqlite3.Connection:
@@ -169,15 +142,15 @@ class Writer:
             point("journal.create")
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             point("journal.created")
-        self._file = _identity(self.path)
-        _open_here.add(self._file)
+        self._file = identity(self.path)
+        open_here.add(self._file)
         # A module may act in a thread of its own; `system.effects` lets one at a time in here.
         self._database = database = sqlite3.connect(
             self.path, isolation_level="IMMEDIATE", timeout=30, check_same_thread=False
         )
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=FULL")
-        if new or not _has_schema(database):
+        if new or not has_schema(database):
             with database:
                 for statement in SCHEMA.split(";"):
                     if statement.strip():
@@ -186,137 +159,6 @@ class Writer:
                 point("journal.schema")
             _sync_directory(os.path.dirname(self.path))
         return database
-
-
-def read(path: str) -> list[Record]:
-    """All records that were committed. Raises ``Damaged`` and ``Unreadable``."""
-    return _within(path, lambda database: list(_stored(database)))
-
-
-def read_last(path: str) -> Record | None:
-    """The last record alone, for those who need no more. Raises as ``read``."""
-    found = _within(path, _newest)
-    return found[-1] if found else None
-
-
-def _within(path: str, look: Callable[[sqlite3.Connection], list[Record]]) -> list[Record]:
-    """A plain file's records, or what ``look`` finds in a database."""
-    try:
-        # To close a file takes all locks of the process from it, those of SQLite, too: another process would
-        # then believe that nobody writes there, and remove the WAL.
-        if _identity(path) not in _open_here:
-            with open(path, "rb") as file:
-                if file.read(len(PLAIN)) == PLAIN:
-                    return list(_plain(file.read()))
-    except OSError as problem:
-        raise Unreadable(problem.strerror or str(problem)) from None
-    except _NONSENSE as problem:
-        raise Damaged(str(problem)) from None
-    import sqlite3
-
-    try:
-        try:
-            return _look(_address(path), look)
-        except sqlite3.OperationalError as problem:
-            if not _is_at_rest(path, problem):
-                raise
-            return _look(_address(path) + UNCHANGED, look)
-    except sqlite3.OperationalError as problem:  # locked, no permission, a disk that does not answer
-        raise Unreadable(str(problem)) from None
-    except (sqlite3.Error, *_NONSENSE) as problem:
-        raise Damaged(str(problem)) from None
-
-
-def _is_at_rest(path: str, problem: sqlite3.OperationalError) -> bool:
-    """Nobody has it, and there is no WAL; one that is empty is of a vain attempt to read."""
-    import sqlite3
-
-    if problem.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return False
-    return not os.path.exists(f"{path}-wal") or os.path.getsize(f"{path}-wal") == 0
-
-
-def _look(address: str, look: Callable[[sqlite3.Connection], list[Record]]) -> list[Record]:
-    import sqlite3
-
-    with closing(sqlite3.connect(address, uri=True, timeout=30)) as database:
-        return look(database)
-
-
-_NONSENSE = (ValueError, TypeError, OverflowError, RecursionError)
-
-
-def _identity(path: str) -> tuple[int, int]:
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
-
-
-def _address(path: str) -> str:
-    for special in "%?#":
-        path = path.replace(special, f"%{ord(special):x}")
-    return f"file:{path}?mode=rw"
-
-
-def _stored(database: sqlite3.Connection) -> Iterator[Record]:
-    if not _has_schema(database):
-        return  # created, and nothing committed yet
-    (known,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or ("0",)
-    if int(known) > FORMAT:
-        raise Unreadable(f"it has format {known}, and this version of saltern reads up to {FORMAT}")
-    (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    if state != "ok":
-        raise Damaged(str(state))
-    rows = database.execute("SELECT seq, kind, body, crc FROM record ORDER BY seq")
-    for expected, (seq, kind, body, crc) in enumerate(rows):
-        if seq != expected:
-            raise Damaged(f"record {expected} is missing")
-        if _sum(seq, kind, body) != crc:
-            raise Damaged(f"record {seq} is not what was written")
-        yield Record(seq, kind, msgpack.decode(body, strict=False))
-
-
-def _newest(database: sqlite3.Connection) -> list[Record]:
-    rows = (
-        database.execute("SELECT seq, kind, body FROM record ORDER BY seq DESC LIMIT 1")
-        if _has_schema(database)
-        else ()
-    )
-    return [Record(seq, kind, msgpack.decode(body, strict=False)) for seq, kind, body in rows]
-
-
-def _plain(data: bytes) -> Iterator[Record]:
-    if _sum(0, "", data[4:]) != int.from_bytes(data[:4], "big"):
-        raise Damaged("it is not what was written")
-    for seq, (kind, body) in enumerate(msgpack.decode(data[4:], type=list[tuple[str, bytes]])):
-        yield Record(seq, kind, msgpack.decode(body, strict=False))
-
-
-def _sum(seq: int, kind: str, body: bytes) -> int:
-    from zlib import crc32
-
-    return crc32(body, crc32(f"{seq} {kind}".encode()))
-
-
-def quarantine(path: str) -> str:
-    """Put a damaged journal aside, with its side files; the new place."""
-    place = f"{path}.damaged"
-    for suffix in SIDES:
-        point("journal.quarantine")
-        if os.path.exists(path + suffix):
-            os.replace(path + suffix, place + suffix)
-    return place
-
-
-def remove(path: str) -> None:
-    for suffix in SIDES:
-        point("journal.remove")
-        if os.path.exists(path + suffix):
-            os.remove(path + suffix)
-
-
-def _has_schema(database: sqlite3.Connection) -> bool:
-    found = database.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('meta', 'record')").fetchone()
-    return bool(found[0] == 2)
 
 
 def make_folder(folder: str) -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.fault.machine import dies_at, machine
 
 from saltern.journal.fold import RunState, fold
+from saltern.journal.form import Record
+from saltern.journal.reading import read
 from saltern.journal.report import report_of
-from saltern.journal.store import Record, read
 
 STATUSES = {"unbegun", "broken", "interrupted", "failed", "succeeded"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saltern.journal.fold import RunState, fold
-from saltern.journal.store import Record
+from saltern.journal.form import Record
 
 FIRST, REBOOT = 0, 1  # places of two states
 ONE, TWO, THREE = ({"boot_id": str(number)} for number in (1, 2, 3))
