@@ -306,7 +306,7 @@ class _CommandLine:
 
 def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Sequence[SlsRef], TreeLoader]:
     """The files asked for, or those of the top file."""
-    session.tree.check()
+    session.check_roots(needed=not request.template)
     env = _env(session, request) or "base"
     if request.template:
         template = TemplateLoader(session, request.template, env)

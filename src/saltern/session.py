@@ -183,6 +183,11 @@ class Session:
             return [env for env in dict.fromkeys(self.settings.env_order) if env in known]
         return known
 
+    def check_roots(self, *, needed: bool = True) -> None:
+        """Raise if a file root is no directory that can be read; the usual one, only if it is ``needed``."""
+        if needed or self.settings.file_roots != Settings().file_roots:
+            self.tree.check()
+
     def tops(self, tree: Tree, renderers: Renderers, *, only_env: str | None = None) -> TopReader:
         from saltern.facts.tops import TopReader
 

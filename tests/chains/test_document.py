@@ -107,3 +107,32 @@ def test_the_mistakes_of_all_actions_are_told_at_once() -> None:
     with pytest.raises(CompileError) as problem:
         read_chain("chain: x\nactions:\n  - wait: {}\n  - nothing: {}\n  - command: {run: 1}\n", "f.yaml")
     assert len(problem.value.diagnostics) == 3
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("command: uptime", "command: {run: uptime}"),
+        ("script: salt://x.sh", "script: {source: 'salt://x.sh'}"),
+        ("state: web", "state: {sls: web}"),
+        ("state: [web, db]", "state: {sls: [web, db]}"),
+        ("packages: [nginx]", "packages: {install: [nginx]}"),
+        ("patch: [nginx]", "patch: {packages: [nginx]}"),
+        ("patch:", "patch: {}"),
+        ("wait: 3", "wait: {seconds: 3}"),
+        ("health: 'true'", "health: {command: 'true'}"),
+        ("agent: '2.0'", "agent: {version: '2.0'}"),
+    ],
+)
+def test_a_plain_value_stands_for_what_matters_most(short: str, long: str) -> None:
+    texts = [f"chain: x\nactions:\n  - {one}\n" for one in (short, long)]
+    (first,), (second,) = (read_chain(text, "x.yaml").actions for text in texts)
+    assert first == second
+
+
+def test_a_mapping_that_is_missing_is_told_with_its_keys() -> None:
+    with pytest.raises(CompileError) as raised:
+        read_chain("chain: x\nactions:\n  - file: /etc/motd\n", "x.yaml")
+    (problem,) = raised.value.diagnostics
+    assert (problem.what, str(problem.where)) == ("'file' needs a mapping here", "x.yaml:3:5")
+    assert problem.fix.startswith("its keys are path, source, contents")

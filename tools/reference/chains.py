@@ -65,7 +65,8 @@ def chain_file() -> str:
         ),
     ]
     for name, kind in KINDS.items():
-        parts.append(f"## {name}\n\n{prose(kind.body.__doc__ or '')}\n\n{_fields(kind.body)}")
+        short = f" A value that is no mapping stands for its `{kind.short}`." if kind.short else ""
+        parts.append(f"## {name}\n\n{prose(kind.body.__doc__ or '')}{short}\n\n{_fields(kind.body)}")
     return page("Chain file", *parts)
 
 

@@ -49,7 +49,8 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
     legs = Legs(settings)
     if (before := _asked_before(legs, order, plan)) is not None:
         return before
-    equipped(settings).tree.check()  # what could not even begin is not accepted
+    needed = any(action.kind in ("state", "highstate") for action in plan.steps)
+    equipped(settings).check_roots(needed=needed)  # what could not even begin is not accepted
     name = legs.new(durable.new_jid(time.time()))
     with legs.locked(name):
         if (before := _asked_before(legs, order, plan)) is not None:

@@ -273,23 +273,26 @@ def _module(function: str, **args: object) -> Call:
 
 
 class Kind(Struct, frozen=True):
+    """``short`` is the key that a value stands for which is no mapping: ``wait: 30``."""
+
     body: type[Body]
     safety: Safety
+    short: str = ""
     barrier: bool = False
     may_replace: bool = False  # packages of any kind: the one that saltern is of, too
 
 
 KINDS: dict[str, Kind] = {
-    "packages": Kind(Packages, Safety.REPEATED, may_replace=True),
-    "patch": Kind(Patch, Safety.REPEATED, may_replace=True),
+    "packages": Kind(Packages, Safety.REPEATED, "install", may_replace=True),
+    "patch": Kind(Patch, Safety.REPEATED, "packages", may_replace=True),
     "upgrade": Kind(Upgrade, Safety.REPEATED, may_replace=True),
-    "command": Kind(Command, Safety.ONCE),
-    "script": Kind(Script, Safety.ONCE),
-    "state": Kind(State, Safety.REPEATED),
+    "command": Kind(Command, Safety.ONCE, "run"),
+    "script": Kind(Script, Safety.ONCE, "source"),
+    "state": Kind(State, Safety.REPEATED, "sls"),
     "highstate": Kind(Highstate, Safety.REPEATED),
     "file": Kind(File, Safety.REPEATED),
-    "wait": Kind(Wait, Safety.REPEATED),
-    "health": Kind(Health, Safety.REPEATED),
+    "wait": Kind(Wait, Safety.REPEATED, "seconds"),
+    "health": Kind(Health, Safety.REPEATED, "command"),
     "reboot": Kind(Reboot, Safety.PROVEN, barrier=True),
-    "agent": Kind(Agent, Safety.PROVEN, barrier=True),
+    "agent": Kind(Agent, Safety.PROVEN, "version", barrier=True),
 }

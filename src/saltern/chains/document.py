@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, ValidationError, convert, field
 
 from saltern.chains.actions import KINDS, Body, Kind, Names, Safety, Seconds, Text
-from saltern.language.diagnostics import Diagnostics, did_you_mean
+from saltern.language.diagnostics import ChainError, CompileError, Diagnostics, did_you_mean
 from saltern.language.source import Mark, Path
 
 Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
@@ -100,11 +100,14 @@ class Chain(Struct, frozen=True, kw_only=True):
 
 
 def read_chain(text: str, file: str) -> Chain:
-    """Raises ``CompileError`` with every problem of the file."""
+    """Raises ``ChainError`` with every problem of the file."""
     found = Diagnostics()
     reader = _Reader(text, file, found)
     chain = reader.chain()
-    found.check()
+    try:
+        found.check()
+    except CompileError as problem:
+        raise ChainError(*problem.diagnostics) from None
     assert chain is not None
     return chain
 
@@ -165,7 +168,7 @@ class _Reader:
         kind = kinds[0]
         rest = {key: value for key, value in given.items() if key != kind}
         policy = self.converted(rest, Policy, path)
-        body = self.converted(given[kind] if given[kind] is not None else {}, KINDS[kind].body, (*path, kind))
+        body = self.converted(_spelled_out(given[kind], KINDS[kind]), KINDS[kind].body, (*path, kind))
         if body is None or policy is None:
             return None
         if mistake := body.mistake():
@@ -218,11 +221,20 @@ class _Reader:
             what, steps = f"no key is called {unknown[1]!r} here", [*steps, unknown[1]]
         elif missing := re.fullmatch(r"Object missing required field `(.*)`", what):
             what = f"{missing[1]!r} is missing"
+        elif re.match(r"Expected `object`, got", what):
+            what = f"{steps[-1]!r} needs a mapping here" if steps else "a mapping is needed here"
+            fix = f"its keys are {', '.join(shape.__struct_encode_fields__)}"
         else:
             shown = ".".join(str(step) for step in steps[-1:])
             fix = "put it in quotes" if re.search(r"`str.*`, got `(int|float|bool)`", what) else ""
             what = f"{shown}: {what[:1].lower()}{what[1:]}" if shown else what[:1].lower() + what[1:]
         self.wrong(what, tuple(steps), fix)
+
+
+def _spelled_out(given: object, kind: Kind) -> object:
+    if given is None:
+        return {}
+    return {kind.short: given} if kind.short and not isinstance(given, Mapping) else given
 
 
 def _steps(way: str) -> list[object]:

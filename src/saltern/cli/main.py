@@ -8,7 +8,14 @@ from importlib import import_module
 
 from saltern.cli import exits
 from saltern.cli.commands import COMMANDS
-from saltern.language.diagnostics import CompileError, OperationError, PillarError, SalternError, did_you_mean
+from saltern.language.diagnostics import (
+    ChainError,
+    CompileError,
+    OperationError,
+    PillarError,
+    SalternError,
+    did_you_mean,
+)
 
 USAGE = """\
 usage: saltern COMMAND [options]
@@ -64,6 +71,7 @@ def _told(problem: SalternError) -> int:
 
     kinds: tuple[tuple[type[SalternError], str], ...] = (
         (PillarError, "the pillar does not compile; nothing was run"),
+        (ChainError, "the chain file has mistakes; nothing was run"),
         (CompileError, "the states do not compile; nothing was run"),
         (OperationError, ""),
     )

@@ -62,6 +62,10 @@ class PillarError(CompileError):
     """The pillar is wrong; nothing was run."""
 
 
+class ChainError(CompileError):
+    """The chain file is wrong; nothing was run."""
+
+
 class OperationError(SalternError):
     """The surroundings failed."""
 
