@@ -60,7 +60,6 @@ class LocalHost:
     """The machine we run on."""
 
     run = staticmethod(process.run)
-    run_kept = staticmethod(keeper.run)
     read_bytes = staticmethod(files.read)
     remove = staticmethod(files.remove)
 
@@ -84,5 +83,5 @@ class LocalHost:
 
 
 def kept(host: Host) -> Callable[..., Ran]:
-    """Its ``run``, by a process that outlives us where the run is written down and the host can do that."""
-    return host.run_kept if isinstance(host, LocalHost) else host.run
+    """Its ``run``, by a process that outlives us where the run is written down and the programs are ours."""
+    return keeper.run if host.run is process.run else host.run
