@@ -299,3 +299,15 @@ def test_a_profile_tells_phases_files_and_states(place: Place, command: list[str
 def test_without_profile_nothing_is_measured(place: Place) -> None:
     place.write({"main.sls": "a: test.nop\n"})
     assert "time went" not in place.run("apply", "main").err
+
+
+def test_what_is_not_there_yet_is_created_and_what_is_there_is_changed(tmp_path: Path) -> None:
+    states = """\
+somebody-new: user.present
+root:
+  user.present: [{shell: /bin/nosuchshell}]
+"""
+    done = Place(tmp_path).write({"main.sls": states}).run("plan", "main")
+    assert "+ user.present  somebody-new" in done.out
+    assert "~ user.present  root" in done.out
+    assert "Plan: 1 to create, 1 to change." in done.out

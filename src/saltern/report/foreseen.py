@@ -95,8 +95,8 @@ def kind_of(fun: str, result: Result) -> str:
         return LATER
     if result.outcome is Outcome.OK and not result.changes:
         return KEEP
-    if result.changes.get("diff") == "New file":  # whatever else is said of it
-        return CREATE
+    if result.changes.get("diff") == "New file" or result.data.get("exists") is False:
+        return CREATE  # whatever else is said of it
     signs = {sign for change in result.changes.items() for sign in (_sign(*change),)}
     if fun in REMOVING and CREATE not in signs:
         return DELETE
