@@ -39,11 +39,12 @@ def bring(
     facts: Callable[[], Changes],
     words: Words,
     warnings: tuple[str, ...] = (),
+    why: Callable[[Changes], str] = lambda _: "",
 ) -> Result:
     """Bring something about. ``differs`` says what is not as wanted, in the shape of ``changes``.
 
     It is asked before and after ``act``, so a test foretells exactly the changes of a run, and what
-    still differs afterwards is a failure nobody had to code.
+    still differs afterwards is a failure nobody had to code; ``why`` may know more of that.
     """
     changes = differs()
     if not changes:
@@ -66,7 +67,7 @@ def bring(
     left = differs()
     if problem or left:
         done = {key: value for key, value in changes.items() if left.get(key) != value}
-        comment = problem or f"acted, but still wrong: {', '.join(left)}"
+        comment = problem or why(left) or f"acted, but still wrong: {', '.join(left)}"
         return Result(outcome=Outcome.FAILED, comment=comment, changes=done, data=facts(), warnings=warnings)
     return Result(outcome=Outcome.OK, comment=words.done, changes=changes, data=facts(), warnings=warnings)
 

@@ -65,6 +65,7 @@ class Keeper:
                 f"Container {self.name!r} was {would}",
             ),
             warnings=self.warnings,
+            why=lambda _: self._why_dead(),
         )
 
     def seen(self) -> Seen | None:
@@ -117,7 +118,8 @@ class Keeper:
             )
         else:
             self._adjust(seen, changes)
-        self._alive()
+        if why := self._why_dead():
+            raise Refused(why)
 
     def _begun(self, new: str) -> None:
         """A container that never ran is nothing to keep."""
@@ -133,14 +135,14 @@ class Keeper:
         if self.manner.start and lifecycle.state_of(seen) != lifecycle.RUNNING:
             lifecycle.start(self.engine, self.name)
 
-    def _alive(self) -> None:
-        """Tell why it does not run, where the engine knows."""
+    def _why_dead(self) -> str:
+        """Why it does not run, where the engine knows; empty if it does. It may end at any moment."""
         seen = self.seen()
         if not self.manner.start or lifecycle.state_of(seen) == lifecycle.RUNNING:
-            return
+            return ""
         told = (seen or {}).get("State") or {}
         why = told.get("Error") or f"its command ended with exit code {told.get('ExitCode')}"
-        raise Refused(f"Container {self.name!r} was started but does not run: {why}")
+        return f"Container {self.name!r} was started but does not run: {why}"
 
 
 def _anew(changes: Changes) -> bool:
