@@ -35,6 +35,12 @@ def read(path: str) -> list[Record]:
     return _within(path, lambda database: list(_stored(database)))
 
 
+def is_plain(path: str) -> bool:
+    """Whether it is of a run that touched nothing. Not for a file that this process writes."""
+    with open(path, "rb") as file:
+        return file.read(len(PLAIN)) == PLAIN
+
+
 def read_last(path: str) -> Record | None:
     """The last record alone, for those who need no more. Raises as ``read``."""
     found = _within(path, _newest)

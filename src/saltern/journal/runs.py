@@ -13,8 +13,8 @@ from msgspec import DecodeError, Struct, json
 
 from saltern.config.settings import WITHIN, Settings, state_directory
 from saltern.journal.fold import RunState, fold
-from saltern.journal.form import SUFFIX, Damaged, Record, Unreadable
-from saltern.journal.reading import quarantine, read, read_last, remove
+from saltern.journal.form import SUFFIX, Damaged, Unreadable
+from saltern.journal.reading import is_plain, quarantine, read, read_last, remove
 from saltern.journal.store import Writer, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import ledger
@@ -151,7 +151,7 @@ class Runs:
         """The oldest go, but never one that could still be resumed."""
         for jid in self.jids()[self._keep :]:
             with suppress(Damaged, Unreadable, OSError):
-                if _over(read_last(self.path(jid))):
+                if _over(self.path(jid)):
                     remove(self.path(jid))
 
     # -- one run at a time -------------------------------------------------------------------------
@@ -260,11 +260,16 @@ def _take(file: int, wait: float) -> None:
             time.sleep(min(0.005 + waited / 10, 0.2, wait - waited))
 
 
-def _over(last: Record | None) -> bool:
-    """Nothing is written of a run that has ended, so its last record says that it has."""
+def _over(path: str) -> bool:
+    """Told without reading it where that can be: old runs are many, and every run looks at them."""
+    if is_plain(path):
+        return True  # it is written when a run has ended, and not before
+    if os.path.exists(f"{path}-wal"):
+        return False  # whoever wrote it was killed
+    last = read_last(path)
     if last is None or last.kind in ("run", "sources"):
         return True  # it broke before it had a plan
-    return fold([last]).is_over
+    return fold([last]).is_over  # nothing is written of a run that has ended
 
 
 def _lives(pid: int) -> bool:
