@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ from saltern.config.settings import Settings
 from saltern.journal.report import report_of
 from saltern.journal.runs import RESUMABLE, Runs, Summary
 from saltern.report.salt import to_dict
-from saltern.system import faults, reboot
+from saltern.system import faults, ledger, reboot
 
 Told = dict[str, dict[str, object]]
 Watch = Callable[[str], None]
@@ -72,6 +73,12 @@ class Machine:
             done = self.resume()
             assert done.code == 2, f"{done.code}: {done.err}"
         raise AssertionError("the run does not end")
+
+    def quiet(self) -> None:
+        """Wait for what a killed run has left at work: a machine without power has nothing."""
+        runs = Runs(self.settings)
+        while runs.holder() is not None or any(ledger.at_work(str(one)) for one in self.runs.glob("*.kept")):
+            time.sleep(0.01)
 
     def summaries(self) -> list[Summary]:
         return list(Runs(self.settings).summaries())
@@ -199,6 +206,7 @@ class Boots(reboot.MachineRebooter):
 def lose(one: Machine, copy: Path) -> None:
     """Power is lost, and what was not synced is gone."""
     one.boots.number += 1
+    one.quiet()
     shutil.rmtree(one.runs, ignore_errors=True)
     if copy.exists():
         shutil.copytree(copy, one.runs)
