@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import pytest
 from tests.fault import crossing_leg, crossing_run
@@ -23,9 +26,9 @@ def each(part: int) -> range:
     return range(part, KILLS // 2, PARTS)
 
 
-@parts
-def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_repeats_nothing(part: int) -> None:
-    usual, _ = crossing_run.voyage()
+def survives(part: int, kind: ModuleType, holds: Callable[[Any, int], None]) -> None:
+    """``holds`` is asked at the end, and told how often it was killed."""
+    usual, _ = kind.voyage()
     for number in each(part):
         chance = random.Random(f"{number} {KILLS}")
         process = chance.randrange(len(usual.points))
@@ -33,21 +36,16 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_repeats_nothing(pa
         killed = harass(boat, chance, 0.8 * usual.took[process])
         try:
             to_the_end(boat)
-            crossing_run.holds(boat, times=len(killed), power=False)
+            holds(boat, len(killed))
         except AssertionError as problem:
             raise AssertionError(f"process {process}, killed {killed}: {problem}") from None
+
+
+@parts
+def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_repeats_nothing(part: int) -> None:
+    survives(part, crossing_run, lambda boat, times: crossing_run.holds(boat, times=times, power=False))
 
 
 @parts
 def test_a_leg_that_is_killed_at_any_moment_loses_nothing_and_repeats_nothing(part: int) -> None:
-    usual, _ = crossing_leg.voyage()
-    for number in each(part):
-        chance = random.Random(f"{number} {KILLS}")
-        process = chance.randrange(len(usual.points))
-        boat = usual.before(process)
-        killed = harass(boat, chance, 0.8 * usual.took[process])
-        try:
-            to_the_end(boat)
-            crossing_leg.holds(boat, power=False)
-        except AssertionError as problem:
-            raise AssertionError(f"process {process}, killed {killed}: {problem}") from None
+    survives(part, crossing_leg, lambda boat, _: crossing_leg.holds(boat, power=False))

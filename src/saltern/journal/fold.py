@@ -43,10 +43,8 @@ class RunState(Struct):
     end: Body | None = None
     boot: dict[str, str] = field(default_factory=dict)  # of the last process
     unsure: bool = False  # power was lost, and with it maybe the last states that were called
-    fresh: set[int] = field(
-        default_factory=set
-    )  # places of the run itself that changed something in this boot
-    suspect: set[int] = field(default_factory=set)  # the same, of a boot that ended without a word
+    fresh: set[int] = field(default_factory=set)  # places outside of frames that have changed something
+    suspect: set[int] = field(default_factory=set)  # the same, in a boot that ended without a word
     resumed: int = 0
     records: int = 0
     number: int = 0  # the next

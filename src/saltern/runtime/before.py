@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
+from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
 from saltern.runtime.barriers import Crossing, landed
@@ -39,13 +40,16 @@ class Before:
         if known.suspect and self._is_gone(place, known):
             run.again[place] = known.answer.number
             return False
+        self._take_over(place, known, known.answer)
+        return True
+
+    def _take_over(self, place: int, known: Known, answer: Answer) -> None:
+        run, result = self._run, known.result or answer.result
         run.world.listing.extend([*known.tried, *known.steps])
         run.world.forgive(known.tried)
-        result = known.result or known.answer.result
         if place in run.plan.groups and result.called:
             run.gone.add(run.plan.groups[place])
-        run.settle(place, known.answer, result, list(known.steps), replayed=True)
-        return True
+        run.settle(place, answer, result, list(known.steps), replayed=True)
 
     def failed_in_rehearsal(self, place: int) -> bool:
         """Whether its rehearsal has failed before the run broke: then it has answered."""
@@ -60,7 +64,10 @@ class Before:
         known = self.known(place)
         if known is not None and known.started is not None:
             self._run.begun.setdefault(place, known.started)
-        return known is not None and known.answer is not None and self.replayed(place)
+        if known is None or known.answer is None:
+            return False
+        self._take_over(place, known, known.answer)  # the run ends: nobody asks whether it is still so
+        return True
 
     def _arrived(self, place: int, known: Known, crossing: Crossing) -> bool:
         """It had asked for a barrier, and this is the other side."""
