@@ -30,29 +30,61 @@ def missing(names: list[str]) -> list[str]:
     return [name for name in names if name not in there]
 
 
-def install(names: list[str]) -> bool:
-    """``policy-rc.d`` is how Debian is told to start nothing."""
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+def resolves(names: list[str]) -> bool:
+    """True if apt can install all of them together; nothing is changed."""
+    return _apt("--simulate", "install", *names) == 0
+
+
+def installable(names: list[str]) -> list[str]:
+    """Those of the names that apt can install: all of them, or each that it can install by itself.
+
+    Two packages that can be installed only one without the other are both kept: ``install`` takes
+    them one by one then.
+    """
+    return names if resolves(names) else [name for name in names if resolves([name])]
+
+
+def install(names: list[str]) -> None:
+    """``policy-rc.d`` keeps Debian from starting the services that are installed."""
     ours = not POLICY.exists()
     if ours:
         POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
         POLICY.chmod(0o755)
     try:
-        subprocess.run(["apt-get", "-qq", "update"], env=env, check=False)
-        return subprocess.run([*APT, "install", *names], env=env, check=False).returncode == 0
+        if _apt("install", *names):
+            for name in names:
+                _apt("install", name)
     finally:
         if ours:
             POLICY.unlink(missing_ok=True)
 
 
+def _apt(*words: str) -> int:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} if "--simulate" in words else {}
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run([*APT, *words], env=env, check=False, **quiet).returncode
+
+
+def complete(names: list[str]) -> list[str]:
+    """Install what is missing and can be installed; return what is missing after that."""
+    absent = missing(names)
+    if absent:
+        _apt("update")
+        found = installable(absent)
+        if found:
+            install(found)
+    return missing(names)
+
+
 def main() -> int:
-    names = wanted(LIST.read_text(encoding="utf-8"))
     if os.geteuid() != 0 or shutil.which("apt-get") is None or os.environ.get("MACHINE") == "no":
         print("not root on Debian: tests that need its packages are skipped where those are missing")
         return 0
-    absent = missing(names)
-    if absent and not install(absent):
-        print(f"not all of {', '.join(absent)} could be installed: the tests that need them are skipped")
+    for name in complete(wanted(LIST.read_text(encoding="utf-8"))):
+        if shutil.which(name):
+            print(f"{name} cannot be installed, but this machine has a program of that name: tests use it")
+        else:
+            print(f"{name} cannot be installed: tests that need it are skipped")
     return 0
 
 
