@@ -60,9 +60,9 @@ def install(names: list[str]) -> None:
 
 
 def _apt(*words: str) -> int:
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} if "--simulate" in words else {}
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    return subprocess.run([*APT, *words], env=env, check=False, **quiet).returncode
+    shown = subprocess.DEVNULL if "--simulate" in words else None
+    return subprocess.run([*APT, *words], env=env, check=False, stdout=shown, stderr=shown).returncode
 
 
 def complete(names: list[str]) -> list[str]:
