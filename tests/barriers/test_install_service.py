@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from saltern.cli.install_service import configuration
 from saltern.cli.main import run
 from saltern.system import services
 
@@ -69,8 +70,35 @@ def test_at_boot_a_new_build_that_does_not_start_is_put_back(
 ) -> None:
     place = _slots(tmp_path / "opt", starts=starts)
     launcher = tmp_path / "launcher"
-    launcher.write_text(services.LAUNCHER.format(slots=place))
+    launcher.write_text(services.LAUNCHER.format(slots=place, options=""))
     done = subprocess.run(["/bin/sh", str(launcher)], capture_output=True, text=True)
     assert done.stdout == f"{build} -m saltern resume --boot\n"
     assert (place / "rolled-back").exists() is not starts
     assert os.readlink(place / "current") == f"slots/{build}"
+
+
+def test_the_service_uses_the_configuration_that_is_given(tmp_path: Path) -> None:
+    config = tmp_path / "my config.yaml"
+    config.write_text("id: web1\n")
+    root = tmp_path / "root"
+    root.mkdir()
+    assert run(["install-service", "--root", str(root), "--config", str(config)]) == 0
+    unit = (root / "etc/systemd/system/saltern-resume.service").read_text()
+    script = (root / "etc/init.d/saltern-resume").read_text()
+    assert f'resume --boot --config "{config}"\n' in unit
+    assert f"resume --boot --config '{config}' </dev/null" in script
+
+
+def test_the_launcher_of_slots_uses_it_too(tmp_path: Path) -> None:
+    services.install(str(tmp_path), slots="/opt/saltern", config="/srv/saltern.yaml")
+    launcher = (tmp_path / "opt/saltern/at-boot").read_text()
+    assert launcher.endswith("-m saltern resume --boot --config /srv/saltern.yaml\n")
+
+
+def test_the_service_uses_the_file_that_commands_use_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "saltern.yaml").write_text("id: web1\n")
+    monkeypatch.chdir(tmp_path)
+    assert configuration(None, "/") == str(tmp_path / "saltern.yaml")
+    assert configuration(None, str(tmp_path)) == ""

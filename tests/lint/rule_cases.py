@@ -21,6 +21,7 @@ def block(text: str, caller: str = CALLER) -> str:
     return f"{caller}\n#!delayed_block after\n{text}#!end_delayed_block after\n"
 
 
+TEMPLATED = "/x:\n  file.managed:\n    - source: salt://t.j2\n    - template: jinja\n"
 TOP = "base:\n  '*':\n    - main\n"
 
 # The name of a rule → trees in which it finds something.
@@ -72,6 +73,10 @@ BAD: dict[str, list[Tree]] = {
         "/x:\n  file.managed:\n    - source: salt://files/gone\n",
         "/x:\n  file.managed:\n    - source:\n      - salt://gone\n      - salt://gone-too\n",
         "/x:\n  file.recurse:\n    - source: salt://gone\n",
+    ],
+    "source-template": [
+        {"main.sls": TEMPLATED, "t.j2": "{{ gone.thing }}\n"},
+        {"main.sls": TEMPLATED, "t.j2": "{{ salt['x.y']() }}\n{% if %}\n"},
     ],
     "requisite-not-included": [
         {
@@ -235,6 +240,10 @@ GOOD: dict[str, list[Tree]] = {
         {"main.sls": "/x:\n  file.managed:\n    - source: [salt://gone, salt://files/x]\n", "files/x": ""},
         {"main.sls": "/x:\n  file.recurse:\n    - source: salt://files\n", "files/x": ""},
         "/x:\n  file.managed:\n    - source: https://example.org/x\n    - skip_verify: true\n",
+    ],
+    "source-template": [
+        {"main.sls": TEMPLATED, "t.j2": "{{ salt['user.info']('ada').home }}\n"},
+        {"main.sls": TEMPLATED + "    - context: {gone: 1}\n", "t.j2": "{{ gone }}\n"},
     ],
     "requisite-not-included": [
         {

@@ -26,6 +26,12 @@ LINE = CommandLine(
             help="start the build that is current there, as `saltern.updated` keeps them",
         ),
         Row(flag="--python", dest="python", metavar="FILE", default="", help="the Python to start"),
+        Row(
+            flag="--config",
+            dest="config",
+            metavar="FILE",
+            help="the configuration that the service uses; by default the one that commands use here",
+        ),
         Row(flag="--remove", dest="remove", kind="on", default=False, help="take it away again"),
     ),
 )
@@ -42,7 +48,8 @@ def main(argv: list[str]) -> int:
         if args.remove:
             _tell("removed", services.remove(args.root, slots=args.slots), "nothing is installed")
         else:
-            done = services.install(args.root, slots=args.slots, python=args.python)
+            config = configuration(args.config, args.root)
+            done = services.install(args.root, slots=args.slots, python=args.python, config=config)
             _tell("wrote", done, "all is installed already")
     except OSError as problem:
         what = f"{problem.filename or args.root}: {problem.strerror}"
@@ -50,6 +57,16 @@ def main(argv: list[str]) -> int:
             Diagnostic(code="service-not-installed", what=what, fix="run it as root, or give another --root")
         ) from None
     return exits.OK
+
+
+def configuration(given: str | None, root: str) -> str:
+    """The file that the service must name: the given one, or one that only this place or user has."""
+    from saltern.config.files import find, is_for_the_machine
+
+    if root != "/":
+        return given or ""  # a path on the other machine's disk
+    path, _ = find(given, os.environ)
+    return "" if path is None or (is_for_the_machine(path) and not given) else os.path.abspath(path)
 
 
 def _tell(word: str, places: list[str], nothing: str) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import Diagnostic, OperationError, Severity
 from saltern.language.source import Mark
 
-_NAMES = ("saltern.yaml", "minion")  # in a directory given as configuration
+MACHINE = ("/etc/saltern/saltern.yaml", "/etc/salt/minion")  # for all users
+HERE = "saltern.yaml"  # in the current directory
+_NAMES = (HERE, "minion")  # in a directory given as configuration
 
 
 class Read(Struct):
@@ -29,18 +31,47 @@ class Read(Struct):
         return Mark(file, _line(file, path)) if file else None
 
 
-def find(path: str | None, environ: Mapping[str, str]) -> str | None:
-    """The file to read: the one named, else the first of the default places that exists."""
+def find(path: str | None, environ: Mapping[str, str]) -> tuple[str | None, list[Diagnostic]]:
+    """The file to read: the one named, else the first of the default places that exists.
+
+    A file in the current directory that another user could have written is not read; a warning says so.
+    """
     named = path or environ.get("SALTERN_CONFIG")
     if named:
-        return _named(os.path.expanduser(named))
+        return _named(os.path.expanduser(named)), []
+    reason = distrust(HERE) if os.path.isfile(HERE) else "is not there"
+    if not reason:
+        return os.path.abspath(HERE), []
+    return _usual(environ), [] if reason == "is not there" else [_ignored(reason)]
+
+
+def is_for_the_machine(path: str) -> bool:
+    """True if every user's commands read it without being told to."""
+    return path in MACHINE
+
+
+def distrust(path: str) -> str:
+    """Why a file is not to be believed, as the rest of a sentence; empty for the user's own and root's."""
+    status = os.stat(path)
+    if status.st_uid not in (os.geteuid(), 0):
+        return f"belongs to the user with the number {status.st_uid}"
+    return "can be written by other users" if status.st_mode & 0o022 else ""
+
+
+def _ignored(reason: str) -> Diagnostic:
+    return Diagnostic(
+        severity=Severity.WARNING,
+        code="configuration-ignored",
+        what=f"{HERE!r} in this directory {reason}, and is not read",
+        where=Mark(os.path.abspath(HERE)),
+        fix=f"if you trust it, use --config {HERE}, or let it be yours alone: chown, and chmod go-w",
+    )
+
+
+def _usual(environ: Mapping[str, str]) -> str | None:
     home = environ.get("HOME", "")
     own = environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else "")
-    places = [
-        "/etc/saltern/saltern.yaml",
-        os.path.join(own, "saltern/saltern.yaml") if own else "",
-        "/etc/salt/minion",
-    ]
+    places = [MACHINE[0], os.path.join(own, "saltern/saltern.yaml") if own else "", MACHINE[1]]
     return next((place for place in places if place and os.path.isfile(place)), None)
 
 

@@ -22,13 +22,15 @@ def load(
     """The settings, and warnings about keys that are not used.
 
     ``path`` is a file, or a directory with ``saltern.yaml`` or ``minion`` in it; without it the
-    default places are tried. ``overrides`` are options given by hand; None means not given.
+    current directory and then the default places are tried. ``overrides`` are options given by hand;
+    None means not given.
     Raises ``OperationError`` for a file that cannot be read and a value of the wrong shape.
     """
     from saltern.config import files
 
-    found = files.find(path, environ)
+    found, ignored = files.find(path, environ)
     values, extra, warnings = _from_file(files.read(found)) if found else ({}, {}, [])
+    warnings = [*ignored, *warnings]
     values |= _from_environment(environ)
     values |= _from_overrides(overrides)
     if found and "id" not in values and (own := _minion_id(found)):
@@ -42,12 +44,18 @@ def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[D
 
     values: dict[str, object] = {"files": read.files}
     extra: dict[str, object] = {}
+    problems: list[Diagnostic] = []
     for name, value in read.values.items():
         option = OPTIONS.get(name)
         if option is None:
             extra[name] = value
         elif value is not None or option.shape == NUMBER_OR_NONE:
-            values[name] = _shaped(option, value, read)
+            try:
+                values[name] = _shaped(option, value, read)
+            except OperationError as problem:
+                problems += problem.diagnostics
+    if problems:
+        raise OperationError(*problems)
     unknown = [name for name in extra if not is_foreign(name)]
     return values, extra, [_unused(unknown, read)] if unknown else []
 
@@ -62,6 +70,7 @@ def _shaped(option: Option, value: object, read: Read) -> object:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     values: dict[str, object] = {}
+    problems: list[Diagnostic] = []
     for variable, text in environ.items():
         option = OPTIONS.get(variable[8:].lower()) if variable.startswith("SALTERN_") else None
         if option is None:
@@ -69,7 +78,9 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
         try:
             values[option.name] = _checked(option, text, os.getcwd())
         except ValueError as problem:
-            raise _wrong(option, text, str(problem), Mark(f"${variable}")) from None
+            problems += _wrong(option, text, str(problem), Mark(f"${variable}")).diagnostics
+    if problems:
+        raise OperationError(*problems)
     return values
 
 

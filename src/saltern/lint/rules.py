@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from saltern.language.diagnostics import Severity
-from saltern.lint import delayed, layout, states, trees, yaml_traps
+from saltern.lint import delayed, layout, states, templates, trees, yaml_traps
 from saltern.lint.findings import Findings
 from saltern.lint.page import Page
 
@@ -135,6 +135,13 @@ RULES: dict[str, Rule] = {
             doc="A `salt://` source is not in the file roots.",
             severity=ERROR,
             run=states.source_missing,
+        ),
+        Rule(
+            name="source-template",
+            doc="The `source` of a file state that names a `template` has a mistake. A template that calls"
+            " functions is not rendered: only its syntax is checked.",
+            severity=ERROR,
+            run=templates.source_template,
         ),
         Rule(
             name="requisite-not-included",

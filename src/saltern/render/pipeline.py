@@ -156,6 +156,10 @@ class Renderers:
         if stages and stages[0].name == "jinja":
             self._jinja.compiles(text, env=job.env, name=job.name, file=job.file)
 
+    def check_template(self, text: str, env: str, name: str, file: str) -> None:
+        """Raise ``CompileError`` if the text of a file is no Jinja template; it is not rendered."""
+        self._jinja.compiles(text, env=env, name=name, file=file)
+
     def ahead(self, sources: Iterable[SlsSource]) -> None:
         """Compile the templates of many files at once, for they are rendered soon. Mistakes are not told."""
         texts: list[tuple[str, str, str, str]] = []

@@ -67,7 +67,7 @@ if [ -f {slots}/updating ] && ! {slots}/current/bin/python -m saltern --version 
         ln -s "$old" {slots}/current.boot && mv -T {slots}/current.boot {slots}/current
     fi
 fi
-exec {slots}/current/bin/python -m saltern resume --boot
+exec {slots}/current/bin/python -m saltern resume --boot{options}
 """
 
 
@@ -80,46 +80,68 @@ class Piece(Struct, frozen=True):
     target: str = ""
 
 
-def pieces(slots: str = "", python: str = "") -> list[Piece]:
+def pieces(slots: str = "", python: str = "", config: str = "") -> list[Piece]:
     """All that is installed. With ``slots``, whatever build is current there; else this one."""
-    command = f"{python or sys.executable} -m saltern resume --boot"
+    words = [python or sys.executable, "-m", "saltern", "resume", "--boot"]
+    options = ["--config", config] if config else []
     launcher = []
     if slots:
-        command = os.path.join(slots, "at-boot")
-        launcher = [Piece(command, LAUNCHER.format(slots=slots), 0o755)]
+        text = LAUNCHER.format(slots=slots, options="".join(f" {shell_word(word)}" for word in options))
+        words, options = [os.path.join(slots, "at-boot")], []
+        launcher = [Piece(words[0], text, 0o755)]
+    command = [*words, *options]
     return [
         *launcher,
-        Piece(UNIT_PLACE, UNIT.format(command=command)),
+        Piece(UNIT_PLACE, UNIT.format(command=" ".join(map(unit_word, command)))),
         Piece(WANTED_PLACE, target=UNIT_PLACE),
-        Piece(SCRIPT_PLACE, SCRIPT.format(name=NAME, command=command), 0o755),
+        Piece(SCRIPT_PLACE, SCRIPT.format(name=NAME, command=" ".join(map(shell_word, command))), 0o755),
         *(Piece(place, target=f"../init.d/{NAME}") for place in LINK_PLACES),
     ]
 
 
-def install(root: str = "/", *, slots: str = "", python: str = "") -> list[str]:
+def shell_word(word: str) -> str:
+    """A word of a command for sh."""
+    from shlex import quote
+
+    return quote(word)
+
+
+def unit_word(word: str) -> str:
+    """A word of a command in a systemd unit, where ``%`` and ``$`` have a meaning even in quotes."""
+    text = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return text if text == word and not any(letter in word for letter in " \t;'") else f'"{text}"'
+
+
+def install(root: str = "/", *, slots: str = "", python: str = "", config: str = "") -> list[str]:
     """Write what is not there yet, below ``root``; what was written."""
-    written = [piece.place for piece in pieces(slots, python) if _put(root, piece)]
-    if written and root == "/" and os.path.isdir("/run/systemd/system"):
+    written = [piece.place for piece in pieces(slots, python, config) if put(root, piece)]
+    if written and root == "/":
+        reload_units()
+    return written
+
+
+def reload_units() -> None:
+    """Let a running systemd read its units again."""
+    if os.path.isdir("/run/systemd/system"):
         import subprocess
 
         subprocess.run(["systemctl", "daemon-reload"], check=False)
-    return written
 
 
 def remove(root: str = "/", *, slots: str = "") -> list[str]:
     """Take away what ``install`` has written; what was there."""
-    found = [piece.place for piece in pieces(slots) if os.path.lexists(_below(root, piece.place))]
+    found = [piece.place for piece in pieces(slots) if os.path.lexists(below(root, piece.place))]
     for place in found:
-        os.remove(_below(root, place))
+        os.remove(below(root, place))
     return found
 
 
 def is_installed(root: str = "/") -> bool:
-    return any(os.path.lexists(_below(root, place)) for place in (WANTED_PLACE, *LINK_PLACES))
+    return any(os.path.lexists(below(root, place)) for place in (WANTED_PLACE, *LINK_PLACES))
 
 
-def _put(root: str, piece: Piece) -> bool:
-    place = _below(root, piece.place)
+def put(root: str, piece: Piece) -> bool:
+    place = below(root, piece.place)
     if _is_so(place, piece):
         return False
     os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -146,5 +168,5 @@ def _is_so(place: str, piece: Piece) -> bool:
         return False
 
 
-def _below(root: str, place: str) -> str:
+def below(root: str, place: str) -> str:
     return os.path.join(root, place.lstrip("/"))

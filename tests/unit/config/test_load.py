@@ -213,3 +213,50 @@ def test_the_cache_is_where_the_user_may_write(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setenv("XDG_CACHE_HOME", "/home/u/.cache")
     assert cache_directory(Settings()) == "/home/u/.cache/saltern"
+
+
+def test_a_file_in_the_current_directory_is_found_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / ".config/saltern/saltern.yaml", "id: own\n")
+    write(tmp_path / "here/saltern.yaml", "id: here\n")
+    monkeypatch.chdir(tmp_path / "here")
+    settings, found = load(None, {}, {"HOME": str(tmp_path)})
+    assert (settings.id, found) == ("here", [])
+    assert settings.files == [str(tmp_path / "here/saltern.yaml")]
+
+
+def test_a_file_that_others_can_write_is_ignored_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.chmod(write(tmp_path / "saltern.yaml", "id: here\n"), 0o666)
+    monkeypatch.chdir(tmp_path)
+    settings, found = load(None, {}, {})
+    assert settings.id != "here"
+    assert [one.code for one in found] == ["configuration-ignored"]
+    assert "can be written by other users" in found[0].what
+    assert "--config saltern.yaml" in found[0].fix
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file to another user")
+def test_a_file_of_another_user_is_ignored_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.chown(write(tmp_path / "saltern.yaml", "id: here\n"), 12345, 12345)
+    monkeypatch.chdir(tmp_path)
+    settings, found = load(None, {}, {})
+    assert settings.id != "here"
+    assert "the user with the number 12345" in found[0].what
+    settings, _ = load("saltern.yaml", {}, {})
+    assert settings.id == "here"
+
+
+def test_all_bad_values_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "saltern.yaml", "test: maybe\nid: ok\nfailhard: [1]\nmax_yaml_depth: deep\n")
+    with pytest.raises(OperationError) as caught:
+        load(path, {}, {})
+    assert [str(one.where).rpartition(":")[2] for one in caught.value.diagnostics] == ["1", "3", "4"]
+
+
+def test_all_bad_values_of_the_environment_are_reported_at_once() -> None:
+    with pytest.raises(OperationError) as caught:
+        load(None, {}, {"SALTERN_TEST": "maybe", "SALTERN_FAILHARD": "perhaps"})
+    assert len(caught.value.diagnostics) == 2

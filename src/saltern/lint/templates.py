@@ -1,0 +1,112 @@
+"""The rule about templates of files: what ``source`` and ``template`` of a state name is read, too.
+
+A template that asks for a function or for accumulated text is rendered in the middle of a run, after
+states that may have changed the answer: only its syntax is checked. Any other is rendered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.late import OPEN
+from saltern.language.source import Mark, SlsRef
+from saltern.lint.findings import Findings
+from saltern.lint.states import Unit
+from saltern.modules.registry import schema
+from saltern.runtime.slots import PREFIX
+from saltern.sources.tree import SlsSource
+
+_SALT = "salt://"
+_ASKS = re.compile(r"\b(?:salt\b(?!://)|accumulator\b)")
+_DATA = ("defaults", "context")  # the later one wins
+_CODE = "py"  # a renderer that is Python: read, never run
+
+
+def source_template(unit: Unit, found: Findings) -> None:
+    """Report the mistakes in the templates that file states name."""
+    for chunk in unit.states():
+        engine = chunk.args.get("template")
+        if isinstance(engine, str) and engine and chunk.state == "file":
+            for name, path in _sources(unit, chunk):
+                text = _text(unit, path)
+                if text is not None:
+                    found.add(_problems(unit, chunk, engine, SlsSource(_ref(chunk), path, name, text)))
+
+
+def _sources(unit: Unit, chunk: Chunk) -> Iterator[tuple[str, str]]:
+    """The first source that is there: its name below the root, and its path."""
+    given = chunk.args.get("source")
+    for one in given if isinstance(given, list) else [given]:
+        text = next(iter(one), "") if isinstance(one, dict) else one
+        if not isinstance(text, str) or not text.startswith(_SALT) or OPEN in text or PREFIX in text:
+            return
+        name, _, query = text.removeprefix(_SALT).partition("?saltenv=")
+        path = unit.session.tree.find(name, query or str(chunk.args.get("saltenv") or chunk.env))
+        if path is not None:
+            yield name, path
+            return
+
+
+def _text(unit: Unit, path: str) -> str | None:
+    """What the template holds; None for what is no text, which is never rendered."""
+    try:
+        return unit.session.tree.text(path)
+    except CompileError:
+        return None
+
+
+def _problems(unit: Unit, chunk: Chunk, engine: str, source: SlsSource) -> list[Diagnostic]:
+    try:
+        if engine == "jinja" and _ASKS.search(source.text):
+            unit.session.renderers.check_template(source.text, chunk.env, source.name, source.path)
+        elif engine != _CODE and not _ASKS.search(source.text):
+            unit.session.renderers.text(
+                source.text,
+                engine=engine,
+                env=chunk.env,
+                path=source.name,
+                sls=chunk.sls,
+                values=_values(unit, chunk),
+            )
+    except CompileError as problem:
+        return [_placed(one, chunk, source) for one in problem.diagnostics]
+    return []
+
+
+def _values(unit: Unit, chunk: Chunk) -> dict[str, object]:
+    """What the template is given: arguments of the state, those it does not know, defaults and context."""
+    function = unit.session.registry.state(chunk.state, chunk.fun)
+    known = schema(function).converters if function is not None else {}
+    extra = {name: value for name, value in chunk.args.items() if name not in known}
+    own = {name: chunk.args.get(name) for name in ("source", "user", "group", "mode")}
+    data = [_mapping(chunk.args.get(word)) for word in _DATA]
+    return {**own, "name": chunk.name, "attrs": None, **extra, **data[0], **data[1], "accumulator": {}}
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    if isinstance(value, list):
+        return {key: inner for one in value if isinstance(one, dict) for key, inner in one.items()}
+    return value if isinstance(value, dict) else {}
+
+
+def _ref(chunk: Chunk) -> SlsRef:
+    return SlsRef(chunk.env, chunk.sls)
+
+
+def _placed(problem: Diagnostic, chunk: Chunk, source: SlsSource) -> Diagnostic:
+    """The problem with the file's path, and the state that renders it."""
+    where = problem.where
+    if where is None or where.file == source.name:
+        where = Mark(source.path, where.line if where else 0, where.column if where else 0)
+    used = (f"rendered by {chunk.function} {chunk.id!r}", chunk.mark("source"))
+    return Diagnostic(
+        code="source-template",
+        what=problem.what,
+        where=where,
+        fix=problem.fix,
+        also=(*problem.also, used) if used[1] else problem.also,
+        detail=problem.detail,
+    )
