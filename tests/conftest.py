@@ -1,4 +1,4 @@
-"""Every test process keeps its runs to itself: one machine has one lock, and tests run beside each other."""
+"""What holds for every test process: runs of its own, no power switch, no clock that decides."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ import shutil
 import signal
 import tempfile
 
-# Before any test module is imported: some of them keep a copy of the environment.
+from hypothesis import HealthCheck, settings
+from tests.power_lock import lock_power
+
+# Before any test module is imported: some of them keep a copy of the environment. One machine has one lock
+# for runs, and tests run beside each other.
 os.environ["SALTERN_STATE_DIR"] = tempfile.mkdtemp(prefix="saltern-runs-")
 atexit.register(shutil.rmtree, os.environ["SALTERN_STATE_DIR"], ignore_errors=True)
+if made := lock_power():
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
 
 # Whoever starts the tests in the background makes them, and all they start, deaf to an interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("saltern", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("saltern")

@@ -26,10 +26,12 @@ def main() -> None:
     if hidden:
         del sys.modules["typing_extensions"]
     from saltern.cli.main import run
+    from saltern.cli.streams import keep_order
 
     for name in ("stdout", "stderr"):  # closed by whoever started us
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    keep_order()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -117,13 +117,21 @@ OPTIONS: dict[str, Option] = {
             "reboot_command",
             TEXTS,
             [],
-            "The program that reboots this machine, and its arguments; if not set, the machine's own.",
+            "The program that reboots this machine, and its arguments; if not set, the machine's own."
+            " `{time}` in an argument becomes `now`, minutes such as `+5`, or a time of day.",
         ),
         Option(
             "reboot_cancel_command",
             TEXTS,
             [],
             "The program that calls a reboot off, and its arguments; needed beside `reboot_command`.",
+        ),
+        Option(
+            "poweroff_command",
+            TEXTS,
+            [],
+            "The program that halts this machine or switches it off, and its arguments, with `{time}` as in"
+            " `reboot_command`; if not set, the machine's own.",
         ),
         Option("keep_runs", NUMBER, 100, "How many runs `saltern runs` remembers."),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),

@@ -43,6 +43,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     state_dir: str = ""
     reboot_command: list[str] = []
     reboot_cancel_command: list[str] = []
+    poweroff_command: list[str] = []
     keep_runs: int = 100
     queue_runs: float = 600
     state_top: str = "top.sls"

@@ -22,7 +22,7 @@ def call_off(runs: Runs, jid: str, settings: Settings) -> str:
     """
     state = runs.state(jid)
     asked = [body for body in opened(state, "reboot") if body["armed"] or body["off"]]
-    machine = reboot.current(settings.reboot_command, settings.reboot_cancel_command)
+    machine = reboot.current(settings)
     if not asked or has_rebooted(asked[-1]["before"], machine.identity()):
         return ""
     if asked[-1]["off"]:

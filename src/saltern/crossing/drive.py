@@ -59,7 +59,7 @@ def over(
 
 
 def _rebooted(runs: Runs, jid: str, settings: Settings, ends: Callable[[], bool]) -> RunState:
-    machine = reboot.current(settings.reboot_command, settings.reboot_cancel_command)
+    machine = reboot.current(settings)
     since = machine.tick()
     state = runs.state(jid)
     while asked := opened(state, "reboot"):
@@ -90,7 +90,7 @@ def _arm(
     runs: Runs, jid: str, state: RunState, asked: list[Body], settings: Settings, *, force: bool = False
 ) -> RunState:
     """A notice is counted from when the reboot was asked for first. Several who ask are one reboot."""
-    machine = reboot.current(settings.reboot_command, settings.reboot_cancel_command)
+    machine = reboot.current(settings)
     tick = machine.tick()
     left = [seconds(body, "notice") - max(0.0, tick - body["tick"]) for body in asked]
     point("reboot.arming")

@@ -1,4 +1,9 @@
-"""The machine's own words for going down, and what it says of a shutdown that is scheduled."""
+"""The one door to the machine's power switch: its programs, and what it says of a scheduled shutdown.
+
+Nothing else in saltern starts such a program; ``tests/unit/system/test_power_door.py`` looks for one. With
+``SALTERN_POWER=refuse`` in the environment, as all tests have it, the door starts none either: only a
+configured command that is no program of this kind.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,14 @@ WAITING = ("run/shutdown.pid", "var/run/shutdown.pid")  # as sysvinit does: the 
 COMES_BACK = frozenset({"reboot", "kexec", "soft-reboot"})
 FORCED = ("reboot", "-f")  # systemd's, sysvinit's and busybox's alike: nothing is stopped before
 RUNLEVELS = ("0", "1", "2", "3", "4", "5", "6", "s", "S")
+PROGRAMS = frozenset({"shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec", "rebootmgrctl"})
+UNITS = frozenset({"systemctl", "loginctl"})  # with a word for going down they are programs of this kind, too
+WORDS = frozenset({"reboot", "halt", "poweroff", "kexec", "soft-reboot", "rescue", "emergency", "isolate"})
+KINDS = {"reboot": "reboot", "shutdown": "poweroff", "poweroff": "poweroff", "halt": "poweroff"}
+WRAPPERS = frozenset({"sudo", "doas", "env", "nohup", "nice", "setsid", "timeout", "busybox", "systemd-run"})
+SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
+LEVELS = {"6": "reboot", "0": "poweroff"}  # what two of the runlevels are
+TIME = "{time}"  # in a configured command: when
 MODES = {"-r": "reboot", "--reboot": "reboot", "-H": "halt", "--halt": "halt"}  # else it switches off
 
 
@@ -50,6 +63,29 @@ def reboot_command(notice: float, root: str = "/") -> tuple[str, ...]:
     return ("reboot",)
 
 
+def kind_of(word: str, at: object = None) -> str:
+    """``reboot`` or ``poweroff``: which configured command a function's word belongs to; empty: neither."""
+    return LEVELS.get(str(at), "") if word == "init" else KINDS[word]
+
+
+def timed(command: Sequence[str], when: str) -> tuple[str, ...]:
+    """A configured command, with the time where it asks for one."""
+    return tuple(word.replace(TIME, when) for word in command)
+
+
+def is_power_program(command: Sequence[str]) -> bool:
+    """True for what takes a machine down, by the names of the programs and their words."""
+    program = os.path.basename(command[0])
+    if program in UNITS:
+        return any(word.partition(".")[0] in WORDS for word in command[1:])
+    if program in WRAPPERS or program in SHELLS:
+        words = [part for word in command[1:] for part in word.replace(";", " ").replace("&", " ").split()]
+        return any(is_power_program(words[at:]) for at in range(len(words)))
+    if program == "init":
+        return any(word in RUNLEVELS for word in command[1:])
+    return program in PROGRAMS
+
+
 def power_command(word: str, at: object = None) -> tuple[str, ...]:
     """Of ``reboot`` and ``shutdown``, which have a time, and ``init``, which has a runlevel.
 
@@ -81,10 +117,12 @@ def has(name: str) -> bool:
     return shutil.which(name) is not None
 
 
-def told(command: Sequence[str]) -> str:
-    """Run it; what it said. Raises ``OSError`` if it did not succeed."""
+def press(command: Sequence[str]) -> str:
+    """Run it; what it said. Raises ``OSError`` if it did not succeed, or may not be run here."""
     import subprocess
 
+    if os.environ.get("SALTERN_POWER") == "refuse" and is_power_program(command):
+        raise OSError(f"{' '.join(command)}: refused, since SALTERN_POWER=refuse is set")
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
     if done.returncode:
         raise OSError(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")

@@ -7,10 +7,31 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from saltern.system.boot import boot_identity
-from saltern.system.power import FORCED, Pending, pending, power_command, reboot_command, told
+from saltern.system.power import (
+    FORCED,
+    Pending,
+    clock_time,
+    kind_of,
+    pending,
+    power_command,
+    press,
+    reboot_command,
+    timed,
+)
 
 GOES_DOWN = "nothing is scheduled, so the machine may be going down already"
 OWN_WAY = "reboot_command has a way of its own; reboot_cancel_command in the configuration would say how"
+
+
+class Commands(Protocol):
+    """What a user may set in place of the machine's own programs. Empty: its own."""
+
+    @property
+    def reboot_command(self) -> Sequence[str]: ...
+    @property
+    def reboot_cancel_command(self) -> Sequence[str]: ...
+    @property
+    def poweroff_command(self) -> Sequence[str]: ...
 
 
 class Rebooter(Protocol):
@@ -52,11 +73,19 @@ class Rebooter(Protocol):
 
 
 class MachineRebooter:
-    """This machine. ``command`` and ``cancel`` replace the machine's own, ``root`` is where ``/run`` is."""
+    """This machine. ``command``, ``cancel`` and ``off`` replace its own, ``root`` is where ``/run`` is."""
 
-    def __init__(self, command: Sequence[str] = (), cancel: Sequence[str] = (), root: str = "/") -> None:
+    def __init__(
+        self,
+        command: Sequence[str] = (),
+        cancel: Sequence[str] = (),
+        root: str = "/",
+        *,
+        off: Sequence[str] = (),
+    ) -> None:
         self._command = tuple(command)
         self._cancel = tuple(cancel)
+        self._off = tuple(off)
         self._root = root
 
     def identity(self) -> dict[str, str]:
@@ -64,7 +93,9 @@ class MachineRebooter:
 
     def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
         os.sync()
-        told(FORCED if force else self._command or reboot_command(notice, self._root))
+        when = f"+{max(1, round(notice / 60))}" if notice > 0 else "now"
+        own = FORCED if force else ()
+        press(timed(self._command, when) or own or reboot_command(notice, self._root))
 
     def pending(self) -> Pending | None:
         return pending(self._root)
@@ -75,14 +106,16 @@ class MachineRebooter:
         if not self._cancel and self.pending() is None:
             return GOES_DOWN
         try:
-            told(self._cancel or ("shutdown", "-c"))
+            press(self._cancel or ("shutdown", "-c"))
         except OSError as problem:
             return str(problem)
         return "" if self.pending() is None else "it is scheduled all the same"
 
     def power(self, word: str, at: object = None) -> str:
+        own = power_command(word, at)
+        given = {"reboot": self._command, "poweroff": self._off}.get(kind_of(word, at), ())
         os.sync()
-        return told(power_command(word, at))
+        return press(timed(given, "now" if word == "init" else clock_time(at)) or own)
 
     def tick(self) -> float:
         import time
@@ -98,9 +131,13 @@ class MachineRebooter:
 _current: Rebooter | None = None
 
 
-def current(command: Sequence[str] = (), cancel: Sequence[str] = ()) -> Rebooter:
-    """The machine that runs are on. The commands replace its own, where the user has set them."""
-    return _current or MachineRebooter(command, cancel)
+def current(settings: Commands | None = None) -> Rebooter:
+    """The machine that runs are on, with what the user has set in place of its own programs."""
+    if _current or settings is None:
+        return _current or MachineRebooter()
+    return MachineRebooter(
+        settings.reboot_command, settings.reboot_cancel_command, off=settings.poweroff_command
+    )
 
 
 def use(instead: Rebooter | None) -> None:

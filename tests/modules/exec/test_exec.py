@@ -116,6 +116,23 @@ def test_an_exit_code_is_the_programs_own_result(lines: Lines) -> None:
     assert "needs numbers" in lines("", success_retcodes=["many"]).comment
 
 
+@pytest.mark.parametrize("how", ["raise ValueError('no space')", "sys.exit('ValueError: no space')"])
+@pytest.mark.parametrize("kept", [True, False], ids=["its output comes last", "its output comes first"])
+def test_a_program_that_fails_shows_its_error_and_not_its_last_step(
+    lines: Lines, how: str, kept: bool
+) -> None:
+    code = f"import sys; print({json.dumps(GOOD)!r}, flush={not kept}); {how}"
+    result = lines(code, env={"PYTHONUNBUFFERED": ""})
+    assert "ValueError: no space" in result.comment
+    assert "{" not in result.comment
+
+
+def test_one_that_says_on_stdout_what_is_wrong_shows_that(lines: Lines) -> None:
+    code = f"print('the disk is full'); print({json.dumps(GOOD)!r}); raise SystemExit(1)"
+    assert "the disk is full" in lines(code).comment
+    assert "{" not in lines(code).comment
+
+
 def test_the_program_may_speak_for_the_whole(lines: Lines) -> None:
     result = lines.printing(
         {"event": "start", "version": 1, "data": {"release": "7"}},

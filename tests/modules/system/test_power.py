@@ -114,6 +114,7 @@ def own(place: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> reboot.Machi
     program.write_text(f"#!/bin/sh\n{text}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("SALTERN_POWER")  # the only shutdown that it finds is the one above
     file = place / power.SCHEDULED
     file.parent.mkdir(parents=True)
     file.write_text(f"USEC={int(time.time() + 600)}000000\nMODE=reboot\n")

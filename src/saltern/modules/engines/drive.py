@@ -21,10 +21,15 @@ MARK = b"\x1e"  # begins a line that is an event for us; a control character tha
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """How an engine ended. ``tail`` are the last lines of both streams."""
+    """How an engine ended. ``tail`` are the last lines of both streams, in turn; ``err`` those of stderr.
+
+    A program that fails may write what it printed before after its error, since it keeps that back until it
+    ends: only ``err`` says reliably what was wrong.
+    """
 
     code: int
     tail: str
+    err: str
     log: str
     timed_out: bool = False
     signal: int = 0
@@ -49,7 +54,8 @@ def drive(
     """
     with _Log(ctx, engine) as log:
         tail: deque[str] = deque(maxlen=TAIL)
-        streams = {1: _Lines(out, tail, log.write), 2: _Lines(err, tail, log.write)}
+        errors: deque[str] = deque(maxlen=TAIL)
+        streams = {1: _Lines(out, (tail,), log.write), 2: _Lines(err, (tail, errors), log.write)}
 
         def sink(stream: int, piece: bytes) -> None:
             streams[stream].feed(piece)
@@ -61,9 +67,11 @@ def drive(
             stream.end()
         if ran.err:  # it could not be started
             tail.append(ran.err)
+            errors.append(ran.err)
         return Ended(
             code=ran.code,
             tail="\n".join(tail),
+            err="\n".join(errors),
             log=log.path,
             timed_out=ran.timed_out,
             signal=ran.signal,
@@ -85,9 +93,9 @@ def unparsed(ended: Ended, why: str = "its output could not be read") -> SubResu
 class _Lines:
     """Pieces in, lines out. Bytes that are no UTF-8 are shown as such."""
 
-    def __init__(self, hear: Heard | None, tail: deque[str], log: Callable[[bytes], None]) -> None:
+    def __init__(self, hear: Heard | None, tails: Sequence[deque[str]], log: Callable[[bytes], None]) -> None:
         self._hear = hear
-        self._tail = tail
+        self._tails = tails
         self._log = log
         self._open: list[bytes] = []
         self._size = 0
@@ -126,7 +134,8 @@ class _Lines:
         line = b"".join(self._open).decode("utf-8", "backslashreplace").rstrip("\r")
         self._open, self._size = [], 0
         if not self._marked:
-            self._tail.append(line[:1000])
+            for tail in self._tails:
+                tail.append(line[:1000])
         if self._hear is not None:
             self._hear(line)
 

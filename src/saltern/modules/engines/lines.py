@@ -23,6 +23,7 @@ class Reader:
         self._emit = emit
         self.told: dict[str, object] = {}
         self.others = 0  # lines that are no JSON object
+        self.other = ""  # the last of them
         self.unknown: list[str] = []  # events that this version does not know
 
     def __call__(self, line: str) -> None:
@@ -31,6 +32,7 @@ class Reader:
         found = decoded(line)
         if not isinstance(found, dict):
             self.others += 1
+            self.other = line
         elif "event" not in found:
             self._emit(step(found))
         elif found["event"] in EVENTS:

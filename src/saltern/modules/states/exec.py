@@ -116,9 +116,13 @@ def _codes(given: list[str] | None) -> set[int]:
         raise BadArgument(f"success_retcodes needs numbers, got {given!r}") from None
 
 
+def _last_line(text: str) -> str:
+    return next((line for line in reversed(text.splitlines()) if line.strip()), "")
+
+
 def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: set[int]) -> Result:
     """The summary, with what the program itself had to say of the whole."""
-    last_words = "" if steps.failures else ended.tail.rpartition("\n")[2]
+    last_words = "" if steps.failures else _last_line(ended.err) or reader.other
     result = concluded(
         argv[0],
         steps,

@@ -9,10 +9,8 @@ from saltern.system import reboot as button
 
 
 def _pressed(ctx: Context, word: str, at: object = None) -> str:
-    settings = ctx.settings
-    machine = button.current(settings.reboot_command, settings.reboot_cancel_command)
     try:
-        return machine.power(word, at)
+        return button.current(ctx.settings).power(word, at)
     except (OSError, ValueError) as problem:
         raise Refused(f"cannot {word}: {problem}") from None
 

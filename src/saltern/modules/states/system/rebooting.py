@@ -186,7 +186,7 @@ def _texts(crossing: Crossing, name: str) -> list[str]:
 
 
 def _machine(ctx: Context) -> Rebooter:
-    return current(ctx.settings.reboot_command, ctx.settings.reboot_cancel_command)
+    return current(ctx.settings)
 
 
 def _seconds(value: float, what: str) -> float:
