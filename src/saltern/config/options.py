@@ -81,6 +81,16 @@ OPTIONS: dict[str, Option] = {
             "max_yaml_nodes", NUMBER, 1_000_000, "How many values one YAML file may have, aliases unfolded."
         ),
         Option(
+            "archive_max_entries", NUMBER, 1_000_000, "How many files and directories one archive may hold."
+        ),
+        Option("archive_max_size", NUMBER, 32 << 30, "Bytes that one archive may unpack to."),
+        Option(
+            "archive_max_ratio",
+            NUMBER,
+            200,
+            "How many times its own size an archive may unpack to, if that is more than 256 MiB.",
+        ),
+        Option(
             "pillar_source_merging_strategy",
             TEXT,
             "smart",

@@ -64,6 +64,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_sls_size: int = 10 * 1024 * 1024
     max_yaml_depth: int = 100
     max_yaml_nodes: int = 1_000_000
+    archive_max_entries: int = 1_000_000
+    archive_max_size: int = 32 << 30
+    archive_max_ratio: int = 200
 
     pillar_source_merging_strategy: str = "smart"
     pillar_merge_lists: bool = False

@@ -74,7 +74,7 @@ def _read(fd: int, size: int) -> bytes:
     return b"".join(blocks)
 
 
-def _temporary(name: str, suffix: str = "") -> str:
+def temporary_name(name: str, suffix: str = "") -> str:
     return f".{name[:180]}.{os.urandom(6).hex()}{suffix}"
 
 
@@ -117,7 +117,7 @@ def write(
     place = settle(path, follow=follow)
     parent, name = os.path.split(place)
     directory = open_directory(parent)
-    temporary = _temporary(name, suffix)
+    temporary = temporary_name(name, suffix)
     try:
         old = _old(directory, name)
         _create(directory, temporary, data, _merged(attributes, old), place if old else "")
@@ -252,7 +252,7 @@ def rename(source: str, target: str) -> None:
 def link(path: str, make: Callable[[str, int], None], attributes: Attributes = KEPT) -> None:
     """Put a link there in one step, in place of a file or link. ``make`` gets its name and directory."""
     with Place(path, follow=False) as (directory, name):
-        temporary = _temporary(name)
+        temporary = temporary_name(name)
         make(temporary, directory)
         try:
             if attributes != KEPT:

@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Mapping, Sequence
-
-from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.commands import words
 from saltern.modules.context import Context
 from saltern.modules.states._programs import answer, guarded, unused
-from saltern.modules.states.archive.entries import Entry, toplevel
-from saltern.modules.states.archive.formats import Packed, contents, form_of, unpack
-from saltern.modules.states.archive.material import digest_of, located, note_of
+from saltern.modules.states.archive.entries import toplevel
+from saltern.modules.states.archive.formats import Packed, contents, form_of
+from saltern.modules.states.archive.job import (
+    Job,
+    changes_of,
+    needs,
+    owner_changes,
+    set_owners,
+    unpack_all,
+)
+from saltern.modules.states.archive.material import digest_of, located
 from saltern.modules.states.file.answers import Refusal, absolute
-from saltern.modules.states.file.owners import asked
 from saltern.modules.states.file.sources import Fetch
-from saltern.system import files
 
 TRIMMED = 100
 MEANINGLESS = frozenset(
     {"keep", "tar_options", "zip_options", "archive_user", "use_etag", "list_options", "signature"}
     | {"signed_by_any", "signed_by_all", "keyring", "gnupghome", "sig_backend", "source_hash_sig"}
 )
-
-
-class Job(Struct, frozen=True, kw_only=True):
-    """What the user asked for, the archive itself aside."""
-
-    into: str
-    user: str | None
-    group: str | None
-    force: bool
-    overwrite: bool
-    clean: bool
-    clean_parent: bool
-    enforce_toplevel: bool
-    enforce_ownership_on: str | None
-    trim: int
-    hash_update: bool
-    skip_list: bool
 
 
 @state
@@ -191,10 +176,12 @@ def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple
         "toplevel": [*directories, *others],
     }
     digest = digest_of(packed.path) if job.hash_update else ""
-    todo = _needs(ctx, job, landing, digest)
-    changes = _changes(ctx, job, landing) if todo else _owner_changes(ctx, job, landing)
+    todo = needs(ctx, job, landing, digest)
+    changes = changes_of(ctx, job, landing) if todo else owner_changes(ctx, job, landing)
     if changes and not ctx.test:
-        _act(ctx, job, packed, landing, unpacking=todo, digest=digest)
+        if todo:
+            unpack_all(ctx, job, packed, landing, digest)
+        set_owners(ctx, job, landing)
     return answer(
         ctx,
         changes,
@@ -204,132 +191,3 @@ def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple
         done=f"{url} extracted to {job.into}" if todo else f"Updated the owners in {job.into}",
         warnings=warnings,
     )
-
-
-# -- what there is to do -----------------------------------------------------------------------
-
-
-def _needs(ctx: Context, job: Job, landing: Sequence[Entry], digest: str) -> bool:
-    """Whether to unpack. Raises for a file where a directory must be, unless it may be replaced."""
-    kinds = [(entry, _present(job.into, entry)) for entry in landing]
-    wrong = [entry.name for entry, kind in kinds if kind == "wrong"]
-    if wrong and not (job.force or job.clean or job.clean_parent):
-        raise Refusal(
-            f"{os.path.join(job.into, wrong[0])} is there, but of another kind than in the archive; "
-            "say force: True to replace it"
-        )
-    missing = any(kind != "right" for _, kind in kinds)
-    return (
-        missing or job.overwrite or (bool(digest) and files.read(note_of(ctx, job.into)) != digest.encode())
-    )
-
-
-def _present(into: str, entry: Entry) -> str:
-    found = files.look(os.path.join(into, entry.name))
-    if found is None:
-        return "missing"
-    directory = stat.S_ISDIR(found.st_mode)
-    if entry.kind == "directory":
-        directory = directory or os.path.isdir(os.path.join(into, entry.name))
-    return "right" if directory == (entry.kind == "directory") else "wrong"
-
-
-def _changes(ctx: Context, job: Job, landing: Sequence[Entry]) -> dict[str, object]:
-    names = [entry.name for entry in landing]
-    changes: dict[str, object] = {"extracted_files": names[: job.trim] if job.trim else names}
-    if files.look(job.into, follow=True) is None:
-        changes["directories_created"] = [job.into]
-    if removed := _to_remove(job, landing):
-        changes["removed"] = removed
-    asked(ctx, job.user, job.group, None, [])
-    return changes
-
-
-def _to_remove(job: Job, landing: Sequence[Entry]) -> list[str]:
-    if job.clean_parent:
-        return sorted(_listed(job.into))
-    if not job.clean:
-        return []
-    directories, others = toplevel(landing)
-    here = set(_listed(job.into))
-    return [name for name in (*directories, *others) if name in here]
-
-
-def _listed(path: str) -> list[str]:
-    try:
-        return os.listdir(path)
-    except FileNotFoundError:
-        return []
-    except NotADirectoryError:
-        raise Refusal(f"{path} is not a directory") from None
-
-
-def _owned(job: Job, landing: Sequence[Entry]) -> list[str]:
-    """The paths whose owner is the user's business."""
-    if job.enforce_ownership_on:
-        only = os.path.normpath(os.path.join(job.into, job.enforce_ownership_on))
-        if only != job.into and not only.startswith(job.into.rstrip("/") + "/"):
-            raise Refusal(f"enforce_ownership_on must name a path in {job.into}")
-        return [only, *(path for path in _paths(job, landing) if path.startswith(f"{only}/"))]
-    return _paths(job, landing)
-
-
-def _paths(job: Job, landing: Sequence[Entry]) -> list[str]:
-    """Every entry and the directories between it and the top, which an archive need not name."""
-    names: dict[str, None] = {}
-    for entry in landing:
-        parts = entry.name.split("/")
-        for depth in range(1, len(parts) + 1):
-            names["/".join(parts[:depth])] = None
-    return [os.path.join(job.into, name) for name in names]
-
-
-def _owner_changes(ctx: Context, job: Job, landing: Sequence[Entry]) -> Mapping[str, object]:
-    if not (job.user or job.group):
-        return {}
-    wanted = asked(ctx, job.user, job.group, None, [])
-    for path in _owned(job, landing):
-        found = files.look(path)
-        if found is None:
-            continue
-        ids = (wanted.uid, found.st_uid), (wanted.gid, found.st_gid)
-        if any(want is not None and want != has for want, has in ids):
-            return {"updated ownership": True}
-    return {}
-
-
-# -- doing it ----------------------------------------------------------------------------------
-
-
-def _act(
-    ctx: Context, job: Job, packed: Packed, landing: Sequence[Entry], *, unpacking: bool, digest: str
-) -> None:
-    owner = asked(ctx, job.user, job.group, None, [])
-    if unpacking:
-        into = files.settle(job.into)
-        made = files.make_directories(into)
-        if made and (job.user or job.group):
-            files.set_attributes(into, owner)
-        _check_space(into, landing)
-        for name in _to_remove(job, landing):
-            files.remove(os.path.join(into, name))
-        for entry in landing:
-            if _present(into, entry) == "wrong":
-                files.remove(os.path.join(into, entry.name))
-        unpack(ctx, packed, into, landing)
-        if digest:
-            note = note_of(ctx, job.into)
-            files.make_directories(os.path.dirname(note), files.Attributes(mode=0o700))
-            files.write(note, digest.encode())
-    if job.user or job.group:
-        for path in _owned(job, landing):
-            if files.look(path) is not None:
-                files.set_attributes(path, owner, follow=False)
-
-
-def _check_space(into: str, landing: Sequence[Entry]) -> None:
-    room = os.statvfs(into)
-    free = room.f_bavail * room.f_frsize
-    size = sum(entry.size for entry in landing)
-    if size > free:
-        raise Refusal(f"the archive unpacks to {size} bytes, but {into} has room for {free} only")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.modules.context import Context
 from saltern.modules.states.archive import tars, tools, zips
-from saltern.modules.states.archive.entries import Entry, check, limits_of
+from saltern.modules.states.archive.entries import Entry, limits_of
+from saltern.modules.states.archive.extract import extract
+from saltern.modules.states.archive.judge import check
+from saltern.modules.states.archive.selection import ALL, Selection, selection
 from saltern.modules.states.file.answers import Refusal
+from saltern.system.files import KEPT, Attributes
+from saltern.system.rooted import Rooted
 
 SUFFIXES: dict[str, tuple[str, ...]] = {
     "tar": (
@@ -34,11 +40,11 @@ class Packed(Struct, frozen=True, kw_only=True):
     perms: bool = True
 
     @property
-    def selection(self) -> tars.Selection | None:
+    def selection(self) -> Selection | None:
         """What is left out and stripped; None if a program has to do it."""
         if self.form == "tar" and not self.by_program:
-            return tars.selection(self.options)
-        return None if self.options or self.by_program else tars.ALL
+            return selection(self.options)
+        return None if self.options or self.by_program else ALL
 
 
 def form_of(given: str | None, source: str, path: str = "") -> str:
@@ -86,19 +92,26 @@ def contents(ctx: Context, packed: Packed) -> tuple[list[Entry], list[Entry]]:
         found = tools.entries(ctx, packed.form, packed.path, limits)
     check(found)
     chosen = packed.selection
-    if packed.form != "tar" or chosen in (None, tars.ALL):
+    if packed.form != "tar" or chosen in (None, ALL):
         return found, found
-    landing = tars.entries(ctx, packed.path, limits, chosen or tars.ALL)
+    landing = tars.entries(ctx, packed.path, limits, chosen or ALL)
     check(landing)
     return found, landing
 
 
-def unpack(ctx: Context, packed: Packed, into: str, wanted: Sequence[Entry]) -> None:
+def unpack(ctx: Context, packed: Packed, tree: Rooted, owner: Attributes = KEPT) -> list[Entry]:
+    """Write all of it below ``tree``; what was written. The archive is judged again while it is read."""
+    with _members(ctx, packed) as members:
+        return extract(members, tree, owner)
+
+
+def _members(ctx: Context, packed: Packed) -> AbstractContextManager[Iterator[tars.Member]]:
     limits = limits_of(ctx)
     chosen = packed.selection
     if chosen is not None and packed.form == "tar":
-        tars.extract(ctx, packed.path, into, wanted, limits, chosen)
-    elif chosen is not None and packed.form == "zip":
-        zips.extract(packed.path, into, wanted, password=packed.password, perms=packed.perms)
-    else:
-        tools.extract(ctx, packed.form, packed.path, into, options=packed.options, limits=limits)
+        return tars.members(ctx, packed.path, limits, chosen)
+    if chosen is not None and packed.form == "zip":
+        return zips.members(packed.path, limits, packed.password, perms=packed.perms)
+    return tools.members(
+        ctx, packed.form, packed.path, limits, options=packed.options, password=packed.password
+    )

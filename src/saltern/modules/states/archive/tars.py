@@ -3,52 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from msgspec import Struct
+from functools import partial
+from typing import IO, TYPE_CHECKING, cast
 
 from saltern.modules.context import Context
 from saltern.modules.states._programs import output
-from saltern.modules.states.archive.entries import Entry, Limits, Meter, inside, make_room, tidy
+from saltern.modules.states.archive.entries import Entry, Limits, Meter
+from saltern.modules.states.archive.guarded import Bounded, Readable, blocks, read_as
+from saltern.modules.states.archive.selection import ALL, Selection
 from saltern.modules.states.file.answers import Refusal
 
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
 
+Member = tuple[Entry, Callable[[], Iterator[bytes]]]
+
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+LATEST = 1 << 40  # seconds: what a file system can store
 
 # The limit is in blocks of 512 bytes; nothing of the arguments becomes part of the text.
 BOUNDED = ["/bin/sh", "-c", 'ulimit -f "$1"; shift; exec "$@"', "sh"]
 
 
-class Selection(Struct, frozen=True):
-    """What ``options`` ask for that is done without ``tar``: strip leading parts, leave some out."""
-
-    strip: int = 0
-    exclude: tuple[str, ...] = ()
-
-    def name(self, member: str) -> str:
-        """Where a member lands; nothing if it does not."""
-        from fnmatch import fnmatchcase
-
-        name = tidy(member)
-        parts = name.split("/")
-        if self.exclude:
-            ends = range(len(parts) + 1)
-            pieces = ["/".join(parts[start:end]) for end in ends for start in range(end)]
-            if any(fnmatchcase(piece, pattern) for pattern in self.exclude for piece in pieces):
-                return ""
-        return "/".join(parts[self.strip :]) if self.strip and not name.startswith("/") else name
-
-
-ALL = Selection()
-
-
 @contextmanager
-def _unpacked(ctx: Context, path: str, limits: Limits) -> Iterator[str]:
-    """The path of something ``tarfile`` can read: Zstandard is unpacked by its own program."""
+def _plain(ctx: Context, path: str, limits: Limits) -> Iterator[str]:
+    """The path of something that Python can read: Zstandard is unpacked by its own program."""
     with open(path, "rb") as file:
         magic = file.read(4)
     if magic != ZSTD_MAGIC:
@@ -58,24 +39,28 @@ def _unpacked(ctx: Context, path: str, limits: Limits) -> Iterator[str]:
 
     with TemporaryDirectory(prefix="saltern-") as scratch:
         plain = os.path.join(scratch, "archive.tar")
-        blocks = str(limits.size // 512 + 2 * limits.entries)
-        argv = [*BOUNDED, blocks, "zstd", "-d", "-q", "--no-sparse", "-o", plain, path]
+        size = str(limits.room(path) // 512 + 2 * limits.entries + 2048)
+        argv = [*BOUNDED, size, "zstd", "-d", "-q", "--no-sparse", "-o", plain, path]
         output(ctx, argv, what=f"cannot unpack {path}")
         yield plain
 
 
-@contextmanager
-def _opened(ctx: Context, path: str, limits: Limits) -> Iterator[TarFile]:
-    import lzma
-    import tarfile
-    import zlib
+def _decompressed(path: str) -> IO[bytes]:
+    with open(path, "rb") as file:
+        magic = file.read(6)
+    if magic[:2] == b"\x1f\x8b":
+        import gzip
 
-    with _unpacked(ctx, path, limits) as plain:
-        try:
-            with tarfile.open(plain) as archive:
-                yield archive
-        except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error) as problem:
-            raise Refusal(f"{path} cannot be read as a tar archive: {problem}") from None
+        return cast("IO[bytes]", gzip.open(path))
+    if magic[:3] == b"BZh":
+        import bz2
+
+        return cast("IO[bytes]", bz2.open(path))
+    if magic == b"\xfd7zXZ\0" or magic[:3] == b"\x5d\0\0":
+        import lzma
+
+        return cast("IO[bytes]", lzma.open(path))
+    return open(path, "rb")
 
 
 def kind_of(member: TarInfo) -> str:
@@ -89,78 +74,90 @@ def kind_of(member: TarInfo) -> str:
     return next((kind for kind, fits in kinds if fits()), "device")
 
 
-def entries(ctx: Context, path: str, limits: Limits, chosen: Selection = ALL) -> list[Entry]:
-    """All that would be unpacked. Reads the archive once, and stops at a bomb."""
-    meter = Meter(limits)
-    found = []
-    with _opened(ctx, path, limits) as archive:
-        for member in archive:
-            meter.add(member.size)
-            if name := chosen.name(member.name):
-                found.append(_entry(member, name, chosen))
-    return found
+@contextmanager
+def members(ctx: Context, path: str, limits: Limits, chosen: Selection = ALL) -> Iterator[Iterator[Member]]:
+    """All that is unpacked, one after another; each must be read before the next is asked for."""
+    import tarfile
+
+    guard = partial(_guard, path)
+    with _plain(ctx, path, limits) as plain:
+        meter = Meter(limits, path)
+        with guard():
+            file = _decompressed(plain)
+        try:
+            with guard():
+                archive = tarfile.TarFile(fileobj=Bounded(file, meter))  # type: ignore[arg-type]
+            yield _each(archive, meter, chosen, path)
+        finally:
+            file.close()
+
+
+@contextmanager
+def _guard(path: str) -> Iterator[None]:
+    import lzma
+    import tarfile
+    import zlib
+
+    with read_as("tar", path):
+        try:
+            yield
+        except (tarfile.TarError, lzma.LZMAError, zlib.error) as problem:
+            raise ValueError(str(problem)) from None
+
+
+def _each(archive: TarFile, meter: Meter, chosen: Selection, path: str) -> Iterator[Member]:
+    guard = partial(_guard, path)
+    at = -1
+    while True:
+        with guard():
+            member = archive.next()
+        if member is None:
+            return
+        if archive.offset <= at:
+            raise Refusal(f"{path} cannot be read as a tar archive: an entry leads back to an earlier one")
+        at = archive.offset
+        archive.members.clear()  # type: ignore[attr-defined]  # it would keep them all
+        meter.add(member.size if member.isreg() else 0, len(member.name) + len(member.linkname))
+        name = chosen.name(member.name)
+        if name:
+            yield (
+                _entry(member, name, chosen),
+                partial(blocks, partial(_content, archive, member), guard, meter),
+            )
+
+
+def _content(archive: TarFile, member: TarInfo) -> Readable:
+    file = archive.extractfile(member)
+    if file is None:
+        raise ValueError(f"{member.name} has no content")
+    return file
 
 
 def _entry(member: TarInfo, name: str, chosen: Selection) -> Entry:
+    """Modes as Python's ``data`` filter has them: nothing for others to write, no setuid, no owners."""
     target = member.linkname
     if member.islnk():
         target = chosen.name(target) or target
     kind = kind_of(member)
-    return Entry(name=name, kind=kind, member=member.name, size=member.size, target=target)
+    mode = (member.mode or 0) & 0o755
+    return Entry(
+        name=name,
+        kind=kind,
+        member=member.name,
+        size=member.size if kind == "file" else 0,
+        target=target,
+        mode=mode | 0o700 if kind == "directory" else (mode if mode & 0o100 else mode & 0o644) | 0o600,
+        time=_time(member),
+    )
 
 
-def extract(
-    ctx: Context, path: str, into: str, wanted: Sequence[Entry], limits: Limits, chosen: Selection = ALL
-) -> None:
-    """Unpack what was listed and checked; ``tarfile`` judges every member once more."""
-    import tarfile
-
-    if not hasattr(tarfile, "data_filter"):
-        raise Refusal("this Python cannot unpack safely; 3.11.4 or newer can")
-    names = {entry.member for entry in wanted}
-
-    def landing(member: TarInfo, place: str) -> TarInfo | None:
-        name = chosen.name(member.name)
-        if member.name not in names or not name:
-            return None
-        if not member.isdir():
-            make_room(inside(into, name))
-        link = chosen.name(member.linkname) if member.islnk() else member.linkname
-        return tarfile.data_filter(member.replace(name=name, linkname=link, deep=False), place)
-
-    with _opened(ctx, path, limits) as archive:
-        archive.extractall(into, filter=landing)
+def _time(member: TarInfo) -> int | None:
+    try:
+        return max(0, min(int(member.mtime), LATEST))
+    except (ValueError, OverflowError):
+        return None
 
 
-def selection(options: Iterable[str]) -> Selection | None:
-    """What these options of ``tar`` ask for; None if only ``tar`` itself can do it."""
-    strip, exclude = 0, []
-    waiting = ""
-    for word in options:
-        name, _, value = word.partition("=")
-        if waiting:
-            name, value, waiting = waiting, word, ""
-        elif name in WITH_VALUE and not value:
-            waiting = name
-            continue
-        if name in ("--strip-components", "--strip"):
-            if not value.isdecimal():
-                raise Refusal(f"--strip-components needs a number, got {value!r}")
-            strip = int(value)
-        elif name == "--exclude":
-            exclude.append(value)
-        elif name not in HARMLESS and not _letters(name):
-            return None
-    return Selection(strip, tuple(exclude))
-
-
-WITH_VALUE = ("--strip-components", "--strip", "--exclude")
-HARMLESS = frozenset(
-    {"--extract", "--get", "--verbose", "--gzip", "--bzip2", "--xz", "--zstd", "--auto-compress"}
-    | {"--no-same-owner", "--no-same-permissions", "--gunzip", "--overwrite", "--lzma", "--unlink-first"}
-)
-
-
-def _letters(word: str) -> bool:
-    """``xvzf``, ``-z``: how to read the archive and how much to say, which is known already."""
-    return bool(word) and not word.startswith("--") and set(word.removeprefix("-")) <= set("xvzjJafU")
+def entries(ctx: Context, path: str, limits: Limits, chosen: Selection = ALL) -> list[Entry]:
+    with members(ctx, path, limits, chosen) as found:
+        return [entry for entry, _ in found]

@@ -1,19 +1,21 @@
 """Archives that a program of the machine unpacks: 7z, rar, and tar or zip with options of its own.
 
-It works in a private directory; what it left there is looked at before it is moved into place.
+It works in a private directory; what it left there is judged and copied like the members of any archive.
 """
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct
 
 from saltern.modules.context import Context
 from saltern.modules.states._programs import output, program
-from saltern.modules.states.archive.entries import Entry, Limits, Meter, check, inside, make_room, tidy
+from saltern.modules.states.archive.entries import Entry, Limits, Meter
+from saltern.modules.states.archive.judge import normal
+from saltern.modules.states.archive.staging import Member, Staged, staged, staging
+from saltern.modules.states.archive.tars import BOUNDED
 from saltern.modules.states.file.answers import Refusal
 
 Listing = Callable[[str], list[Entry]]
@@ -26,6 +28,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     list: tuple[str, ...] = ()
     read: Listing | None = None
     extract: tuple[str, ...]
+    trusted: bool = False  # our own reader has judged the archive before it
 
 
 def _seven(text: str) -> list[Entry]:
@@ -41,9 +44,9 @@ def _unrar(text: str) -> list[Entry]:
 def _bsdtar(text: str) -> list[Entry]:
     """Names only; what they are is seen once they are unpacked."""
     return [
-        Entry(name=tidy(line), kind="directory" if line.endswith("/") else "file", member=line)
+        Entry(name=normal(line), kind="directory" if line.endswith("/") else "file", member=line)
         for line in text.splitlines()
-        if tidy(line)
+        if normal(line)
     ]
 
 
@@ -68,7 +71,7 @@ def _from_block(block: dict[str, str], name: str, size: str) -> Entry:
     )
     digits = block.get(size, "").strip()
     return Entry(
-        name=tidy(member),
+        name=normal(member),
         kind="directory" if folder else "link" if target else "file",
         member=member,
         size=int(digits) if digits.isdecimal() else 0,
@@ -92,8 +95,8 @@ UNRAR = Tool(
 TOOLS: dict[str, tuple[Tool, ...]] = {
     "7z": (SEVEN, Tool(name="7za", list=SEVEN.list, read=_seven, extract=SEVEN.extract), BSDTAR),
     "rar": (UNRAR, SEVEN, BSDTAR),
-    "tar": (Tool(name="tar", extract=("-x", "{options}", "-f", "{}", "-C", "{into}")),),
-    "zip": (Tool(name="unzip", extract=("-o", "{options}", "{}", "-d", "{into}")),),
+    "tar": (Tool(name="tar", extract=("-x", "{options}", "-f", "{}", "-C", "{into}"), trusted=True),),
+    "zip": (Tool(name="unzip", extract=("-o", "{options}", "{}", "-d", "{into}"), trusted=True),),
 }
 
 
@@ -116,58 +119,53 @@ def entries(ctx: Context, form: str, path: str, limits: Limits) -> list[Entry]:
     assert tool.read is not None
     argv = [tool.name, *(path if word == "{}" else word for word in tool.list)]
     found = tool.read(output(ctx, argv, what=f"cannot list {path}"))
-    meter = Meter(limits)
+    meter = Meter(limits, path)
     for entry in found:
-        meter.add(entry.size)
+        meter.add(entry.size, len(entry.name))
     return found
 
 
-def extract(
-    ctx: Context, form: str, path: str, into: str, *, options: Sequence[str] = (), limits: Limits
-) -> None:
-    from tempfile import TemporaryDirectory
+OUTSIDE = {"-P", "--absolute-names", "-C", "--directory", "-d", "--one-top-level", "-:"}
+SAME_OWNER = frozenset({"--same-owner", "--preserve"})
+SAME_MODE = frozenset({"-p", "--preserve-permissions", "--same-permissions", "--preserve"})
 
+
+def check_options(options: Sequence[str]) -> None:
+    """Raise for options that lead out of the directory the program works in."""
+    for word in options:
+        name = word.partition("=")[0]
+        bundled = set(word[1:]) & set("PC:") if word[:1] == "-" and word[:2] != "--" else set()
+        if name in OUTSIDE or bundled:
+            raise Refusal(
+                f"the option {word!r} would unpack to another place than the directory; leave it out"
+            )
+
+
+@contextmanager
+def members(
+    ctx: Context,
+    form: str,
+    path: str,
+    limits: Limits,
+    *,
+    options: Sequence[str] = (),
+    password: str | None = None,
+) -> Iterator[Iterator[Member]]:
+    """What the program unpacks; it may do so only in a private directory."""
     tool = tool_for(ctx, form)
-    with TemporaryDirectory(prefix=".saltern-", dir=into) as scratch:
-        argv = [tool.name]
+    check_options(options)
+    with staging() as scratch:
+        argv = [*BOUNDED, str(limits.room(path) // 512 + 1), tool.name]
+        secret = ["-P", password] if password else []
         for word in tool.extract:
-            words = options if word == "{options}" else (word.replace("{into}", scratch),)
+            words = [*secret, *options] if word == "{options}" else (word.replace("{into}", scratch.path),)
             argv += [path if one == "{}" else one for one in words]
-        output(ctx, argv, what=f"cannot unpack {path}")
-        check(_walked(scratch, limits))
-        _merge(scratch, into)
-
-
-def _walked(root: str, limits: Limits) -> list[Entry]:
-    meter = Meter(limits)
-    found = []
-    for place, directories, names in os.walk(root):
-        for name in (*directories, *names):
-            path = os.path.join(place, name)
-            info = os.lstat(path)
-            meter.add(info.st_size)
-            target = os.readlink(path) if stat.S_ISLNK(info.st_mode) else ""
-            found.append(Entry(name=os.path.relpath(path, root), kind=_kind(info.st_mode), target=target))
-    return found
-
-
-def _kind(mode: int) -> str:
-    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
-    return kinds.get(stat.S_IFMT(mode), "device")
-
-
-def _merge(scratch: str, into: str) -> None:
-    """Move everything to its place; directories that are there already keep what they hold."""
-    for place, directories, names in os.walk(scratch):
-        below = os.path.relpath(place, scratch)
-        for name in list(directories):
-            here = os.path.join(place, name)
-            there = inside(into, os.path.normpath(os.path.join(below, name)))
-            if os.path.islink(here) or not os.path.isdir(there):
-                make_room(there)
-                os.rename(here, there)
-                directories.remove(name)
-        for name in names:
-            there = inside(into, os.path.normpath(os.path.join(below, name)))
-            make_room(there)
-            os.rename(os.path.join(place, name), there)
+        user = None if tool.trusted else scratch.give_away(path)
+        argv = [scratch.copy if word == path and user else word for word in argv]
+        output(ctx, argv, what=f"cannot unpack {path}", user=user, secrets=[password])
+        keep = Staged(
+            path=scratch.path,
+            owners=not SAME_OWNER.isdisjoint(options),
+            modes=not SAME_MODE.isdisjoint(options),
+        )
+        yield staged(keep, Meter(limits, path))

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
-from saltern.modules.states.archive.entries import Entry, Limits, Meter, inside, make_room, tidy
+from saltern.modules.states.archive.entries import Entry, Limits, Meter
+from saltern.modules.states.archive.guarded import BIGGEST_HEADER, BLOCK, Bounded, blocks, read_as
+from saltern.modules.states.archive.judge import normal
 from saltern.modules.states.file.answers import Refusal
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
+Member = tuple[Entry, Callable[[], Iterator[bytes]]]
+
 LONGEST_TARGET = 4096
 ENCRYPTED = 0x1
+STORED, DEFLATED = 0, 8
+SMALL_BLOCK = 4096  # of other methods, which unpack all they are given at once
+PER_HEADER = 64  # bytes of the directory of an archive, for each entry
 
 
 @contextmanager
-def _opened(path: str, password: str | None) -> Iterator[ZipFile]:
+def _guard(path: str) -> Iterator[None]:
+    import lzma
     import zipfile
     import zlib
 
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if password:
-                archive.setpassword(password.encode())
-            yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError) as problem:
-        raise Refusal(f"{path} cannot be read as a zip archive: {problem}") from None
-    except NotImplementedError as problem:
-        raise Refusal(f"{path}: {problem}; use_cmd_unzip: True lets unzip try") from None
-    except RuntimeError:  # its text may hold what was tried
-        raise Refusal(f"{path} is encrypted; give the right password") from None
+    with read_as("zip", path):
+        try:
+            yield
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError) as problem:
+            raise ValueError(str(problem)) from None
+        except NotImplementedError as problem:
+            raise Refusal(f"{path}: {problem}; use_cmd_unzip: True lets unzip try") from None
+        except RecursionError:
+            raise
+        except RuntimeError:  # its text may hold what was tried
+            raise Refusal(f"{path} is encrypted; give the right password") from None
 
 
 def kind_of(info: ZipInfo) -> str:
@@ -47,55 +56,63 @@ def kind_of(info: ZipInfo) -> str:
     return "device"
 
 
-def entries(path: str, limits: Limits, password: str | None = None) -> list[Entry]:
-    """All that would be unpacked. Raises if it is encrypted and the password does not fit."""
-    meter = Meter(limits)
-    found = []
-    with _opened(path, password) as archive:
-        for info in archive.infolist():
-            if info.flag_bits & ENCRYPTED:
-                archive.open(info).close()
-            meter.add(info.file_size)
-            kind, name = kind_of(info), tidy(info.filename)
-            target = _target(archive, info) if kind == "link" else ""
-            if name:
-                found.append(
-                    Entry(name=name, kind=kind, member=info.filename, size=info.file_size, target=target)
-                )
-    return found
+@contextmanager
+def members(
+    path: str, limits: Limits, password: str | None = None, *, perms: bool = True
+) -> Iterator[Iterator[Member]]:
+    """All that is unpacked. Raises if it is encrypted and the password does not fit."""
+    import zipfile
+
+    meter = Meter(limits, path)
+    with open(path, "rb") as file:
+        most = max(BIGGEST_HEADER, PER_HEADER * limits.entries)
+        with _guard(path):
+            archive = zipfile.ZipFile(Bounded(file, Unmetered(), most))
+            if password:
+                archive.setpassword(password.encode())
+        infos = archive.infolist()
+        if sum(info.compress_size for info in infos) > os.path.getsize(path):
+            raise Refusal("the archive is refused: its entries overlap each other")
+        yield (_member(archive, info, meter, path, perms) for info in infos if normal(info.filename))
+
+
+class Unmetered(Meter):
+    """For the packed file itself, which is as long as it is."""
+
+    def __init__(self) -> None:
+        self.entries = 0
+
+    def check(self, size: int) -> None:
+        pass
+
+
+def _member(archive: ZipFile, info: ZipInfo, meter: Meter, path: str, perms: bool) -> Member:
+    guard = partial(_guard, path)
+    kind = kind_of(info)
+    meter.add(info.file_size, len(info.filename))
+    with guard():
+        if info.flag_bits & ENCRYPTED:
+            archive.open(info).close()
+        target = _target(archive, info) if kind == "link" else ""
+    mode = (info.external_attr >> 16) & 0o777 if perms else 0
+    entry = Entry(
+        name=normal(info.filename),
+        kind=kind,
+        member=info.filename,
+        size=info.file_size,
+        target=target,
+        mode=(mode | 0o700 if kind == "directory" else mode) if mode else None,
+    )
+    size = BLOCK if info.compress_type in (STORED, DEFLATED) else SMALL_BLOCK
+    return entry, partial(blocks, partial(archive.open, info), guard, meter, size)
 
 
 def _target(archive: ZipFile, info: ZipInfo) -> str:
     if info.file_size > LONGEST_TARGET:
-        raise Refusal(f"the archive is refused: its link {info.filename!r} is longer than any path")
+        raise Refusal(f"the archive is refused: its link {info.filename[:200]!r} is longer than any path")
     return archive.read(info).decode("utf-8", "surrogateescape")
 
 
-def extract(
-    path: str, into: str, wanted: Sequence[Entry], *, password: str | None = None, perms: bool = True
-) -> None:
-    """Unpack what was listed and checked. A second entry of one name replaces the first."""
-    with _opened(path, password) as archive:
-        for entry in wanted:
-            place = inside(into, entry.name)
-            info = archive.getinfo(entry.member)
-            if entry.kind == "directory":
-                os.makedirs(place, exist_ok=True)
-                continue
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            make_room(place)
-            if entry.kind == "link":
-                os.symlink(entry.target, place)
-                continue
-            _write(archive, info, place)
-            mode = (info.external_attr >> 16) & 0o777
-            if perms and mode:
-                os.chmod(place, mode)
-
-
-def _write(archive: ZipFile, info: ZipInfo, place: str) -> None:
-    from shutil import copyfileobj
-
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with archive.open(info) as packed, os.fdopen(os.open(place, flags, 0o666), "wb") as file:
-        copyfileobj(packed, file, 1 << 18)
+def entries(path: str, limits: Limits, password: str | None = None) -> list[Entry]:
+    with members(path, limits, password) as found:
+        return [entry for entry, _ in found]

@@ -1,0 +1,48 @@
+"""Arguments of the functions of ``archive``: names with commas, wildcards, how much to return."""
+
+from __future__ import annotations
+
+from saltern.modules.functions._data import each
+from saltern.modules.params import BadArgument
+from saltern.system import files
+
+Names = list[str]
+TRIMMED = 100
+
+
+def texts(given: object) -> list[str]:
+    """A list, or names with commas between them."""
+    if given is None:
+        return []
+    parts = given.split(",") if isinstance(given, str) else each(given)
+    return [str(part).strip() for part in parts]
+
+
+def found(sources: object, cwd: str | None) -> list[str]:
+    """The names with wildcards resolved. None is taken for an option of the program."""
+    from glob import glob
+
+    names: list[str] = []
+    for source in texts(sources):
+        names += sorted(glob(source, root_dir=cwd)) or [source]
+    return [f"./{name}" if name.startswith("-") else name for name in names]
+
+
+def trimmed(names: list[str], trim_output: bool | int) -> list[str]:
+    if trim_output is False or trim_output is None:
+        return names
+    if not isinstance(trim_output, int):
+        raise BadArgument(f"trim_output needs true, false or a number, got {trim_output!r}")
+    return names[: TRIMMED if trim_output is True else trim_output]
+
+
+def owner(runas: str | None) -> files.Attributes:
+    if not runas:
+        return files.KEPT
+    from saltern.system.process import UnknownUser, look_up
+
+    try:
+        who = look_up(runas)
+    except UnknownUser as problem:
+        raise BadArgument(str(problem)) from None
+    return files.Attributes(uid=who.uid, gid=who.gid)
