@@ -335,14 +335,13 @@ def test_nothing_outside_is_ever_touched(
     tmp_path_factory: pytest.TempPathFactory, listed: list[Member], form: str, judged: bool
 ) -> None:
     """Also when the judge is asleep: what writes has a lock of its own."""
-    from saltern.modules.states.archive import extract, judge
+    from saltern.modules.states.archive import judge
 
     arena = Arena(tmp_path_factory.mktemp("arena"))
     source = WRITERS[form](arena.desk.at(f"a.{form}"), listed)
     with pytest.MonkeyPatch.context() as patch:
         if not judged:
             patch.setattr(judge.Judge, "look", lambda *_: None)
-            patch.setattr(extract.Judge, "look", lambda *_: None)
         arena.unpack(source, force=True)
     shutil.rmtree(arena.place.parent)
 
