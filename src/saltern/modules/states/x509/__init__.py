@@ -1,4 +1,6 @@
-"""``x509``: private keys, certificate requests and certificates. Needs the Python library ``cryptography``.
+"""``x509``: private keys, certificate requests, certificates and revocation lists.
+
+Needs the Python library ``cryptography``.
 
 ``LAZY`` says which submodule has which function; none is imported before it is called.
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 LAZY: dict[str, str] = {
     "certificate_managed": "certificates",
+    "crl_managed": "revocations",
     "csr_managed": "requests",
     "pem_managed": "pems",
     "private_key_managed": "keys",

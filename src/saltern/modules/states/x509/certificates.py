@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.states._programs import guarded
 from saltern.modules.states.file.answers import Refusal
-from saltern.modules.states.x509.extensions import extensions
-from saltern.modules.states.x509.issuing import FORM, Wanted, differences, facts, made
-from saltern.modules.states.x509.library import (
-    encoding_of,
-    load_certificate,
-    load_key,
-    load_request,
-    material,
-    part,
-    public_bytes,
-    signing_digest,
+from saltern.modules.states.x509.pki import certificate as pki
+from saltern.modules.states.x509.pki.encode import CERTIFICATE_ENCODINGS, check_encoding, encode_certificate
+from saltern.modules.states.x509.pki.library import part
+from saltern.modules.states.x509.pki.load import (
+    Certificate,
+    NeedlessPassphrase,
+    WrongPassphrase,
+    open_certificate,
 )
-from saltern.modules.states.x509.names import name_of
+from saltern.modules.states.x509.pki.signing_policies import merged, policy_of, short_words
+from saltern.modules.states.x509.pki.times import FORM
 from saltern.modules.states.x509.placing import placed, spot
-from saltern.modules.states.x509.requests import check_words
+from saltern.modules.states.x509.words import check_words
 from saltern.system import files
 
 REMAINING = 90
-MEANINGLESS = frozenset(
-    {"version", "managed_private_key", "copypath", "prepend_cn", "verify_ssl", "ext_mapping"}
-)
+# A certificate that is right but for these is encoded again, never issued anew.
+ENCODING_ONLY = frozenset({"additional_certs", "encoding", "pkcs12_friendlyname", "pkcs12_passphrase"})
+
+
+class Container(Struct, frozen=True, kw_only=True):
+    """How the certificate is put into its file."""
+
+    encoding: str
+    chain: tuple[Any, ...]
+    passphrase: str | None
+    compatible: bool
+    friendly_name: str | None
+
+    def encoded(self, certificate: Any, private_key: Any) -> bytes:
+        return encode_certificate(
+            certificate,
+            self.encoding,
+            self.chain,
+            key=private_key if self.encoding == "pkcs12" else None,
+            passphrase=self.passphrase,
+            compatible=self.compatible,
+            friendly_name=self.friendly_name,
+        )
+
+
+class Found(Struct, frozen=True):
+    """The certificate that is there, if it can be read, and what is not right about it."""
+
+    certificate: Any
+    changes: dict[str, object]
+
+    @property
+    def stays(self) -> bool:
+        return self.certificate is not None and set(self.changes) <= ENCODING_ONLY
 
 
 @state
@@ -42,7 +73,7 @@ def certificate_managed(
     *,
     days_remaining: int | None = None,
     ca_server: str | None = None,
-    signing_policy: object = None,
+    signing_policy: str | None = None,
     encoding: str = "pem",
     append_certs: object = None,
     digest: str = "sha256",
@@ -55,34 +86,54 @@ def certificate_managed(
     csr: str | None = None,
     subject: object = None,
     serial_number: object = None,
-    not_before: str | None = None,
-    not_after: str | None = None,
-    days_valid: int = 365,
+    not_before: object = None,
+    not_after: object = None,
+    days_valid: int | None = None,
+    pkcs12_passphrase: str | None = None,
+    pkcs12_encryption_compat: bool = False,
+    pkcs12_friendlyname: str | None = None,
+    copypath: str | None = None,
+    prepend_cn: bool = False,
     **kwargs: object,
 ) -> Result:
     """A certificate is there, right in all its parts and not about to expire.
+
+    A certificate that only has another encoding, or other certificates beside it, is encoded again, not
+    issued anew.
 
     Args:
         name: the absolute path of the file.
         days_remaining: make a new one when the old one is valid for less than this; 90, or a quarter of
             ``days_valid`` if that is less.
+        signing_policy: a policy of ``x509_signing_policies`` in the pillar or the configuration. What it
+            says cannot be said otherwise here.
         signing_private_key: the key that signs, a path or PEM text.
         signing_private_key_passphrase: what opens it.
-        signing_cert: the certificate of who signs; without it the certificate signs itself.
-        public_key, private_key, csr: for which key it is: a public key, a private key, or a request (whose
-            name is taken, too, if no other is given). If none is given: for the key that signs.
+        signing_cert: the certificate of who signs; without it the certificate signs itself, and is for
+            ``signing_private_key``.
+        private_key, public_key, csr: for which key it is: a private key, a public key, or a request (whose
+            extensions are taken, too, where nothing else is said, and its name if no other is given).
         private_key_passphrase: what opens ``private_key``.
         subject: the name, or give its parts (``CN``, ``O`` …) as arguments of their own.
-        serial_number: a number; one is made up if not given.
+        serial_number: a number, or hexadecimal digits in quotes; one is made up if not given.
         not_before, not_after: ``2026-01-31 12:00:00``, in UTC.
-        days_valid: how long it is valid from now on.
+        days_valid: how long it is valid from now on; 365 if not given.
         digest: ``sha256``, ``sha384``, ``sha512`` …
-        encoding: ``pem`` or ``der``.
+        encoding: ``pem``, ``der``, ``pkcs7_pem``, ``pkcs7_der``, or ``pkcs12`` with the private key in it
+            (the mode is 0600 then, if not given).
         append_certs: certificates to put behind it.
+        pkcs12_passphrase: what encrypts PKCS#12.
+        pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
+        pkcs12_friendlyname: the name of the certificate in PKCS#12.
+        copypath: a directory that gets a copy in PEM of each certificate that is issued, named after its
+            serial number.
+        prepend_cn: put the common name before that.
         basicConstraints, keyUsage, extendedKeyUsage, subjectKeyIdentifier, authorityKeyIdentifier,
-            subjectAltName, crlDistributionPoints, authorityInfoAccess: as OpenSSL writes them.
-        ca_server, signing_policy: a certificate from elsewhere; not supported, and refused.
-        user, group, mode, makedirs, dir_mode, backup: as in ``file.managed``.
+            subjectAltName, issuerAltName, crlDistributionPoints, authorityInfoAccess, certificatePolicies,
+            policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature: as OpenSSL writes them,
+            or as mappings and lists.
+        ca_server: a certificate from another machine; not supported, and refused.
+        user, group, mode, makedirs, dir_mode, backup, create, follow_symlinks: as in ``file.managed``.
 
     Example:
         ```yaml
@@ -96,118 +147,121 @@ def certificate_managed(
             - days_valid: 90
         ```
     """
+    named = {
+        "digest": digest,
+        "signing_private_key": signing_private_key,
+        "signing_private_key_passphrase": signing_private_key_passphrase,
+        "signing_cert": signing_cert,
+        "public_key": public_key,
+        "private_key": private_key,
+        "private_key_passphrase": private_key_passphrase,
+        "csr": csr,
+        "subject": subject,
+        "serial_number": serial_number,
+        "not_before": not_before,
+        "not_after": not_after,
+        "days_valid": days_valid,
+        "copypath": copypath,
+        "prepend_cn": prepend_cn,
+    }
 
     def work() -> Result:
-        if ca_server or signing_policy:
-            raise Refusal("ca_server and signing_policy are not supported; give signing_private_key")
-        if not signing_private_key:
-            raise Refusal(
-                "'signing_private_key' is missing; for a certificate that signs itself, give its own key"
-            )
-        if days_valid < 1:
-            raise Refusal("days_valid must be 1 or more")
-        where = spot(name, kwargs)
-        check_words(where.rest, MEANINGLESS)
-        encoding_of(encoding)
-        signer = load_key(
-            material(signing_private_key, "signing_private_key"),
-            signing_private_key_passphrase,
-            "signing_private_key",
+        check_encoding(encoding, CERTIFICATE_ENCODINGS)
+        where = spot(name, kwargs, "0600" if encoding == "pkcs12" else None)
+        check_words(where.rest, pki.MEANINGLESS | {"algorithm"})
+        given = merged(policy_of(ctx, signing_policy, ca_server), {**named, **short_words(where.rest)})
+        want = pki.wanted(given)
+        container = Container(
+            encoding=encoding,
+            chain=pki.chain_of(append_certs),
+            passphrase=pkcs12_passphrase,
+            compatible=pkcs12_encryption_compat,
+            friendly_name=pkcs12_friendlyname,
         )
-        ca = (
-            load_certificate(material(signing_cert, "signing_cert"), "signing_cert") if signing_cert else None
-        )
-        if ca is not None and public_bytes(ca.public_key()) != public_bytes(signer.public_key()):
-            raise Refusal("signing_cert and signing_private_key do not belong together")
-        request = load_request(material(csr, "csr"), "csr") if csr else None
-        own = _public(public_key, private_key, private_key_passphrase, request, signer)
-        named = name_of(subject, where.rest)
-        if request is not None and not list(named):
-            named = request.subject
-        wanted = Wanted(
-            subject=named,
-            public_key=own,
-            issuer=ca.subject if ca is not None else named,
-            signer_key=signer,
-            digest=signing_digest(signer, digest),
-            extensions=_extensions(where.rest, own, ca, signer, request),
-            not_before=_moment("not_before", not_before),
-            not_after=_moment("not_after", not_after),
-            days_valid=days_valid,
-            serial=_serial(serial_number),
-            chain=_chain(append_certs),
-        )
-        remaining = min(REMAINING, days_valid // 4) if days_remaining is None else days_remaining
-        old = files.read(where.path)
         now = datetime.fromtimestamp(ctx.clock.now(), UTC)
-        differs = differences(where.path, old, wanted, now, remaining, encoding)
+        remaining = min(REMAINING, want.days_valid // 4) if days_remaining is None else days_remaining
+        found = _found(where.read(), where.path, want, container, now, remaining)
 
         def make() -> bytes:
-            fresh: bytes = made(wanted, now).public_bytes(encoding_of(encoding))
-            return fresh + b"".join(wanted.chain)
+            if found.stays:
+                return container.encoded(found.certificate, want.private_key)
+            certificate = pki.made(want, now)
+            data = container.encoded(certificate, want.private_key)
+            keep_copy(certificate, given.get("copypath"), bool(given.get("prepend_cn")))
+            return data
 
-        return placed(ctx, where, differs, make, facts, what="certificate")
+        return placed(
+            ctx, where, found.changes, make, lambda data: _facts(data, pkcs12_passphrase), what="certificate"
+        )
 
     return guarded(work, ctx=ctx, foreseen={"created": name}, path=name)
 
 
-def _public(
-    public: str | None, private: str | None, passphrase: str | None, request: Any, signer: Any
-) -> Any:
-    if sum(one is not None for one in (public, private, request)) > 1:
-        raise Refusal("give only one of public_key, private_key and csr")
-    if public:
-        try:
-            return part("serialization").load_pem_public_key(material(public, "public_key"))
-        except ValueError:
-            raise Refusal("public_key cannot be read; it is no public key in PEM") from None
-    if private:
-        return load_key(material(private, "private_key"), passphrase, "private_key").public_key()
-    if request is not None:
-        if not request.is_signature_valid:
-            raise Refusal("the signature of the csr is wrong")
-        return request.public_key()
-    return signer.public_key()
-
-
-def _extensions(
-    rest: Mapping[str, object], own: Any, ca: Any, signer: Any, request: Any
-) -> dict[str, tuple[bool, Any]]:
-    """What is asked for; alternative names are taken from a request, too, since they are its point."""
-    found = extensions(rest, own, ca, signer.public_key())
-    if request is not None and "subjectAltName" not in found:
-        x509 = part("x509")
-        try:
-            one = request.extensions.get_extension_for_class(x509.SubjectAlternativeName)
-            found["subjectAltName"] = (one.critical, one.value)
-        except x509.ExtensionNotFound:
-            pass
-    return found
-
-
-def _moment(name: str, text: str | None) -> datetime | None:
-    if not text:
-        return None
+def _found(
+    data: bytes | None,
+    path: str,
+    want: pki.Wanted,
+    container: Container,
+    now: datetime,
+    remaining: int,
+) -> Found:
+    if data is None:
+        return Found(None, {"created": path})
     try:
-        return datetime.strptime(text, FORM).replace(tzinfo=UTC)
-    except ValueError:
-        raise Refusal(f"{name} must look like '2026-01-31 12:00:00', got {text!r}") from None
+        held, changes = _opened(data, path, container.passphrase)
+    except WrongPassphrase:
+        return Found(None, {"replaced": path, "pkcs12_passphrase": True})
+    except Refusal:
+        return Found(None, {"replaced": path})
+    changes |= _container_changes(held, container)
+    return Found(held.certificate, changes | pki.differences(held.certificate, want, now, remaining))
 
 
-def _serial(given: object) -> int | None:
-    if given is None:
-        return None
-    text = str(given).replace(":", "")
+def _opened(data: bytes, path: str, passphrase: str | None) -> tuple[Certificate, dict[str, object]]:
     try:
-        return given if isinstance(given, int) else int(text, 16 if ":" in str(given) else 10)
-    except ValueError:
-        raise Refusal(f"serial_number {given!r} is not a number") from None
+        return open_certificate(data, path, passphrase), {}
+    except NeedlessPassphrase:
+        return open_certificate(data, path), {"pkcs12_passphrase": True}
 
 
-def _chain(given: object) -> tuple[bytes, ...]:
-    listed = given if isinstance(given, list) else [given] if given else []
-    pem = part("serialization").Encoding.PEM
-    return tuple(
-        load_certificate(material(str(one), "append_certs"), "append_certs").public_bytes(pem)
-        for one in listed
-    )
+def _container_changes(held: Certificate, container: Container) -> dict[str, object]:
+    changes: dict[str, object] = {}
+    label = container.friendly_name.encode() if container.friendly_name else None
+    if held.encoding != container.encoding:
+        changes["encoding"] = container.encoding
+    elif container.encoding == "pkcs12" and held.friendly_name != label:
+        changes["pkcs12_friendlyname"] = container.friendly_name
+    if held.chain != container.chain:
+        changes["additional_certs"] = True
+    return changes
+
+
+def keep_copy(certificate: Any, directory: object, prepend_cn: bool) -> None:
+    """A copy in PEM, for the records of who signs."""
+    if not directory:
+        return
+    folder = str(directory)
+    if not os.path.isabs(folder):
+        raise Refusal(f"copypath must be an absolute path, got {folder!r}")
+    common = (pki.common_name(certificate) or "").replace("/", "_")
+    before = f"{common}-" if prepend_cn and common else ""
+    path = os.path.join(folder, f"{before}{certificate.serial_number:x}.crt")
+    files.write(path, certificate.public_bytes(part("serialization").Encoding.PEM))
+
+
+def _facts(data: bytes | None, passphrase: str | None) -> dict[str, object]:
+    unknown = dict.fromkeys(("subject", "issuer", "serial_number", "not_before", "not_after", "sha256"))
+    if data is None:
+        return dict(unknown)
+    try:
+        found = _opened(data, "the certificate", passphrase)[0].certificate
+    except Refusal:  # in test mode the old file is still there, whatever it holds
+        return dict(unknown)
+    return {
+        "subject": found.subject.rfc4514_string(),
+        "issuer": found.issuer.rfc4514_string(),
+        "serial_number": f"{found.serial_number:x}",
+        "not_before": found.not_valid_before_utc.strftime(FORM),
+        "not_after": found.not_valid_after_utc.strftime(FORM),
+        "sha256": found.fingerprint(part("hashes").SHA256()).hex(),
+    }

@@ -10,7 +10,6 @@ from saltern.modules.context import Context
 from saltern.modules.states._programs import guarded
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.placing import placed, spot
-from saltern.system import files
 
 ENTRY = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 WIDTH = 64
@@ -56,10 +55,10 @@ def pem_managed(ctx: Context, /, name: str, *, text: str, **kwargs: object) -> R
         where = spot(name, kwargs)
         found = entries(text)
         secret = any("PRIVATE KEY" in kind for kind, _ in found)
-        if secret and where.mode is None:
+        if secret and where.file.mode is None:
             where = spot(name, kwargs, "0600")
         data = "".join(one for _, one in found).encode()
-        old = files.read(where.path)
+        old = where.read()
         differs: dict[str, object] = {}
         if old != data:
             differs = {"created" if old is None else "replaced": where.path}

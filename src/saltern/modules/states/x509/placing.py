@@ -2,56 +2,86 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from saltern.language.result import Result
+from saltern.language.result import Outcome, Result
 from saltern.modules.context import Context
-from saltern.modules.states._programs import answer
 from saltern.modules.states.file.answers import Refusal, absolute
-from saltern.modules.states.file.owners import asked, attribute_changes
-from saltern.modules.states.file.placing import back_up, make_parents, parent_notes
+from saltern.modules.states.file.placing import Wanted, place
 from saltern.system import files
 
-FILE_WORDS = ("user", "group", "mode", "makedirs", "dir_mode", "backup")
+FILE_WORDS = (
+    "user",
+    "group",
+    "mode",
+    "makedirs",
+    "dir_mode",
+    "backup",
+    "create",
+    "follow_symlinks",
+    "check_cmd",
+    "tmp_dir",
+    "tmp_ext",
+)
+# Words of file.managed that change nothing in what is written here.
+MEANINGLESS = frozenset({"attrs", "selinux", "file_encoding", "encoding_errors", "show_changes"})
 
 
 class Spot(Struct, frozen=True, kw_only=True):
     """Where it goes. ``rest`` holds the keywords that are not about the file."""
 
-    path: str
-    user: str | None = None
-    group: str | None = None
-    mode: str | None = None
-    makedirs: bool = False
-    dir_mode: str | None = None
-    backup: str = ""
+    file: Wanted
+    create: bool
     rest: dict[str, object]
+
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    def read(self) -> bytes | None:
+        """What is there; a link that is to be replaced counts as nothing."""
+        seen = files.see(self.path, follow=self.file.follow)
+        if seen is None or (seen.data is None and seen.kind == "link"):
+            return None
+        if seen.data is None:
+            raise Refusal(f"{self.path} is not a file, but a {seen.kind}")
+        return seen.data
+
+    @property
+    def replaces_link(self) -> bool:
+        found = files.look(self.path)
+        return not self.file.follow and found is not None and files.kind_of(found) == "link"
 
 
 def spot(name: str, kwargs: Mapping[str, object], mode: str | None = None) -> Spot:
     """The file words of a state; quoted or not, a mode is octal."""
     given = {key: value for key, value in kwargs.items() if value is not None}
-    return Spot(
+
+    def text(word: str) -> str:
+        return str(given.get(word) or "")
+
+    file = Wanted(
         path=absolute(name),
-        user=_text(given.get("user")),
-        group=_text(given.get("group")),
+        user=text("user") or None,
+        group=text("group") or None,
         mode=_mode(given.get("mode")) or mode,
         makedirs=bool(given.get("makedirs")),
         dir_mode=_mode(given.get("dir_mode")),
-        backup=str(given.get("backup") or ""),
-        rest={key: value for key, value in given.items() if key not in FILE_WORDS},
+        backup="minion" if given.get("backup") is True else text("backup"),
+        show_changes=False,
+        follow=bool(given.get("follow_symlinks", True)),
+        check_cmd=text("check_cmd"),
+        tmp_dir=text("tmp_dir"),
+        tmp_ext=text("tmp_ext"),
     )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+    rest = {key: value for key, value in given.items() if key not in (*FILE_WORDS, *MEANINGLESS)}
+    return Spot(file=file, create=given.get("create") is not False, rest=rest)
 
 
 def _mode(value: object) -> str | None:
-    if value is None:
+    if value is None or value == "":
         return None
     text = str(value).removeprefix("0o")
     if not text or not all(digit in "01234567" for digit in text) or len(text) > 5:
@@ -67,39 +97,31 @@ def placed(
     facts: Callable[[bytes | None], dict[str, object]],
     *,
     what: str,
+    warnings: tuple[str, ...] = (),
 ) -> Result:
     """Make it anew if it ``differs``, and set owner and mode. ``facts`` tells what is known of it then."""
     path = where.path
-    seen = files.see(path)
-    if seen is not None and seen.data is None:
-        raise Refusal(f"{path} is not a file, but a {seen.kind}")
-    notes: list[str] = []
-    attributes = asked(ctx, where.user, where.group, where.mode, notes)
-    changes: dict[str, object] = dict(differs)
-    changes |= attribute_changes(
-        seen.stat if seen else None, attributes, user=where.user, group=where.group, mode=where.mode
+    if not where.create and "created" in differs and not where.replaces_link:
+        known = {"path": path, **facts(None)}
+        comment = f"{path} is not there, and create: False says that it is not made"
+        return Result(outcome=Outcome.OK, comment=comment, data=known, warnings=warnings)
+    if where.replaces_link:
+        differs = {"replaced": path, **differs}
+    content = make() if differs and not ctx.test else None
+    done = place(ctx, where.file, content)
+    changes = {**differs, **{word: value for word, value in done.changes.items() if word != "diff"}}
+    notes = done.comment.splitlines()[1:] if ctx.test else []
+    return Result(
+        outcome=Outcome.WOULD_CHANGE if changes and ctx.test else Outcome.OK,
+        comment="\n".join([_comment(what, differs, changes, test=ctx.test), *notes]),
+        changes=changes,
+        data={"path": path, **facts(where.read())},
+        warnings=warnings,
     )
-    if changes:
-        notes += parent_notes(ctx, path, where.makedirs)
-        files.settle(path)
-    if changes and not ctx.test:
-        if differs:
-            if where.makedirs:
-                make_parents(path, attributes, dir_mode=where.dir_mode)
-            if seen is not None:
-                back_up(ctx, path, seen, where.backup)
-            files.write(path, make(), attributes)
-        else:
-            files.set_attributes(path, attributes)
-    found = files.read(path) if os.path.exists(path) else None
-    words = (f"The {what} is in the correct state", f"The {what} would be changed", f"The {what} was changed")
-    if "created" in differs:
-        words = (words[0], f"The {what} would be created", f"The {what} has been created")
-    return answer(
-        ctx,
-        changes,
-        {"path": path, **facts(found)},
-        right=words[0],
-        would="\n".join([words[1], *notes]),
-        done=words[2],
-    )
+
+
+def _comment(what: str, differs: Mapping[str, object], changes: Mapping[str, object], *, test: bool) -> str:
+    if not changes:
+        return f"The {what} is in the correct state"
+    verb = "created" if "created" in differs else "recreated" if differs else "changed"
+    return f"The {what} {'would have' if test else 'has'} been {verb}"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from saltern.modules.states.file.answers import Refusal
-from saltern.modules.states.x509.library import part
+from saltern.modules.states.x509.pki.library import part
 
-# In the order in which a mapping of them becomes a name.
+# In the order in which a mapping of them becomes a name; Salt's first, in its order.
 ATTRIBUTES: dict[str, str] = {
     "DC": "DOMAIN_COMPONENT",
     "C": "COUNTRY_NAME",
@@ -17,50 +17,74 @@ ATTRIBUTES: dict[str, str] = {
     "STREET": "STREET_ADDRESS",
     "O": "ORGANIZATION_NAME",
     "OU": "ORGANIZATIONAL_UNIT_NAME",
-    "title": "TITLE",
+    "CN": "COMMON_NAME",
+    "MAIL": "EMAIL_ADDRESS",
     "SN": "SURNAME",
     "GN": "GIVEN_NAME",
     "UID": "USER_ID",
-    "serialNumber": "SERIAL_NUMBER",
-    "CN": "COMMON_NAME",
-    "emailAddress": "EMAIL_ADDRESS",
+    "SERIALNUMBER": "SERIAL_NUMBER",
+    "title": "TITLE",
 }
-ALIASES = {"Email": "emailAddress", "MAIL": "emailAddress", "SP": "ST", "street": "STREET"}
+ALIASES: dict[str, str] = {
+    "commonName": "CN",
+    "localityName": "L",
+    "stateOrProvinceName": "ST",
+    "SP": "ST",
+    "organizationName": "O",
+    "organizationUnitName": "OU",
+    "organizationalUnitName": "OU",
+    "givenName": "GN",
+    "surname": "SN",
+    "Email": "MAIL",
+    "emailAddress": "MAIL",
+    "serialNumber": "SERIALNUMBER",
+    "street": "STREET",
+    "countryName": "C",
+}
 
 
 def name_of(subject: object, kwargs: Mapping[str, object]) -> Any:
     """A name from ``subject`` (a mapping, a list, or text such as ``CN=a,O=b``) or from keywords."""
     x509 = part("x509")
-    loose = {key: value for key, value in kwargs.items() if ALIASES.get(key, key) in ATTRIBUTES}
-    if subject is None or subject == "":
-        return x509.Name(_attributes(loose))
-    if loose:
-        raise Refusal(f"give either 'subject' or {', '.join(loose)}")
+    if subject is None or subject in ("", [], {}):
+        return x509.Name(_attributes({key: value for key, value in kwargs.items() if is_part(key)}))
     if isinstance(subject, str):
-        return _from_text(subject)
+        return from_text(subject)
     if isinstance(subject, Mapping):
         return x509.Name(_attributes(subject))
-    if isinstance(subject, list):
-        return x509.Name([one for item in subject for one in _attributes(_pair(item))])
+    if isinstance(subject, list | tuple):
+        return x509.Name([rdn for item in subject for rdn in _relative(item)])
     raise Refusal("subject must be a text, a mapping or a list")
 
 
-def _from_text(text: str) -> Any:
+def is_part(word: str) -> bool:
+    return ALIASES.get(word, word) in ATTRIBUTES
+
+
+def from_text(text: str) -> Any:
     try:
-        return part("x509").Name.from_rfc4514_string(text)
+        return part("x509").Name.from_rfc4514_string(text, {"MAIL": part("oid").NameOID.EMAIL_ADDRESS})
     except ValueError:
         raise Refusal(
             f"subject {text!r} is not a name; it looks like 'CN=www.example.org,O=Example'"
         ) from None
 
 
-def _pair(item: object) -> Mapping[str, object]:
+def relative_name(text: str) -> Any:
+    """One part of a name, such as ``CN=www`` or ``CN=www+OU=web``."""
+    found = from_text(text).rdns
+    if len(found) != 1:
+        raise Refusal(f"{text!r} is a whole name, where one part of a name is needed")
+    return found[0]
+
+
+def _relative(item: object) -> list[Any]:
+    x509 = part("x509")
     if isinstance(item, Mapping):
-        return item
-    key, equals, value = str(item).partition("=")
-    if not equals:
+        return [x509.RelativeDistinguishedName([one]) for one in _attributes(item)]
+    if "=" not in str(item):
         raise Refusal(f"subject holds {item!r}, which is not such as 'CN=name'")
-    return {key.strip(): value.strip()}
+    return [relative_name(str(item))]
 
 
 def _attributes(given: Mapping[str, object]) -> list[Any]:

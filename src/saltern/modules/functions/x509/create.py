@@ -1,0 +1,262 @@
+"""``x509``: new keys, certificates, requests and revocation lists."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.params import BadArgument
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.x509.certificates import keep_copy
+from saltern.modules.states.x509.pki import certificate as pki
+from saltern.modules.states.x509.pki import encode, keys, load, request, revocation
+from saltern.modules.states.x509.pki.signing_policies import merged, policy_of, short_words
+from saltern.modules.states.x509.words import check_words
+from saltern.system import files
+
+
+def _now(ctx: Context) -> datetime:
+    return datetime.fromtimestamp(ctx.clock.now(), UTC).replace(microsecond=0)
+
+
+def _given(
+    data: bytes, path: str | None, encoding: str, *, raw: bool, mode: int | None = None
+) -> str | bytes:
+    """The result itself, or written to ``path``."""
+    if not path:
+        return data if raw else encode.text_of(data, encoding)
+    place = absolute(path)
+    files.write(place, data, files.Attributes(mode=mode) if mode is not None else files.KEPT)
+    return f"PEM written to {path}" if encoding == "pem" else f"written to {path}"
+
+
+def _holds_key(path: str) -> bool:
+    """Whether a private key would be lost; one that is locked counts, too."""
+    data = files.read(absolute(path))
+    try:
+        load.open_key(data or b"", None, path)
+    except load.WrongPassphrase:
+        return True
+    except Refusal:
+        return False
+    return True
+
+
+def _no_other_words(kwargs: Mapping[str, object], ignored: set[str]) -> None:
+    """Words that older modules took are ignored, all others are a mistake."""
+    if unknown := [word for word in kwargs if word not in ignored and not word.startswith("__")]:
+        raise BadArgument(f"no argument is called {unknown[0]!r}")
+
+
+def _words(kwargs: Mapping[str, object], more: frozenset[str]) -> dict[str, object]:
+    plain = {word: value for word, value in kwargs.items() if not word.startswith("__")}
+    check_words(plain, more | {"algorithm", "text", "version"})
+    return short_words(plain)
+
+
+@function
+def create_private_key(
+    ctx: Context,
+    /,
+    algo: str = "rsa",
+    keysize: int | None = None,
+    passphrase: str | None = None,
+    encoding: str = "pem",
+    pkcs12_encryption_compat: bool = False,
+    path: str | None = None,
+    raw: bool = False,
+    overwrite: bool = False,
+    bits: int | None = None,
+    **kwargs: object,
+) -> str | bytes:
+    """A new private key: written to ``path`` with the mode 0400, or returned as PEM text or base64.
+
+    Args:
+        algo: ``rsa``, ``ec``, ``ed25519`` or ``ed448``.
+        keysize: 2048 and more for RSA, 256, 384 or 521 for EC. ``bits`` is its older name.
+        passphrase: what encrypts it.
+        encoding: ``pem``, ``der`` or ``pkcs12``.
+        pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
+        path: the file. A private key that is there already is not lost: say ``overwrite=True`` to replace it.
+        raw: return bytes.
+
+    Example:
+        ```console
+        $ saltern call x509.create_private_key algo=ec path=/etc/pki/new.key
+        local:
+            PEM written to /etc/pki/new.key
+        ```
+    """
+    _no_other_words(kwargs, {"cipher", "verbose", "text"})
+    with told(path or "private key"):
+        if path and not overwrite and _holds_key(path):
+            raise BadArgument(f"{path} holds a private key; say overwrite=True to replace it")
+        key = keys.generate(keys.wanted_kind(algo, keysize or bits))
+        data = encode.encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
+        return _given(data, path, encoding, raw=raw, mode=0o400)
+
+
+@function
+def create_csr(
+    ctx: Context,
+    /,
+    private_key: str,
+    private_key_passphrase: str | None = None,
+    digest: str = "sha256",
+    encoding: str = "pem",
+    path: str | None = None,
+    raw: bool = False,
+    subject: object = None,
+    **kwargs: object,
+) -> str | bytes:
+    """A new certificate request: written to ``path``, or returned as PEM text or base64.
+
+    Args:
+        private_key: a path, PEM text, hexadecimal digits or base64; ``private_key_passphrase`` opens it.
+        digest: ``sha256``, ``sha384``, ``sha512`` …
+        encoding: ``pem`` or ``der``.
+        path: the file.
+        raw: return bytes.
+        subject: the name, or give its parts (``CN``, ``O`` …); further arguments are extensions, as in
+            ``x509.csr_managed``.
+
+    Example:
+        ```console
+        $ saltern call x509.create_csr /etc/pki/www.key CN=www.example.org path=/etc/pki/new.csr
+        local:
+            PEM written to /etc/pki/new.csr
+        ```
+    """
+    with told("csr"):
+        encode.check_encoding(encoding, encode.OTHER_ENCODINGS)
+        given = _words(kwargs, frozenset())
+        digest = str(given.pop("digest", digest))
+        want = request.wanted_request(
+            {**given, "subject": subject}, private_key, private_key_passphrase, digest
+        )
+        data = encode.encode_other(request.made_request(want), encoding)
+        return _given(data, path, encoding, raw=raw)
+
+
+@function
+def create_certificate(
+    ctx: Context,
+    /,
+    ca_server: str | None = None,
+    signing_policy: str | None = None,
+    encoding: str = "pem",
+    append_certs: object = None,
+    pkcs12_passphrase: str | None = None,
+    pkcs12_encryption_compat: bool = False,
+    pkcs12_friendlyname: str | None = None,
+    path: str | None = None,
+    overwrite: bool = True,
+    raw: bool = False,
+    **kwargs: object,
+) -> str | bytes:
+    """A new certificate: written to ``path``, or returned as PEM text or base64.
+
+    Args:
+        ca_server: not supported, and refused.
+        signing_policy: a policy of ``x509_signing_policies`` in the pillar or the configuration.
+        encoding: ``pem``, ``der``, ``pkcs7_pem``, ``pkcs7_der``, or ``pkcs12`` with the private key in it.
+        append_certs: certificates to put behind it.
+        pkcs12_passphrase: what encrypts PKCS#12; ``pkcs12_encryption_compat``: weakly, for old systems.
+        pkcs12_friendlyname: the name of the certificate in PKCS#12.
+        path: the file; ``overwrite=False`` leaves one that is there.
+        raw: return bytes.
+        signing_private_key, signing_cert, private_key, csr, subject, CN, days_valid and others: as in
+            ``x509.certificate_managed``.
+
+    Example:
+        ```console
+        $ saltern call x509.create_certificate signing_private_key=/etc/pki/ca.key CN=a path=/etc/pki/a.crt
+        local:
+            PEM written to /etc/pki/a.crt
+        ```
+    """
+    with told("certificate"):
+        encode.check_encoding(encoding, encode.CERTIFICATE_ENCODINGS)
+        if path and not overwrite and files.look(path) is not None:
+            return f"The file at {path} exists and overwrite was set to false"
+        given = _words(kwargs, pki.WORDS | pki.MEANINGLESS | {"pkcs12_embed_private_key"})
+        given = merged(policy_of(ctx, signing_policy, ca_server), given)
+        want, chain = pki.wanted(given), pki.chain_of(append_certs)
+        if encoding == "der" and chain:
+            raise BadArgument("DER holds one certificate; append_certs needs another encoding")
+        made = pki.made(want, _now(ctx))
+        data = encode.encode_certificate(
+            made,
+            encoding,
+            chain,
+            key=want.private_key if encoding == "pkcs12" else None,
+            passphrase=pkcs12_passphrase,
+            compatible=pkcs12_encryption_compat,
+            friendly_name=pkcs12_friendlyname,
+        )
+        keep_copy(made, given.get("copypath"), bool(given.get("prepend_cn")))
+        secret = 0o600 if encoding == "pkcs12" else None
+        return _given(data, path, encoding, raw=raw, mode=secret)
+
+
+@function
+def create_crl(
+    ctx: Context,
+    /,
+    signing_private_key: str,
+    revoked: list[Any],
+    signing_cert: str | None = None,
+    signing_private_key_passphrase: str | None = None,
+    include_expired: bool = False,
+    days_valid: int | None = None,
+    digest: str = "sha256",
+    encoding: str = "pem",
+    extensions: dict[str, object] | None = None,
+    path: str | None = None,
+    raw: bool = False,
+    **kwargs: object,
+) -> str | bytes:
+    """A new revocation list: written to ``path``, or returned as PEM text or base64.
+
+    Args:
+        signing_private_key: the key that signs; ``signing_private_key_passphrase`` opens it.
+        revoked: the entries, as in ``x509.crl_managed``.
+        signing_cert: the certificate of who signs.
+        include_expired: list certificates that have expired, too.
+        days_valid: how long the list is valid from now on; 100 if not given.
+        digest: ``sha256``, ``sha384``, ``sha512`` …
+        encoding: ``pem`` or ``der``.
+        extensions: as in ``x509.crl_managed``; a ``cRLNumber`` is a number here.
+        path: the file.
+        raw: return bytes.
+
+    Example:
+        ```console
+        $ saltern call x509.create_crl /etc/pki/ca.key '[{serial_number: 1F}]' /etc/pki/ca.crt path=/tmp/b.crl
+        local:
+            PEM written to /tmp/b.crl
+        ```
+    """
+    _no_other_words(kwargs, {"text"})
+    with told("crl"):
+        encode.check_encoding(encoding, encode.OTHER_ENCODINGS)
+        now = _now(ctx)
+        want = revocation.wanted_list(
+            signing_private_key=signing_private_key,
+            revoked=revoked,
+            now=now,
+            signing_cert=signing_cert,
+            passphrase=signing_private_key_passphrase,
+            include_expired=include_expired,
+            days_valid=days_valid,
+            digest=digest,
+            extensions=extensions,
+        )
+        data = encode.encode_other(revocation.made_list(want, now), encoding)
+        return _given(data, path, encoding, raw=raw)

@@ -1,0 +1,115 @@
+"""``x509``: put what is there into another encoding."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import told
+from saltern.modules.states.x509.pki import encode, load
+from saltern.modules.states.x509.pki.certificate import chain_of
+from saltern.modules.states.x509.pki.material import material
+
+
+@function
+def encode_certificate(
+    ctx: Context,
+    certificate: str,
+    encoding: str = "pem",
+    append_certs: object = None,
+    private_key: str | None = None,
+    private_key_passphrase: str | None = None,
+    pkcs12_passphrase: str | None = None,
+    pkcs12_encryption_compat: bool = False,
+    pkcs12_friendlyname: str | None = None,
+    raw: bool = False,
+) -> str | bytes:
+    """A certificate in another encoding, as PEM text or base64.
+
+    Args:
+        certificate: a path, PEM text, hexadecimal digits or base64.
+        encoding: ``pem``, ``der``, ``pkcs7_pem``, ``pkcs7_der``, or ``pkcs12`` with a private key.
+        append_certs: certificates to put behind it.
+        private_key: for PKCS#12, which holds it; ``private_key_passphrase`` opens it.
+        pkcs12_passphrase: what encrypts PKCS#12; ``pkcs12_encryption_compat``: weakly, for old systems.
+        pkcs12_friendlyname: the name of the certificate in PKCS#12.
+        raw: return bytes.
+
+    Example:
+        ```console
+        $ saltern call x509.encode_certificate /etc/pki/www.pem encoding=der
+        ```
+    """
+    with told("certificate"):
+        key = None
+        if private_key:
+            key = load.load_key(material(private_key, "private_key"), private_key_passphrase, "private_key")
+        data = encode.encode_certificate(
+            load.load_certificate(material(certificate, "certificate"), "certificate"),
+            encoding,
+            chain_of(append_certs),
+            key=key,
+            passphrase=pkcs12_passphrase,
+            compatible=pkcs12_encryption_compat,
+            friendly_name=pkcs12_friendlyname,
+        )
+    return data if raw else encode.text_of(data, encoding)
+
+
+@function
+def encode_private_key(
+    ctx: Context,
+    private_key: str,
+    encoding: str = "pem",
+    passphrase: str | None = None,
+    private_key_passphrase: str | None = None,
+    pkcs12_encryption_compat: bool = False,
+    raw: bool = False,
+) -> str | bytes:
+    """A private key in another encoding, as PEM text or base64. It is the same key.
+
+    Args:
+        private_key: a path, PEM text, hexadecimal digits or base64; ``private_key_passphrase`` opens it.
+        encoding: ``pem``, ``der`` or ``pkcs12``.
+        passphrase: what encrypts the result.
+        pkcs12_encryption_compat: encrypt PKCS#12 weakly, as old systems need it.
+        raw: return bytes.
+
+    Example:
+        ```console
+        $ saltern call x509.encode_private_key /etc/pki/www.key encoding=der
+        ```
+    """
+    with told("private_key"):
+        key = load.load_key(material(private_key, "private_key"), private_key_passphrase, "private_key")
+        data = encode.encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
+    return data if raw else encode.text_of(data, encoding)
+
+
+@function
+def encode_csr(ctx: Context, csr: str, encoding: str = "pem", raw: bool = False) -> str | bytes:
+    """A certificate request in another encoding, as PEM text or base64.
+
+    Example:
+        ```console
+        $ saltern call x509.encode_csr /etc/pki/old.csr encoding=der
+        ```
+    """
+    with told("csr"):
+        data = encode.encode_other(load.load_request(material(csr, "csr"), "csr"), encoding)
+    return data if raw else encode.text_of(data, encoding)
+
+
+@function
+def encode_crl(ctx: Context, crl: str, encoding: str = "pem", raw: bool = False) -> str | bytes:
+    """A revocation list in another encoding, as PEM text or base64.
+
+    Example:
+        ```console
+        $ saltern call x509.encode_crl /etc/pki/ca.crl encoding=der
+        ```
+    """
+    with told("crl"):
+        data = encode.encode_other(load.load_list(material(crl, "crl"), "crl"), encoding)
+    return data if raw else encode.text_of(data, encoding)

@@ -1,0 +1,91 @@
+"""``x509``: PEM entries of texts and files."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.params import BadArgument
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.x509.pems import entries
+from saltern.modules.states.x509.pki.material import material
+from saltern.system import files
+
+KEPT = ("DH PARAMETERS", "PRIVATE KEY", "RSA PRIVATE KEY")
+
+
+def _entry(text: str, pem_type: str | None) -> str:
+    given = material(text, "text").decode(errors="replace") if os.path.isabs(text) else text
+    found = [entry for kind, entry in entries(given) if pem_type is None or re.fullmatch(pem_type, kind)]
+    if not found:
+        raise BadArgument(f"the text holds no {pem_type}")
+    return found[0]
+
+
+@function
+def get_pem_entry(ctx: Context, text: str, pem_type: str | None = None) -> str:
+    """The first PEM entry of a text, or of the file it names, tidy; of one kind if that is given.
+
+    Example:
+        ```console
+        $ saltern call x509.get_pem_entry /etc/pki/www.pem
+        local:
+            -----BEGIN CERTIFICATE-----
+        …
+        ```
+    """
+    with told("text"):
+        return _entry(text, pem_type)
+
+
+@function
+def get_pem_entries(ctx: Context, glob_path: str) -> dict[str, str]:
+    """The first PEM entry of each of these files, by path. Other files are passed over.
+
+    Example:
+        ```console
+        $ saltern call x509.get_pem_entries '/etc/pki/*.pem'
+        ```
+    """
+    found: dict[str, str] = {}
+    with told("text"):
+        for path in sorted(glob.glob(glob_path)):
+            if os.path.isfile(path):
+                try:
+                    found[path] = _entry(os.path.abspath(path), None)
+                except (Refusal, BadArgument):
+                    continue
+    return found
+
+
+@function
+def write_pem(ctx: Context, text: str, path: str, overwrite: bool = True, pem_type: str | None = None) -> str:
+    """Write the first PEM entry of a text, tidy, to a file that only its owner may read.
+
+    Args:
+        text: the entry, or the file that holds it.
+        path: where it goes.
+        overwrite: False keeps a private key and DH parameters that the file holds beside a certificate.
+        pem_type: the kind of entry, if the text holds several.
+
+    Example:
+        ```console
+        $ saltern call x509.write_pem /etc/pki/www.pem /etc/pki/copy.pem
+        local:
+            PEM written to /etc/pki/copy.pem
+        ```
+    """
+    with told(path):
+        place, entry = absolute(path), _entry(text, pem_type)
+        old = files.read(place) if not overwrite and pem_type == "CERTIFICATE" else None
+        kept = {} if old is None else {kind: one for kind, one in entries(old.decode()) if kind in KEPT}
+        keys = [one for kind, one in kept.items() if kind != "DH PARAMETERS"]
+        others = [one for kind, one in kept.items() if kind == "DH PARAMETERS"]
+        files.write(place, "".join([*keys, entry, *others]).encode(), files.Attributes(mode=0o600))
+    return f"PEM written to {path}"

@@ -1,0 +1,147 @@
+"""``x509``: single facts of keys and certificates, and signing policies."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import told
+from saltern.modules.states.x509.pki import load
+from saltern.modules.states.x509.pki.certificate import common_name
+from saltern.modules.states.x509.pki.keys import SIZED, kind_of
+from saltern.modules.states.x509.pki.library import public_pem
+from saltern.modules.states.x509.pki.material import is_path, material
+from saltern.modules.states.x509.pki.signing_policies import policy_of
+
+
+def _loaded(certificate: str) -> Any:
+    with told("certificate"):
+        return load.load_certificate(material(certificate, "certificate"), "certificate")
+
+
+def _ends_within(ctx: Context, certificate: Any, days: int) -> bool:
+    now = datetime.fromtimestamp(ctx.clock.now(), UTC)
+    return bool(certificate.not_valid_after_utc <= now + timedelta(days=days))
+
+
+def _named(certificate: str, found: Any) -> dict[str, object]:
+    named: dict[str, object] = {"path": certificate} if is_path(certificate) else {}
+    common = common_name(found)
+    return named if common is None else {**named, "cn": common}
+
+
+@function
+def expires(ctx: Context, certificate: str, days: int = 0) -> bool:
+    """Whether a certificate is not valid any more, or will not be in so many days.
+
+    Example:
+        ```console
+        $ saltern call x509.expires /etc/pki/www.pem
+        local:
+            False
+        ```
+    """
+    return _ends_within(ctx, _loaded(certificate), days)
+
+
+@function
+def expired(ctx: Context, certificate: str) -> dict[str, object]:
+    """Whether a certificate is not valid any more, with its path and common name.
+
+    Example:
+        ```console
+        $ saltern call x509.expired /etc/pki/www.pem
+        local:
+            ----------
+            cn:
+                www.example.org
+            expired:
+                False
+            path:
+                /etc/pki/www.pem
+        ```
+    """
+    found = _loaded(certificate)
+    return {**_named(certificate, found), "expired": _ends_within(ctx, found, 0)}
+
+
+@function
+def will_expire(ctx: Context, certificate: str, days: int) -> dict[str, object]:
+    """Whether a certificate expires within so many days, with its path and common name.
+
+    Example:
+        ```console
+        $ saltern call x509.will_expire /etc/pki/www.pem days=30
+        local:
+            ----------
+            check_days:
+                30
+            cn:
+                www.example.org
+            path:
+                /etc/pki/www.pem
+            will_expire:
+                False
+        ```
+    """
+    found = _loaded(certificate)
+    named = _named(certificate, found)
+    return {"check_days": days, **named, "will_expire": _ends_within(ctx, found, days)}
+
+
+@function
+def get_private_key_size(ctx: Context, private_key: str, passphrase: str | None = None) -> int | None:
+    """The size of an RSA or EC private key, in bits. Other keys have one size only, and None is returned.
+
+    Example:
+        ```console
+        $ saltern call x509.get_private_key_size /etc/pki/www.key
+        local:
+            2048
+        ```
+    """
+    with told("private_key"):
+        data = material(private_key, "private_key")
+        found = kind_of(load.load_key(data, passphrase, "private_key"))
+    return found.keysize if found.algo in SIZED else None
+
+
+@function
+def get_public_key(ctx: Context, key: str, passphrase: str | None = None, asObj: object = None) -> str:
+    """The public key of a certificate, a request, a private or a public key, as PEM.
+
+    Example:
+        ```console
+        $ saltern call x509.get_public_key /etc/pki/www.key
+        local:
+            -----BEGIN PUBLIC KEY-----
+        …
+        ```
+    """
+    with told("key"):
+        return public_pem(load.public_key_of(material(key, "key"), passphrase, "key"))
+
+
+@function
+def get_signing_policy(
+    ctx: Context, signing_policy: str | None, ca_server: str | None = None
+) -> dict[str, object]:
+    """What a policy of ``x509_signing_policies`` fixes; empty if there is none of that name.
+
+    Args:
+        signing_policy: its name in the pillar or the configuration.
+        ca_server: not supported, and refused.
+
+    Example:
+        ```console
+        $ saltern call x509.get_signing_policy www
+        ```
+    """
+    with told("signing_policy"):
+        if not ca_server:
+            return policy_of(ctx, signing_policy, missing_is_empty=True)
+        return policy_of(ctx, signing_policy, ca_server)

@@ -1,0 +1,79 @@
+"""``x509``: what certificates, requests and revocation lists say."""
+
+# ruff: noqa: ARG001 - signatures are Salt's
+
+from __future__ import annotations
+
+import glob
+import os
+
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.file.told import told
+from saltern.modules.states.file.answers import Refusal
+from saltern.modules.states.x509.pki import describe, load
+from saltern.modules.states.x509.pki.material import material
+
+
+@function
+def read_certificate(ctx: Context, certificate: str) -> dict[str, object]:
+    """What a certificate says: names, serial number, times, fingerprints, key, extensions.
+
+    Args:
+        certificate: a path, PEM text, hexadecimal digits or base64.
+
+    Example:
+        ```console
+        $ saltern call x509.read_certificate /etc/pki/www.pem
+        ```
+    """
+    with told("certificate"):
+        found = load.load_certificate(material(certificate, "certificate"), "certificate")
+        return describe.certificate(found)
+
+
+@function
+def read_certificates(ctx: Context, glob_path: str) -> dict[str, object]:
+    """What the certificates in these files say, by path. Other files are passed over.
+
+    Example:
+        ```console
+        $ saltern call x509.read_certificates '/etc/pki/*.pem'
+        ```
+    """
+    found: dict[str, object] = {}
+    with told("certificate"):
+        for path in sorted(glob.glob(glob_path)):
+            if os.path.isfile(path):
+                try:
+                    one = load.load_certificate(material(os.path.abspath(path), "certificate"), path)
+                except Refusal:
+                    continue
+                found[path] = describe.certificate(one)
+    return found
+
+
+@function
+def read_csr(ctx: Context, csr: str) -> dict[str, object]:
+    """What a certificate request says: its name, key and extensions.
+
+    Example:
+        ```console
+        $ saltern call x509.read_csr /etc/pki/old.csr
+        ```
+    """
+    with told("csr"):
+        return describe.request(load.load_request(material(csr, "csr"), "csr"))
+
+
+@function
+def read_crl(ctx: Context, crl: str) -> dict[str, object]:
+    """What a revocation list says: who issued it, when, and what it revokes.
+
+    Example:
+        ```console
+        $ saltern call x509.read_crl /etc/pki/ca.crl
+        ```
+    """
+    with told("crl"):
+        return describe.revocation_list(load.load_list(material(crl, "crl"), "crl"))

@@ -1,0 +1,63 @@
+"""What the user gives for a key or a certificate: a path, PEM text, hexadecimal digits, base64 or bytes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+
+from saltern.modules.states.file.answers import Later, Refusal
+from saltern.system import files
+
+PEM = b"-----BEGIN"
+DER = 0x30  # the first byte of every key, certificate, request, list and container in DER
+
+
+def material(given: object, what: str) -> bytes:
+    """The bytes that are meant. A file that is missing may still be made by an earlier state."""
+    if isinstance(given, bytes):
+        return given
+    text = str(given)
+    if PEM.decode() in text:
+        return text.encode()
+    if text.startswith("b64:"):
+        return _base64(text[4:], what)
+    if os.path.isabs(text):
+        return _file(text, what)
+    found = _encoded(text)
+    if found is None:
+        raise Refusal(
+            f"{what} must be the absolute path of a file, or PEM text, hexadecimal digits or base64"
+        )
+    return found
+
+
+def is_path(given: object) -> bool:
+    """Whether a file is named, not text given."""
+    return isinstance(given, str) and os.path.isabs(given) and PEM.decode() not in given
+
+
+def _file(path: str, what: str) -> bytes:
+    data = files.read(path)
+    if data is None:
+        raise Later(f"{what} {path} does not exist")
+    return data
+
+
+def _base64(text: str, what: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=False)
+    except (binascii.Error, ValueError):
+        raise Refusal(f"{what} is not base64") from None
+
+
+def _encoded(text: str) -> bytes | None:
+    """Hexadecimal digits or base64 that hold DER."""
+    for read in (bytes.fromhex, base64.b64decode):
+        try:
+            found = read("".join(text.split()))
+        except (binascii.Error, ValueError):
+            continue
+        if found[:1] == bytes([DER]):
+            return found
+    return None

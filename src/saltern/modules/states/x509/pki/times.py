@@ -1,0 +1,41 @@
+"""Moments and serial numbers, as certificates have them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from saltern.modules.states.file.answers import Refusal
+
+FORM = "%Y-%m-%d %H:%M:%S"
+
+
+def moment(name: str, given: object) -> datetime | None:
+    """UTC; YAML may already have read it as a date."""
+    if given is None or given == "":
+        return None
+    if isinstance(given, datetime):
+        return given.replace(tzinfo=UTC)
+    try:
+        return datetime.strptime(str(given), FORM).replace(tzinfo=UTC)
+    except ValueError:
+        raise Refusal(f"{name} must look like '2026-01-31 12:00:00', got {given!r}") from None
+
+
+def serial(given: object) -> int | None:
+    """A number as it is, or hexadecimal digits, perhaps with colons."""
+    if given is None:
+        return None
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    try:
+        return int(str(given).replace(":", ""), 16)
+    except ValueError:
+        raise Refusal(f"serial_number {given!r} is neither a number nor hexadecimal digits") from None
+
+
+def pretty_hex(data: bytes) -> str:
+    return ":".join(f"{byte:02X}" for byte in data)
+
+
+def pretty_number(value: int) -> str:
+    return pretty_hex(value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big"))
