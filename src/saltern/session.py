@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
-
 from saltern.compat.places import present
+from saltern.config.minion import options
 from saltern.config.settings import Settings, cache_directory
 from saltern.facts.grains import Grains, collect
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
@@ -33,16 +32,6 @@ if TYPE_CHECKING:
     from saltern.render.jinja.renderer import JinjaRenderer
     from saltern.runtime.ports import Recorder
     from saltern.targeting.match import Subject
-
-
-# What formulas ask `opts` for to tell a minion of its own from one with a master.
-MASTERLESS: dict[str, object] = {
-    "__cli": "salt-call",
-    "__role": "minion",
-    "file_client": "local",
-    "local": True,
-    "master": "",
-}
 
 
 class _SaltStyle:
@@ -96,9 +85,12 @@ class Session:
         self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size, texts=texts)
         self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains)
         self._override = dict(pillar or {})
-        self.opts: dict[str, object] = {**asdict(settings), **MASTERLESS, "user": _user(), **settings.extra}
-        del self.opts["extra"]
         self.pillar: dict[str, object] = {}
+        self.opts: dict[str, object] = {
+            **options(settings, _user()),
+            "grains": self.grains,
+            "pillar": self.pillar,
+        }
         self.warnings: list[Diagnostic] = []  # about grains and pillar
         self._about_grains: list[Diagnostic] = []
         self.renderers = self._renderers(self.tree, self.pillar)
@@ -209,7 +201,7 @@ class Session:
             from saltern.facts.pillar import PillarCompiler
 
             tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size, texts=self._texts)
-            renderers = self._renderers(tree, self._override, delays=False)
+            renderers = self._renderers(tree, self._override, for_pillar=True)
             envs = self._pillar_environments(tree)
             compiler = PillarCompiler(
                 tree,
@@ -246,7 +238,7 @@ class Session:
             return [settings.saltenv]
         return ["base"] if settings.pillar_source_merging_strategy == "none" else tree.environments()
 
-    def _renderers(self, tree: Tree, pillar: dict[str, object], *, delays: bool = True) -> Renderers:
+    def _renderers(self, tree: Tree, pillar: dict[str, object], *, for_pillar: bool = False) -> Renderers:
         settings = self.settings
         shared: dict[str, object] = {
             "salt": self.salt,
@@ -262,10 +254,10 @@ class Session:
             for name in ("jinja_trim_blocks", "jinja_lstrip_blocks")
             if name in settings.extra
         }
-        options = {"sls": {**older, **settings.jinja_sls_env}, "file": {**older, **settings.jinja_env}}
+        given = {"sls": {**older, **settings.jinja_sls_env}, "file": {**older, **settings.jinja_env}}
         door = JinjaDoor(
-            lambda: self._jinja(tree, shared, options),
-            {purpose: "line_statement_prefix" not in given for purpose, given in options.items()},
+            lambda: self._jinja(tree, shared, given),
+            {purpose: "line_statement_prefix" not in own for purpose, own in given.items()},
         )
         _check_pipe(settings)
         return Renderers(
@@ -277,7 +269,8 @@ class Session:
             limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
             others=self._other_renderer,
             seconds=settings.render_time_limit,
-            delays=delays,
+            delays=not for_pillar,
+            keeps_order=for_pillar,
         )
 
     def _jinja(

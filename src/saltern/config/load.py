@@ -35,8 +35,24 @@ def load(
     values |= _from_overrides(overrides)
     if found and "id" not in values and (own := _minion_id(found)):
         values["id"] = own
+    _name_of_grains(values, environ, overrides)
     settings = Settings(**values, extra=extra)  # type: ignore[arg-type]
     return settings, warnings
+
+
+def _name_of_grains(
+    values: dict[str, object], environ: Mapping[str, str], overrides: Mapping[str, object]
+) -> None:
+    """``id`` in a grains file names the machine: over the configuration if the file is given by hand."""
+    by_hand = overrides.get("grains_file") is not None
+    chosen = overrides.get("id") is not None or "SALTERN_ID" in environ
+    file = values.get("grains_file")
+    if chosen or ("id" in values and not by_hand) or not file or not os.path.isfile(str(file)):
+        return
+    from saltern.config.files import mapping
+
+    if isinstance(name := mapping(str(file)).get("id"), str) and name:
+        values["id"] = name
 
 
 def _from_file(read: Read) -> tuple[dict[str, object], dict[str, object], list[Diagnostic]]:

@@ -13,6 +13,7 @@ from saltern.compiler.parse import absolute_name
 from saltern.facts.tops import TopReader
 from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, PillarError, did_you_mean
 from saltern.language.merge import merge
+from saltern.language.ordered import like
 from saltern.language.source import Mark, SlsRef
 from saltern.render.document import Document
 from saltern.render.pipeline import Renderers
@@ -67,7 +68,7 @@ class PillarCompiler:
 
     def _over(self, base: dict[str, object], more: Mapping[str, object]) -> dict[str, object]:
         if not base or not more:
-            return dict(more or base)
+            return like(more or base, dict(more or base))
         merged = merge(base, more, strategy=self._strategy, merge_lists=self._merge_lists)
         assert isinstance(merged, dict)
         return merged
@@ -90,7 +91,7 @@ class PillarCompiler:
                 "sls-not-mapping", "this pillar file does not render to a mapping", where=document.mark()
             )
             return {}
-        data = dict(document.data)
+        data = like(document.data, dict(document.data))
         included = data.pop("include", None) or []
         result: dict[str, object] = {}
         if not isinstance(included, list):

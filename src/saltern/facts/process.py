@@ -51,7 +51,7 @@ def python(_: Settings) -> dict[str, object]:
 
 
 def identity(settings: Settings) -> dict[str, object]:
-    return {"id": settings.id, "master": str(settings.extra.get("master") or "")}
+    return {"id": settings.id, "master": str(settings.extra.get("master") or "salt")}
 
 
 def server_id(settings: Settings) -> dict[str, object]:

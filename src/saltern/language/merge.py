@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from saltern.language.ordered import like
+
 
 class CannotMerge(TypeError):
     """The values, or the strategy, are none that can be merged; the text is for the user."""
@@ -36,7 +38,7 @@ def deep(
     base: Mapping[object, object], over: Mapping[object, object], merge_lists: bool
 ) -> dict[object, object]:
     """Mappings are merged at every depth; of anything else, ``over`` wins."""
-    merged = dict(base)
+    merged = like(base, dict(base))
     for key, value in over.items():
         below = merged.get(key)
         if isinstance(below, Mapping) and isinstance(value, Mapping):
@@ -59,13 +61,13 @@ def _recurse(base: object, over: object, merge_lists: bool) -> object:
 
 def _overwrite(base: object, over: object, _: bool) -> object:
     below, above = _mappings(base, over)
-    return {**below, **above}
+    return like(base, {**below, **above})
 
 
 def _list(base: object, over: object, _: bool) -> object:
     below, above = _mappings(base, over)
     both = {key: [value, above[key]] for key, value in below.items() if key in above}
-    return {**below, **above, **both}
+    return like(base, {**below, **above, **both})
 
 
 def _aggregate(base: object, over: object, _: bool) -> object:
@@ -73,7 +75,7 @@ def _aggregate(base: object, over: object, _: bool) -> object:
     if isinstance(base, list) and isinstance(over, list):
         return joined(base, over)
     if isinstance(base, Mapping) and isinstance(over, Mapping):
-        return {**base, **over}
+        return like(base, {**base, **over})
     return over
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
+from saltern.language.ordered import ordered
 from saltern.language.source import Mark, SlsRef
 from saltern.render.document import Document, Harvest, Rendered, find_word
 from saltern.render.document import place as place_in
@@ -40,6 +41,7 @@ class Job(Struct, frozen=True, kw_only=True):
     seconds: float = 30.0  # of CPU time, for renderers that run code
     harvest: Harvest | None = None
     part: str = ""  # which delayed block of the file
+    keeps_order: bool = False  # of keys, whoever writes the data
 
 
 class Stage(Struct, frozen=True):
@@ -107,7 +109,9 @@ class Renderers:
         seconds: float = 30.0,
         others: Others = lambda _: None,
         delays: bool = True,
+        keeps_order: bool = False,
     ) -> None:
+        self._keeps_order = keeps_order  # of keys, whoever writes the data
         self._delays = delays  # whether files may have delayed blocks
         self._others = others  # renderers by name that are not ours
         self._jinja = jinja
@@ -254,7 +258,14 @@ class Renderers:
         values: Mapping[str, object] | None = None,
     ) -> object:
         names = sls_names(sls, path) if sls else {}
-        job = Job(env=env, sls=sls, name=path, file=path or "<text>", values={**names, **(values or {})})
+        job = Job(
+            env=env,
+            sls=sls,
+            name=path,
+            file=path or "<text>",
+            values={**names, **(values or {})},
+            keeps_order=True,
+        )
         return self._document(text, job, default=parse_pipe(pipe) if pipe else None).data
 
     # -- the pipe ------------------------------------------------------------------------------
@@ -380,9 +391,10 @@ class Renderers:
     def _data(self, stage: Stage, made: Rendered, source: str, job: Job) -> object:
         if stage.name == "yaml":
             try:
-                return read(made.text, self._limits)
+                data = read(made.text, self._limits)
             except YamlProblem as problem:
                 raise CompileError(_yaml_diagnostic(problem, made, source, job)) from None
+            return ordered(data) if job.keeps_order or self._keeps_order else data
         shared = {**self._shared, "saltenv": job.env, **job.values}
         if not made.text.strip() and stage.name != "py":
             return None

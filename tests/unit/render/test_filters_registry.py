@@ -15,6 +15,7 @@ from saltern.render.filters import FILTERS, IMPURE, TESTS, LazyFilters, LazyTest
 
 # What the description of the language lists.
 PROMISED = """
+    pprint
     yaml json python xml load_yaml load_json load_text dict_to_sls_yaml_params combinations
     combinations_with_replacement compress permutations product zip zip_longest
     traverse json_query flatten compare_dicts compare_lists json_decode_dict json_decode_list

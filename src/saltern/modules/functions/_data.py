@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from saltern.language.merge import CannotMerge, deep, merge
+from saltern.language.ordered import like
 from saltern.modules.params import BadArgument
 
 
 def fresh(value: object) -> object:
     """A copy down to the last container: a template may change what it was given."""
     if isinstance(value, Mapping):
-        return {key: fresh(inner) for key, inner in value.items()}
+        return like(value, {key: fresh(inner) for key, inner in value.items()})
     if isinstance(value, list):
         return [fresh(inner) for inner in value]
     return value

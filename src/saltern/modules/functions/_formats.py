@@ -24,11 +24,15 @@ def _write_json(data: object, options: Mapping[str, object]) -> str:
 
 
 def _write_yaml(data: object, options: Mapping[str, object]) -> str:
-    """Without ``default_flow_style`` the innermost collections stand on one line, as in Salt."""
-    from saltern.render.filters.serialize import to_yaml
+    """Sorted, with the innermost collections on one line, unless the options say otherwise; as in Salt."""
+    from saltern.language.ordered import unordered
+    from saltern.render.filters.serialize import dump
 
-    flow = options.get("default_flow_style")
-    return str(to_yaml(data, None if flow is None else bool(flow)))
+    chosen = {"default_flow_style": None, "allow_unicode": True, "sort_keys": True, **options}
+    try:
+        return dump(unordered(data), **chosen)
+    except TypeError as problem:
+        raise BadArgument(f"slsutil.serialize cannot write this as YAML: {problem}") from None
 
 
 def _write_ini(data: object, _: Mapping[str, object]) -> str:

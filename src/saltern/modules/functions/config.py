@@ -6,11 +6,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from saltern.language.ordered import like
 from saltern.modules.api import function
 from saltern.modules.context import Context
 from saltern.modules.functions._data import fresh
 
 MISSING = object()
+
+# What is asked for where nothing is configured: values that Salt's own modules are used to.
+DEFAULTS: dict[str, object] = {
+    "aliases.file": "/etc/aliases",
+    "ca.cert_base_path": "/etc/pki",
+    "docker.exec_driver": "docker-exec",
+    "docker.compare_container_networks": {
+        "static": ["Aliases", "Links", "IPAMConfig"],
+        "automatic": ["IPAddress", "Gateway", "GlobalIPv6Address", "IPv6Gateway"],
+    },
+    "hosts.file": "/etc/hosts",
+    "ldap.anonymous": True,
+    "ldap.attrs": None,
+    "ldap.binddn": "",
+    "ldap.bindpw": "",
+    "ldap.no_verify": False,
+    "ldap.port": "389",
+    "ldap.scope": 2,
+    "ldap.server": "localhost",
+    "ldap.tls": False,
+    "ldap.uri": "",
+    "mongo.db": "salt",
+    "mongo.password": "",
+    "mongo.port": 27017,
+    "mongo.user": "",
+    "redis.db": "0",
+    "redis.host": "salt",
+    "redis.port": 6379,
+    "solr.host": "localhost",
+    "solr.port": "8983",
+    "test.foo": "unconfigured",
+    "virt": {"tunnel": False, "images": "/srv/salt-images"},
+}
 
 
 @function
@@ -25,10 +59,11 @@ def get(
     omit_master: bool = False,
     omit_grains: bool = False,
 ) -> object:
-    """The first of: configuration, grains, pillar, ``master`` in pillar; or the default.
+    """The first of: configuration, grains, pillar, ``master`` in pillar, Salt's defaults; or the default.
 
     Args:
-        merge: ``recurse`` or ``overwrite``: mappings from all of them in one, the first on top.
+        merge: ``recurse`` or ``overwrite``: all of them merged into one, the first on top; then ``omit_…`` do
+            not count. ``overwrite`` takes a key at the top from the first that has it.
 
     Example:
         ```console
@@ -39,13 +74,14 @@ def get(
     """
     from saltern.targeting.traverse import traverse
 
-    places = _places(ctx, (omit_opts, omit_grains, omit_pillar, omit_master))
-    found = [value for place in places if (value := traverse(place, key, MISSING, delimiter)) is not MISSING]
-    if not found:
-        return default
-    if merge and all(isinstance(value, Mapping) for value in found):
-        return _together(found, "overwrite" if merge == "overwrite" else "recurse")
-    return fresh(found[0])
+    if merge is not None:
+        places = [_merged(ctx, key.partition(delimiter)[0] if delimiter else key, str(merge))]
+    else:
+        places = [*_places(ctx, (omit_opts, omit_grains, omit_pillar, omit_master)), DEFAULTS]
+    for place in places:
+        if (value := traverse(place, key, MISSING, delimiter)) is not MISSING:
+            return fresh(value)
+    return default
 
 
 def _places(ctx: Context, omitted: tuple[bool, ...]) -> list[Mapping[str, object]]:
@@ -54,13 +90,16 @@ def _places(ctx: Context, omitted: tuple[bool, ...]) -> list[Mapping[str, object
     return [place for place, omit in zip(places, omitted, strict=True) if not omit]
 
 
-def _together(found: list[object], strategy: str) -> object:
+def _merged(ctx: Context, key: str, strategy: str) -> Mapping[str, object]:
+    """One key at the top, of all places merged into one."""
     from saltern.language.merge import merge
 
+    how = strategy if strategy == "overwrite" else "recurse"
     result: object = {}
-    for value in reversed(found):
-        result = merge(result, value, strategy=strategy)
-    return fresh(result)
+    for place in reversed([*_places(ctx, (False,) * 4), DEFAULTS]):
+        if key in place:
+            result = merge(result, {key: place[key]}, strategy=how)
+    return result if isinstance(result, Mapping) else {}
 
 
 @function
@@ -85,9 +124,9 @@ def option(
         ```
     """
     omitted = tuple(omit or omit_all for omit in (omit_opts, omit_grains, omit_pillar, omit_master))
-    places = _places(ctx, omitted)
+    places = [*_places(ctx, omitted), DEFAULTS]
     if wildcard:
-        return _matching(places, value)
+        return _matching(places, value) or ({} if default is None else default)
     for place in places:
         if value in place:
             return fresh(place[value])
@@ -104,8 +143,16 @@ def _matching(places: list[Mapping[str, object]], pattern: str) -> dict[str, obj
 
 
 @function
-def merge(ctx: Context, value: str, default: object = "", omit_opts: bool = False) -> object:
-    """The value of a key; mappings and lists from all places in one, texts from the first.
+def merge(
+    ctx: Context,
+    value: str,
+    default: object = "",
+    omit_opts: bool = False,
+    omit_master: bool = False,
+    omit_pillar: bool = False,
+) -> object:
+    """The value of a key of configuration, ``master`` in pillar and pillar: mappings and lists in one, texts
+    from the first. Grains are not asked.
 
     Example:
         ```console
@@ -119,14 +166,17 @@ def merge(ctx: Context, value: str, default: object = "", omit_opts: bool = Fals
                 8080
         ```
     """
-    found = [place[value] for place in _places(ctx, (omit_opts, False, False, False)) if value in place]
-    if not found:
-        return default
-    if all(isinstance(one, Mapping) for one in found):
-        return _together(found, "overwrite")
-    if all(isinstance(one, list) for one in found):
-        return fresh([item for one in found if isinstance(one, list) for item in one])
-    return fresh(found[0])
+    opts, _grains, pillar, master = _places(ctx, (False,) * 4)
+    places = ((opts, omit_opts), (master, omit_master), (pillar, omit_pillar), (DEFAULTS, False))
+    found = [place[value] for place, omit in places if not omit and value in place]
+    found = [one for one in found if one is not None]
+    result = found[0] if found else default
+    for one in found[1:]:
+        if isinstance(result, Mapping) and isinstance(one, Mapping):
+            result = like(one, {**one, **result})
+        elif isinstance(result, list | tuple) and isinstance(one, list | tuple):
+            result = [*result, *one]
+    return fresh(result)
 
 
 @function

@@ -62,6 +62,7 @@ _RENAMED = {
     "yaml": "serialize:to_yaml",
     "json": "serialize:to_json",
     "python": "serialize:to_python",
+    "pprint": "serialize:to_python",
 }
 
 FILTERS: dict[str, str] = {

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from saltern.language.ordered import Ordered
+
 if TYPE_CHECKING:
     import yaml
 
 ENDLESS = 10**9  # a line width nothing reaches
-SORT_KEYS = True  # of `yaml`: as Salt does, so that a file written with it stays the same
+SORT_KEYS = True  # of `yaml`, but for what is `Ordered`: as Salt does, so that a file stays the same
 
 
 class _FoundUndefined(Exception):
@@ -102,6 +104,7 @@ def _dumper() -> type[yaml.SafeDumper]:
         """PyYAML's safe one, for subclasses of the plain types and for foreign mappings, too."""
 
     Dumper.add_multi_representer(str, lambda dumper, value: dumper.represent_str(str(value)))
+    Dumper.add_representer(Ordered, lambda dumper, value: dumper.represent_dict(list(value.items())))
     for kind in (int, float, list, tuple, dict):
         Dumper.add_multi_representer(kind, yaml.SafeDumper.yaml_representers[kind])
     Dumper.add_representer(set, lambda dumper, value: dumper.represent_data(_plain(value)))
@@ -109,10 +112,11 @@ def _dumper() -> type[yaml.SafeDumper]:
     return Dumper
 
 
-def _dump(value: Any, **options: Any) -> str:
+def dump(value: Any, **options: Any) -> str:
+    """``options`` are those of PyYAML."""
     import yaml
 
-    text: str = yaml.dump(value, Dumper=_dumper(), sort_keys=SORT_KEYS, **options)
+    text: str = yaml.dump(value, Dumper=_dumper(), **{"sort_keys": SORT_KEYS, **options})
     return text.removesuffix("\n").removesuffix("\n...")
 
 
@@ -121,7 +125,7 @@ def to_yaml(value: Any, flow_style: bool | None = True) -> Any:
 
     With None only the innermost collections are on one line.
     """
-    return _or_undefined(lambda: _dump(value, default_flow_style=flow_style, allow_unicode=True))
+    return _or_undefined(lambda: dump(value, default_flow_style=flow_style, allow_unicode=True))
 
 
 def dict_to_sls_yaml_params(value: Mapping[Any, Any], flow_style: bool = False) -> Any:
@@ -132,11 +136,11 @@ def dict_to_sls_yaml_params(value: Mapping[Any, Any], flow_style: bool = False) 
 
 
 def yaml_dquote(text: Any) -> str:
-    return _dump(str(text), default_style='"', width=ENDLESS)
+    return dump(str(text), default_style='"', width=ENDLESS)
 
 
 def yaml_squote(text: Any) -> str:
-    return _dump(str(text), default_style="'", width=ENDLESS, allow_unicode=True)
+    return dump(str(text), default_style="'", width=ENDLESS, allow_unicode=True)
 
 
 def yaml_encode(data: Any) -> str:
@@ -144,19 +148,37 @@ def yaml_encode(data: Any) -> str:
     if isinstance(data, str):
         return yaml_dquote(data)
     if data is None or isinstance(data, bool | int | float):
-        return _dump(data)
+        return dump(data)
     raise TypeError(
         f"needs a single value, not {type(data).__name__}; for lists and mappings there is 'yaml'"
     )
 
 
 def to_python(value: Any) -> Any:
-    """The filter ``python``: as Python would write it, long ones over several lines."""
+    """The filters ``python`` and ``pprint``: as Python would write it, long ones over several lines."""
     import pprint
 
     from jinja2 import Undefined
 
-    return value if isinstance(value, Undefined) else pprint.pformat(value)
+    return value if isinstance(value, Undefined) else pprint.pformat(_sorted(value), sort_dicts=False)
+
+
+def _sorted(value: Any) -> Any:
+    """Plain mappings with their keys sorted, and ``Ordered`` ones as plain mappings in their own order."""
+    if isinstance(value, Ordered):
+        return {key: _sorted(inner) for key, inner in value.items()}
+    if type(value) is dict:
+        return {key: _sorted(value[key]) for key in _by_order(value)}
+    if type(value) in (list, tuple):
+        return type(value)(map(_sorted, value))
+    return value
+
+
+def _by_order(keys: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(keys)
+    except TypeError:
+        return sorted(keys, key=lambda key: (type(key).__name__, str(key)))
 
 
 class WrongText(ValueError):
@@ -230,7 +252,7 @@ def _member(value: Any) -> str:
     A lone backslash stays as it is in Salt, doubled within single quotes.
     """
     if isinstance(value, str) and not _reads_back(value):
-        return _dump(str(value), default_style='"', width=ENDLESS, allow_unicode=True)
+        return dump(str(value), default_style='"', width=ENDLESS, allow_unicode=True)
     if type(value) not in _PLAIN_TYPES:
         _complain_if_undefined(value)
     return salt_repr(str(value) if isinstance(value, str) else value)

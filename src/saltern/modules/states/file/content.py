@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from saltern.language.ordered import ordered
 from saltern.modules.context import Context
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.accumulated import collected_for
@@ -31,8 +32,8 @@ def template_of(
 ) -> Template:
     return Template(
         engine=engine or "",
-        context=_mapping("context", context),
-        defaults=_mapping("defaults", defaults),
+        context=ordered(_mapping("context", context)),
+        defaults=ordered(_mapping("defaults", defaults)),
         encoding=encoding or "",
         errors=errors,
     )

@@ -1,0 +1,50 @@
+"""Mappings that remember where they come from: the YAML of a renderer, whose keys keep their order when written.
+
+Salt's filter ``yaml`` sorts the keys of every mapping but of those: pillar, the arguments of states, and what
+``slsutil.renderer`` gives. A literal of a template, the configuration and ``import_yaml`` are sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class Ordered(dict[Any, Any]):
+    """A plain mapping in all but one respect: whoever writes it as text keeps the order of its keys."""
+
+    __slots__ = ()
+
+    def copy(self) -> Ordered:
+        return Ordered(self)
+
+    __copy__ = copy
+
+    def __or__(self, other: Any) -> Any:
+        return Ordered({**self, **other}) if isinstance(other, Mapping) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return Ordered({**other, **self}) if isinstance(other, Mapping) else NotImplemented
+
+
+def ordered(value: Any) -> Any:
+    """A copy in which every mapping is ``Ordered``, down to the last one."""
+    if isinstance(value, Mapping):
+        return Ordered((key, ordered(inner)) for key, inner in value.items())
+    if isinstance(value, list):
+        return [ordered(inner) for inner in value]
+    return value
+
+
+def unordered(value: Any) -> Any:
+    """A copy of plain mappings only."""
+    if isinstance(value, Mapping):
+        return {key: unordered(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [unordered(inner) for inner in value]
+    return value
+
+
+def like(pattern: object, pairs: dict[Any, Any]) -> dict[Any, Any]:
+    """``pairs`` as a mapping of the kind of ``pattern``."""
+    return Ordered(pairs) if isinstance(pattern, Ordered) else pairs
