@@ -1,8 +1,8 @@
 """``opts`` of templates and modules: our settings, and every option that a minion of Salt has by default.
 
-Formulas ask for them (``opts['config_dir']``, ``config.get('pki_dir')``), and must not fail where the option means
-nothing here. Options that only saltern has are left out until they are set: a pillar key of that name is found by
-``config.get`` all the same.
+Formulas ask for them (``opts['config_dir']``, ``config.get('pki_dir')``), and must not fail where the
+option means nothing here. Options that only saltern has are left out until they are set: a pillar key of
+that name is found by ``config.get`` all the same.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ FALSE = """
 always_verify_signature auth_safemode beacons_before_connect cache_jobs cluster_mode cython_enable
 disable_aes_with_tls discovery doc enable_fqdns_grains enable_zip_modules file_recv fileserver_ignoresymlinks
 fips_mode force_color git_pillar_disable_saltenv_mapping git_pillar_insecure_auth
-gitfs_disable_saltenv_mapping gitfs_insecure_auth gpg_cache grains_cache grains_deep_merge grains_run hard_crash
-master_failback master_shuffle master_tops_first mine_return_job minion_id_lowercase minion_id_remove_domain
+gitfs_disable_saltenv_mapping gitfs_insecure_auth gpg_cache grains_cache grains_deep_merge grains_run
+hard_crash master_failback master_shuffle master_tops_first mine_return_job minion_id_lowercase minion_id_remove_domain
 minion_sign_messages multifunc_ordered no_color no_return_event open_mode permissive_pki_access pillar_cache
 pillar_includes_override_sls pillar_opts pillar_raise_on_missing pillarenv_from_saltenv print_metadata
 profiling_enabled random_master refresh_grains_cache rejected_retry restart_on_error retcode_passthrough
@@ -110,7 +110,9 @@ CONFIG = "/etc/salt/minion"
 
 def options(settings: Settings, user: str) -> dict[str, object]:
     """A dictionary of its own for each call: templates may change what is in it."""
-    given = {name: value for name, value in asdict(settings).items() if name in OPTIONS and _shown(name, value)}
+    given = {
+        name: value for name, value in asdict(settings).items() if name in OPTIONS and _shown(name, value)
+    }
     cache = cache_directory(settings)
     config = os.path.abspath(settings.files[0]) if settings.files else CONFIG
     root = str(settings.extra.get("root_dir") or "/")

@@ -1,4 +1,4 @@
-"""Mappings that remember where they come from: the YAML of a renderer, whose keys keep their order when written.
+"""Mappings that a YAML renderer made: their keys keep their order when a template writes them.
 
 Salt's filter ``yaml`` sorts the keys of every mapping but of those: pillar, the arguments of states, and what
 ``slsutil.renderer`` gives. A literal of a template, the configuration and ``import_yaml`` are sorted.

@@ -62,7 +62,7 @@ def test_paths_are_those_of_the_configuration_that_was_read(tmp_path: Path) -> N
 
 
 def test_options_that_only_we_have_do_not_hide_pillar_until_they_are_set() -> None:
-    assert OWN <= OPTIONS.keys()
+    assert OPTIONS.keys() >= OWN
     assert not options(Settings(), "root").keys() & OWN
     assert options(Settings(keep_runs=3), "root")["keep_runs"] == 3
     text = "{{ salt['config.get']('check') }} {{ salt['config.get']('files') }}"
