@@ -27,13 +27,14 @@ OWN = frozenset(
 
 FALSE = """
 always_verify_signature auth_safemode beacons_before_connect cache_jobs cluster_mode cython_enable
-disable_aes_with_tls discovery doc enable_fqdns_grains enable_zip_modules file_recv fileserver_ignoresymlinks
-fips_mode force_color git_pillar_disable_saltenv_mapping git_pillar_insecure_auth
-gitfs_disable_saltenv_mapping gitfs_insecure_auth gpg_cache grains_cache grains_deep_merge grains_run
-hard_crash master_failback master_shuffle master_tops_first mine_return_job minion_id_lowercase
-minion_id_remove_domain minion_sign_messages multifunc_ordered no_color no_return_event open_mode permissive_pki_access
-pillar_cache pillar_includes_override_sls pillar_opts pillar_raise_on_missing pillarenv_from_saltenv print_metadata
-profiling_enabled random_master refresh_grains_cache rejected_retry restart_on_error retcode_passthrough
+disable_aes_with_tls discovery doc enable_fqdns_grains enable_zip_modules file_recv
+fileserver_ignoresymlinks fips_mode force_color git_pillar_disable_saltenv_mapping
+git_pillar_insecure_auth gitfs_disable_saltenv_mapping gitfs_insecure_auth gpg_cache grains_cache
+grains_deep_merge grains_run hard_crash master_failback master_shuffle master_tops_first mine_return_job
+minion_id_lowercase minion_id_remove_domain minion_sign_messages multifunc_ordered no_color
+no_return_event open_mode permissive_pki_access pillar_cache pillar_includes_override_sls pillar_opts
+pillar_raise_on_missing pillarenv_from_saltenv print_metadata profiling_enabled random_master
+refresh_grains_cache rejected_retry restart_on_error retcode_passthrough
 saltpip_disable_pip_version_check saltpip_no_deps saltpip_no_index saltpip_use_pythonpath
 scheduler_before_connect sign_pub_messages skip_grains snapper_states state_queue unique_jid update_url
 use_master_when_local use_os_truststore verify_master_pubkey_sign winrepo_insecure_auth zmq_filtering
@@ -46,25 +47,27 @@ minion_id_caching multiprocessing pillar_mask_output pub_ret recon_randomize res
 saltpip_allow_find_links ssh_merge_pillar tcp_keepalive verify_env winrepo_ssl_verify zmq_monitor
 """
 NONE = """
-ipv6 log_level_logfile password pillar.cache_driver reactor_niceness retry_dns_count ssl thoriumenv username
+ipv6 log_level_logfile password pillar.cache_driver reactor_niceness retry_dns_count ssl thoriumenv
+username
 """
 TEXT = """
 ext_job_cache git_pillar_env git_pillar_fallback git_pillar_passphrase git_pillar_password
 git_pillar_privkey git_pillar_proxy git_pillar_pubkey git_pillar_root git_pillar_user gitfs_fallback
-gitfs_mountpoint gitfs_passphrase gitfs_password gitfs_privkey gitfs_proxy gitfs_pubkey gitfs_root gitfs_user
-master_finger proxy_host proxy_password proxy_username return source_address source_interface_name
-startup_states sudo_user syndic_finger top_file winrepo_fallback winrepo_passphrase winrepo_password
-winrepo_privkey winrepo_proxy winrepo_pubkey winrepo_user
+gitfs_mountpoint gitfs_passphrase gitfs_password gitfs_privkey gitfs_proxy gitfs_pubkey gitfs_root
+gitfs_user master_finger proxy_host proxy_password proxy_username return source_address
+source_interface_name startup_states sudo_user syndic_finger top_file winrepo_fallback winrepo_passphrase
+winrepo_password winrepo_privkey winrepo_proxy winrepo_pubkey winrepo_user
 """
 LISTS = """
 append_minionid_config_dirs arg decrypt_pillar disable_modules disable_returners engines file_ignore_glob
-file_ignore_regex gitfs_remotes gitfs_saltenv gitfs_saltenv_blacklist gitfs_saltenv_whitelist grains_blacklist
-grains_dirs minion_restart_command no_parse outputter_dirs render_dirs returner_dirs sls_list
-start_event_grains states_dirs update_restart_services utils_dirs whitelist_modules whitelist_state_modules
+file_ignore_regex gitfs_remotes gitfs_saltenv gitfs_saltenv_blacklist gitfs_saltenv_whitelist
+grains_blacklist grains_dirs minion_restart_command no_parse outputter_dirs render_dirs returner_dirs
+sls_list start_event_grains states_dirs update_restart_services utils_dirs whitelist_modules
+whitelist_state_modules
 """
 MAPPINGS = """
-beacons extmod_blacklist extmod_whitelist features id_function log_granular_levels providers publisher_acl
-publisher_acl_blacklist schedule
+beacons extmod_blacklist extmod_whitelist features id_function log_granular_levels providers
+publisher_acl publisher_acl_blacklist schedule
 """
 ZEROS = """
 acceptance_wait_time_max auth_retries grains_refresh_every ipc_write_buffer log_rotate_backup_count
@@ -88,10 +91,10 @@ winrepo_cache_expire_min=1800 winrepo_depth=1
 """
 TEXTS = """
 __cli=salt-call __role=minion cache=localfs decrypt_pillar_default=gpg decrypt_pillar_delimiter=:
-default_include=minion.d/*.conf encryption_algorithm=OAEP-SHA1 event_match_type=startswith file_client=local
-git_pillar_base=master git_pillar_branch=master gitfs_base=master gpg_cache_backend=disk interface=0.0.0.0
-ipc_mode=ipc keys.cache_driver=localfs_key log_datefmt=%H:%M:%S log_datefmt_console=%H:%M:%S
-log_fmt_minion_id=[%(minion_id)s] log_level=warning master=salt
+default_include=minion.d/*.conf encryption_algorithm=OAEP-SHA1 event_match_type=startswith
+file_client=local git_pillar_base=master git_pillar_branch=master gitfs_base=master
+gpg_cache_backend=disk interface=0.0.0.0 ipc_mode=ipc keys.cache_driver=localfs_key log_datefmt=%H:%M:%S
+log_datefmt_console=%H:%M:%S log_fmt_minion_id=[%(minion_id)s] log_level=warning master=salt
 master_sign_key_name=master_sign master_type=str master_uri_format=default pillar_cache_backend=disk
 range_server=range:80 resource_pillar_key=resources signing_algorithm=PKCS1v15-SHA1
 snapper_states_config=root thorium_top=top.sls transport=zeromq winrepo_branch=master
