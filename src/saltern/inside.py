@@ -28,9 +28,13 @@ def equipped(
     depth: int = 0,
     grains: Mapping[str, object] | None = None,
     texts: Mapping[str, str] | None = None,
+    trust: bool = True,
 ) -> Session:
-    """A session whose functions can ask for the engine. ``grains``, ``texts``: as a session takes them."""
-    session = Session(settings, grains=grains, pillar=pillar, texts=texts)
+    """A session whose functions can ask for the engine. ``grains``, ``texts``, ``trust``: as a session takes
+    them."""
+    session = Session(settings, grains=grains, pillar=pillar, texts=texts, trust=trust)
+    if not trust:
+        return session
 
     def fresh(test: bool | None, more: Mapping[str, object]) -> Session:
         if depth == DEEPEST:

@@ -8,14 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from saltern.compat.places import present
+from saltern.compat.unread import Unread
 from saltern.config.minion import options
 from saltern.config.settings import Settings, cache_directory
 from saltern.facts.grains import Grains, collect
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
 from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Run
+from saltern.modules.pure import PureSalt
 from saltern.modules.registry import Provider, Registry
 from saltern.modules.salt import Salt
+from saltern.render.filters import OF_THE_MACHINE
 from saltern.render.jinja.door import JinjaDoor
 from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
 from saltern.render.yaml import Limits
@@ -69,25 +72,25 @@ class Session:
         host: Host | None = None,
         first: Sequence[Provider] = (),
         texts: Mapping[str, str] | None = None,
+        trust: bool = True,
     ) -> None:
         """``first``: modules that win over all others. ``Grains`` as grains: there are no others.
-        ``texts``: of files, by path, in place of what is on disk.
+        ``texts``: of files, by path, in place of what is on disk. Without ``trust``, nothing of the tree
+        is run that is code, and templates are handed nothing that touches the machine.
         """
         self.settings = settings
+        self.trust = trust
         self.clock = clock or SystemClock()
-        self._salt_style = present(settings)
-        self.registry = registry or Registry(
-            before=(*first, _SaltStyle(self, "own")) if self._salt_style else first,
-            after=(_SaltStyle(self, "installed"),),
-        )
+        self._salt_style = present(settings) if trust else frozenset()
+        self.registry = registry or self._registry(first)
         self.salt = Salt(self.registry)
         self._texts = texts
-        self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size, texts=texts)
-        self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains)
+        self.tree = self._tree(settings.file_roots)
+        self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains, trust=trust)
         self._override = dict(pillar or {})
         self.pillar: dict[str, object] = {}
         self.opts: dict[str, object] = {
-            **options(settings, _user()),
+            **options(settings, _user() if trust else ""),
             "grains": self.grains,
             "pillar": self.pillar,
         }
@@ -110,6 +113,17 @@ class Session:
         self.caller = ModuleCaller(self.registry, self.run)
         if "grains" in self._salt_style:
             self._add_custom_grains()
+
+    def _registry(self, first: Sequence[Provider]) -> Registry:
+        if not self.trust:
+            return Registry(before=(*first, Unread(self.settings)))
+        return Registry(
+            before=(*first, _SaltStyle(self, "own")) if self._salt_style else first,
+            after=(_SaltStyle(self, "installed"),),
+        )
+
+    def _tree(self, roots: Mapping[str, Sequence[str]]) -> Tree:
+        return Tree(roots, max_size=self.settings.max_sls_size, texts=self._texts, links_out=self.trust)
 
     @cached_property
     def library(self) -> Library:
@@ -200,7 +214,7 @@ class Session:
         if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
             from saltern.facts.pillar import PillarCompiler
 
-            tree = Tree(settings.pillar_roots, max_size=settings.max_sls_size, texts=self._texts)
+            tree = self._tree(settings.pillar_roots)
             renderers = self._renderers(tree, self._override, for_pillar=True)
             envs = self._pillar_environments(tree)
             compiler = PillarCompiler(
@@ -212,7 +226,7 @@ class Session:
             )
             compiled = compiler.compile(self.subject(), envs)
             self.warnings += compiler.warnings
-        if entries := settings.extra.get("ext_pillar"):
+        if self.trust and (entries := settings.extra.get("ext_pillar")):
             from saltern.compat.pillar import ext_pillar
 
             compiled = ext_pillar(
@@ -241,7 +255,7 @@ class Session:
     def _renderers(self, tree: Tree, pillar: dict[str, object], *, for_pillar: bool = False) -> Renderers:
         settings = self.settings
         shared: dict[str, object] = {
-            "salt": self.salt,
+            "salt": self.salt if self.trust else PureSalt(self.salt),
             "grains": self.grains,
             "pillar": pillar,
             "opts": self.opts,
@@ -266,6 +280,7 @@ class Session:
             pipe=settings.renderer,
             blacklist=settings.renderer_blacklist,
             whitelist=settings.renderer_whitelist,
+            code=self.trust,
             limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
             others=self._other_renderer,
             seconds=settings.render_time_limit,
@@ -281,13 +296,17 @@ class Session:
         return JinjaRenderer(
             tree,
             shared,
-            cachedir=cache_directory(self.settings),
+            cachedir=cache_directory(self.settings) if self.trust else "",
             lenient=self.settings.allow_undefined,
             options=options,
             seconds=self.settings.render_time_limit,
+            memory=self.settings.render_memory_limit,
+            refused=frozenset() if self.trust else OF_THE_MACHINE,
         )
 
     def _other_renderer(self, name: str) -> Callable[..., object] | None:
+        if not self.trust:
+            return None
         from saltern.compat.renderers import renderer
 
         return renderer(self.library, name)

@@ -28,6 +28,14 @@ examples:
   saltern check --machine fixtures       for each machine that a file there describes
   saltern check --rule sls-unused --ignore command-unguarded
   saltern check --out sarif > saltern.sarif
+  saltern check --untrusted states       a tree of somebody else
+
+What it runs: templates are rendered, and a template may call any function, cmd.run and http.query among them;
+files for a renderer that runs code (py, mako, genshi, cheetah, or one of your own), '_grains', '_modules' and
+the like are Python, and run as you. So check only what you would apply, or give --untrusted: then nothing of
+the tree runs that is code, templates get functions that only compute, and a process of its own is kept from
+the network, from programs, and from files outside of the roots. Files that need more are reported as
+'not-rendered'. For pull requests in CI.
 
 A machine is a file NAME.yaml with 'id', 'grains' and 'pillar', all of which may be left out; what it does
 not say is as on this machine.
@@ -45,6 +53,13 @@ LINE = CommandLine(
     epilog=EPILOG,
     words=(Word(dest="words", metavar="PATH|SLS", many=True, help="state files, by name or by path"),),
     rows=(
+        Row(
+            flag="--untrusted",
+            dest="untrusted",
+            kind="on",
+            default=False,
+            help="run no code of the tree, read nothing outside of it, and reach no network",
+        ),
         Row(flag="--fix", dest="fix", kind="on", default=False, help="mend what can be mended by rote"),
         Row(
             flag="--rule",
@@ -105,7 +120,12 @@ def main(argv: list[str]) -> int:
     if args.listing:
         _list()
         return exits.OK
-    checked = _checked(args)
+    if args.untrusted:
+        from saltern.cli.check_untrusted import checked_apart
+
+        checked = checked_apart(args)
+    else:
+        checked = _checked(args)
     fixed = 0
     for _ in range(MOST_PASSES if args.fix else 0):
         from saltern.lint.mend import mend
@@ -152,22 +172,13 @@ def _machines(args: SimpleNamespace, settings: Settings) -> dict[str, Session]:
 
 
 def _session(args: SimpleNamespace) -> Session:
-    """A path that no configured root holds is a root itself: ``saltern check states`` needs nothing else."""
-    from saltern.lint.select import is_below, is_path, nothing_at, real_roots, root_around
+    from saltern.lint.select import roots_around
 
     engine = session(args)
     env = args.saltenv or engine.settings.saltenv or "base"
-    words = [word for word in args.words if is_path(word, engine.tree, env)]
-    for word in words:
-        if not os.path.exists(word):
-            raise nothing_at(word)
-    paths = [os.path.realpath(word) for word in words]
-    roots = real_roots(engine.tree)
-    outside = [
-        path for path in paths if not any(is_below(path, root) or is_below(root, path) for root in roots)
-    ]
-    if args.file_root is None and outside:
-        args.file_root = list(dict.fromkeys(root_around(path, engine.settings.state_top) for path in outside))
+    around = roots_around(args.words, engine, env)
+    if args.file_root is None and around:
+        args.file_root = around
         engine = session(args)
     return engine
 

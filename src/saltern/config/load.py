@@ -31,7 +31,7 @@ def load(
     found, ignored = files.find(path, environ)
     values, extra, warnings = _from_file(files.read(found)) if found else ({}, {}, [])
     warnings = [*ignored, *warnings]
-    values |= _from_environment(environ)
+    values |= from_environment(environ)
     values |= _from_overrides(overrides)
     if found and "id" not in values and (own := _minion_id(found)):
         values["id"] = own
@@ -84,7 +84,8 @@ def _shaped(option: Option, value: object, read: Read) -> object:
         raise _wrong(option, value, str(problem), read.mark(option.name)) from None
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+def from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    """The options that ``SALTERN_…`` variables give."""
     values: dict[str, object] = {}
     problems: list[Diagnostic] = []
     for variable, text in environ.items():

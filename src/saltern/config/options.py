@@ -75,6 +75,12 @@ OPTIONS: dict[str, Option] = {
         Option("jinja_sls_env", MAPPING, {}, "Jinja options for SLS files."),
         Option("allow_undefined", FLAG, False, "Let templates use names that do not exist."),
         Option("render_time_limit", SECONDS, 30.0, "CPU seconds one file may take to render; 0: no limit."),
+        Option(
+            "render_memory_limit",
+            NUMBER,
+            1024**3,
+            "Bytes of memory the template of one file may take, beside what saltern holds; 0: no limit.",
+        ),
         Option("max_sls_size", NUMBER, 10 * 1024 * 1024, "Bytes one state file may have."),
         Option("max_yaml_depth", NUMBER, 100, "How deep YAML may be nested."),
         Option(

@@ -61,6 +61,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     jinja_sls_env: dict[str, object] = {}
     allow_undefined: bool = False
     render_time_limit: float = 30.0
+    render_memory_limit: int = 1024**3
     max_sls_size: int = 10 * 1024 * 1024
     max_yaml_depth: int = 100
     max_yaml_nodes: int = 1_000_000

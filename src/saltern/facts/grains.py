@@ -109,6 +109,16 @@ GROUPS: tuple[Group, ...] = (
     Group("process.language", ("locale_info",)),
 )
 
+# Looks at files that everybody may read. Others run programs, resolve names or tell whose machine it is: in
+# an untrusted tree their grains are empty.
+QUIET = frozenset(
+    {"process.identity", "core.kernel", "core.system", "core.processor", "core.memory", "core.init"}
+)
+QUIET_FILES = (
+    *("/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release", "/etc/debian_version"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/1/cmdline", "/var/lib/dpkg/arch"),
+)
+
 # What a grain is when its look failed; all others are an empty text.
 _LISTS = frozenset(
     (
@@ -274,27 +284,39 @@ def _nothing(name: str) -> object:
     return [] if name in _LISTS else {} if name in _MAPPINGS else ""
 
 
-def collect(settings: Settings, static: Mapping[str, object] | None = None) -> Grains:
-    """The grains of this machine.
+def collect(settings: Settings, static: Mapping[str, object] | None = None, *, trust: bool = True) -> Grains:
+    """The grains of this machine; without ``trust``, those of ``QUIET`` looks.
 
     ``static`` wins over grains files, these over ``grains`` in the configuration, that over
     what is detected. Raises ``OperationError`` for a grains file that cannot be read.
     """
+    if not trust:
+        quiet = tuple(group for group in GROUPS if group.look in QUIET)
+        return Grains(
+            settings,
+            lambda: {**_unasked(), **settings.grains, **_from_files(settings, ()), **(static or {})},
+            quiet,
+        )
     return Grains(settings, lambda: {**settings.grains, **_from_files(settings), **(static or {})})
 
 
-def _from_files(settings: Settings) -> dict[str, object]:
+def _unasked() -> dict[str, object]:
+    """Grains that are there, so that templates can ask for them, and of which nothing is found out."""
+    return {name: _nothing(name) for group in GROUPS if group.look not in QUIET for name in group.names}
+
+
+def _from_files(settings: Settings, usual: tuple[str, ...] = _PLACES) -> dict[str, object]:
     found: dict[str, object] = {}
-    for path in _files(settings):
+    for path in _files(settings, usual):
         from saltern.config.files import mapping
 
         found |= mapping(path)
     return found
 
 
-def _files(settings: Settings) -> list[str]:
+def _files(settings: Settings, usual: tuple[str, ...]) -> list[str]:
     """The grains file that is named, else those in the usual places, the strongest last."""
     if settings.grains_file:  # a state of the first run may write it
         return [settings.grains_file] if os.path.exists(settings.grains_file) else []
     beside = [os.path.join(os.path.dirname(file), "grains") for file in settings.files[:1]]
-    return [path for path in dict.fromkeys((*_PLACES, *beside)) if os.path.isfile(path)]
+    return [path for path in dict.fromkeys((*usual, *beside)) if os.path.isfile(path)]

@@ -72,6 +72,22 @@ def root_around(path: str, top: str) -> str:
     return first
 
 
+def roots_around(words: Sequence[str], session: Session, env: str) -> list[str]:
+    """The roots of paths that no configured root holds: ``saltern check states`` needs nothing else."""
+    tree = session.tree
+    words = [word for word in words if is_path(word, tree, env)]
+    for word in words:
+        if not os.path.exists(word):
+            raise nothing_at(word)
+    known = real_roots(tree)
+    outside = [
+        path
+        for path in map(os.path.realpath, words)
+        if not any(is_below(path, root) or is_below(root, path) for root in known)
+    ]
+    return list(dict.fromkeys(root_around(path, session.settings.state_top) for path in outside))
+
+
 def _files(session: Session, env: str) -> Iterator[tuple[SlsRef, str]]:
     """Every state file of an environment: nothing named as a top file is, and nothing that is pillar."""
     tree = session.tree

@@ -7,7 +7,6 @@ tree is checked if that is quick; if not, a change checks its own file, and savi
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,8 +14,10 @@ from collections.abc import Callable
 from msgspec import Struct, json
 from msgspec.structs import replace
 
+from saltern.language.diagnostics import OperationError
+from saltern.lsp.launch import resolved, start
 from saltern.lsp.sites import Given, Site
-from saltern.lsp.worker import Answer, Question
+from saltern.lsp.worker import Answer, Problem, Question
 
 PAUSE = 0.25  # seconds without a key before a change is checked
 SMALL = 200  # files
@@ -38,7 +39,10 @@ OF_THE_WHOLE = frozenset(
 
 def is_small(site: Site) -> bool:
     """Whether a check of the whole tree is quick for sure."""
-    return sum(len(site.tree.sls_names(env)) for env in site.tree.environments()) <= SMALL
+    try:
+        return sum(len(site.tree.sls_names(env)) for env in site.tree.environments()) <= SMALL
+    except OperationError:
+        return False
 
 
 class Task(Struct, frozen=True, kw_only=True):
@@ -170,9 +174,15 @@ class Checker:
 
     def _asked(self, words: list[str], texts: dict[str, str]) -> Answer | None:
         site = self.site
+        try:
+            config, options, places = resolved(site.config, site.options, os.environ)
+        except OperationError as problem:  # of the machine's own configuration
+            problems = [Problem(diagnostic=one) for one in problem.diagnostics]
+            return Answer(problems=problems, stopped="surroundings")
         question = Question(
-            config=site.config,
-            options=site.options,
+            config=config,
+            options=options,
+            places=places,
             pillar=self._given.pillar,
             words=words,
             texts={
@@ -185,7 +195,7 @@ class Checker:
         with self._woken:
             if self._over or self._task is not None:
                 return None
-            self._worker = Worker()
+            self._worker = Worker(trust=self._given.trust)
         try:
             return self._worker.answer(question)
         finally:
@@ -200,13 +210,9 @@ def _both(one: Task | None, other: Task) -> Task:
 class Worker:
     """One process that checks once."""
 
-    def __init__(self) -> None:
-        import subprocess
-
+    def __init__(self, *, trust: bool) -> None:
         self._ended = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "saltern.lsp.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        self._process = start(trust=trust)
 
     def end(self) -> None:
         self._ended = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from stat import S_ISREG
 
 from msgspec import Struct
 
@@ -17,6 +18,8 @@ from saltern.config.settings import Settings
 from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import IN_FORMS, REQUISITES
 from saltern.modules.registry import Registry, schema
+
+MOST_READ = 1_000_000  # bytes of a module
 
 _SECTION = re.compile(r"^(?P<name>[A-Z]\w+):[ \t]*$", re.MULTILINE)
 _ARGUMENT = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*): ?(?P<said>.*)$")
@@ -114,11 +117,13 @@ class Manual:
         if path is None:
             return {}
         try:
-            stamp = os.stat(path).st_mtime_ns
-            if self._read.get(path, (None,))[0] != stamp:
+            found = os.stat(path)
+            if not S_ISREG(found.st_mode) or found.st_size > MOST_READ:  # a pipe would be waited for
+                return {}
+            if self._read.get(path, (None,))[0] != found.st_mtime_ns:
                 with open(path, "rb") as file:
-                    self._read[path] = (stamp, dict(_parsed(module, kind, file.read())))
-        except (OSError, SyntaxError, ValueError, RecursionError):
+                    self._read[path] = (found.st_mtime_ns, dict(_parsed(module, kind, file.read(MOST_READ))))
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return {}
         return self._read[path][1]
 

@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from saltern.config.load import load
 from saltern.config.settings import Settings
+from saltern.config.untrusted import untrusted
 from saltern.language.diagnostics import OperationError
 from saltern.lint.select import is_below
+from saltern.lsp.launch import resolved
 from saltern.sources.tree import Tree, sls_name
 
 # Directories that are called so are roots, where nothing else tells.
@@ -44,11 +46,13 @@ class Found(Struct, frozen=True, kw_only=True):
 class Site:
     """One tree, as a check of it would see it."""
 
-    def __init__(self, given: Given, found: Found, settings: Settings) -> None:
+    def __init__(self, given: Given, found: Found, configured: Settings, settings: Settings) -> None:
+        """``settings`` are those that count, of what is ``configured``."""
         self.config = found.config
+        self.configured = configured
         self.settings = settings
         self.options = {**given.options, **found.options()}
-        self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size)
+        self.tree = Tree(settings.file_roots, max_size=settings.max_sls_size, links_out=given.trust)
         self.pillar_keys: tuple[str, ...] = ()  # as the last check saw them
 
     @cached_property
@@ -120,7 +124,7 @@ class Sites:
         roots = [place for place in above if os.path.isfile(os.path.join(place, top))]
         roots += [place for place in inside if os.path.basename(place) in (*USUAL_ROOTS, USUAL_PILLAR)]
         roots += [place for place in inside if place in opened]
-        return self._site(_around([*roots, above[0]][0], config, configured.settings))
+        return self._site(_around([*roots, above[0]][0], config, configured.configured))
 
     def all(self) -> Iterable[Site]:
         return list(self._known.values())
@@ -136,9 +140,19 @@ class Sites:
         known = self._known.get(found)
         if known is None or self._stamps[found] != _stamp(known.settings.files):
             settings = self._settings(found)
-            known = self._known[found] = Site(self.given, found, settings)
+            known = self._known[found] = Site(self.given, found, settings, self._allowed(found, settings))
             self._stamps[found] = _stamp(settings.files)
         return known
+
+    def _allowed(self, found: Found, settings: Settings) -> Settings:
+        """Those that may count."""
+        if self.given.trust:
+            return settings
+        try:
+            places = resolved(found.config, {**self.given.options, **found.options()}, self._environ)[2]
+        except OperationError:
+            places = []
+        return untrusted(settings, places)[0]
 
     def _settings(self, found: Found) -> Settings:
         options = {**self.given.options, **found.options()}

@@ -7,20 +7,26 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from saltern.language.diagnostics import Diagnostic, SalternError, Severity
+from saltern.language.diagnostics import CompileError, Diagnostic, PillarError, SalternError, Severity
 from saltern.lint.check import Checked
 from saltern.lint.findings import Edit
 from saltern.session import Session
+from saltern.system.guard import REFUSED
 
 DEEPEST_KEYS = 3
 MOST_KEYS = 2000
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """``words``: as ``saltern check`` takes them; ``texts``: what the editor has, by path."""
+    """``words``: as ``saltern check`` takes them, relative to ``base``; ``texts``: of the editor, by path.
+
+    ``places`` may be read even if the tree is not trusted.
+    """
 
     config: str | None = None
     options: dict[str, object] = {}
@@ -28,6 +34,12 @@ class Question(Struct, frozen=True, kw_only=True):
     words: list[str] = []
     texts: dict[str, str] = {}
     trust: bool = False
+    places: list[str] = []
+    base: str = ""
+    rules: list[str] = []
+    ignore: list[str] = []
+    exclude: list[str] = []
+    machines: list[str] = []
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -36,66 +48,146 @@ class Problem(Struct, frozen=True, kw_only=True):
     diagnostic: Diagnostic
     edit: Edit | None = None
     information: bool = False
+    machines: tuple[str, ...] = ()
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """``stopped``: the problems kept everything from being compiled. ``failed``: we did.
+    """``stopped``: the problems kept everything from being compiled; what kind they are. ``failed``: we did.
 
-    ``seconds`` are of CPU time: how busy the machine is besides does not count.
+    ``seconds`` are of CPU time: how busy the machine is besides does not count. ``layers`` are those of the
+    kernel that held.
     """
 
     problems: list[Problem] = []
     pillar: list[str] = []  # keys, as ``pillar.get`` takes them
     seconds: float = 0.0
-    stopped: bool = False
+    stopped: Literal["", "pillar", "compile", "surroundings"] = ""
     failed: str = ""
+    files: int = 0
+    count: int = 0
+    layers: tuple[str, ...] = ()
 
 
 def answer(question: Question) -> Answer:
     """Never raises: a mistake of ours is told as one."""
+    layers: tuple[str, ...] = ()
     try:
-        return _checked(question)
+        if not question.trust:
+            layers = _confined(question)
+        return replace(_checked(question), layers=layers)
     except SalternError as problem:
-        return Answer(problems=[_problem(one, None) for one in problem.diagnostics], stopped=True)
+        problems = [_problem(one, None) for one in problem.diagnostics]
+        return Answer(problems=problems, stopped=_kind(problem), layers=layers)
     except Exception as problem:
-        return Answer(failed=f"{type(problem).__name__}: {problem}")
+        return Answer(failed=f"{type(problem).__name__}: {problem}", layers=layers)
+
+
+def _kind(problem: SalternError) -> Literal["pillar", "compile", "surroundings"]:
+    if isinstance(problem, PillarError):
+        return "pillar"
+    return "compile" if isinstance(problem, CompileError) else "surroundings"
+
+
+def _confined(question: Question) -> tuple[str, ...]:
+    """Before the first byte of the tree is read."""
+    from saltern.facts.grains import QUIET_FILES
+    from saltern.system.confine import confine
+    from saltern.system.guard import ZONES, interpreter, refuse
+
+    places = [*question.places, *QUIET_FILES]
+    layers = confine([*places, *interpreter(), ZONES])
+    refuse(places)
+    return layers
 
 
 def _checked(question: Question) -> Answer:
-    from saltern.config.load import load
     from saltern.engine import check
     from saltern.inside import equipped
     from saltern.lint.choices import choose, excluded
-    from saltern.lsp.guard import refuse
+    from saltern.lint.machines import read_machines
 
-    settings, _ = load(question.config, question.options, os.environ)
-    if not question.trust:
-        refuse()
-    session = equipped(settings, question.pillar, texts=question.texts)
+    session, words, told = _session(question)
+    settings = session.settings
     configured = settings.check
-    found = check(session, question.words, choose(configured, (), ()), without=excluded(configured, ()))
-    return _told(found, session)
+    beside = os.path.dirname(os.path.abspath(settings.files[0])) if settings.files else ""
+    machines = {
+        one.name: equipped(
+            replace(settings, id=one.id),
+            {**one.pillar, **question.pillar},
+            grains=one.grains,
+            texts=question.texts,
+            trust=question.trust,
+        )
+        for one in read_machines(configured, question.machines, beside)
+    }
+    found = check(
+        session,
+        words,
+        choose(configured, question.rules, question.ignore),
+        without=excluded(configured, question.exclude),
+        machines=machines,
+    )
+    return _told(found, session, told)
 
 
-def _told(found: Checked, session: Session) -> Answer:
-    problems = [_problem(one, found.edits.get(one)) for one in found.problems]
-    return Answer(problems=problems, pillar=list(_keys(session.pillar))[:MOST_KEYS])
+def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
+    """As ``saltern check`` makes it: a path that no root holds is a root itself."""
+    from saltern.lint.select import roots_around
+
+    session, told = _made(question, question.options)
+    env = session.settings.saltenv or "base"
+    words = [_word(word, question.base, session, env) for word in question.words]
+    around = roots_around(words, session, env) if "file_roots" not in question.options else []
+    if around and question.base:
+        session, told = _made(question, {**question.options, "file_roots": {"base": around}})
+    return session, words, told
 
 
-def _problem(one: Diagnostic, edit: Edit | None) -> Problem:
-    from saltern.lsp.guard import REFUSED
+def _made(question: Question, options: dict[str, object]) -> tuple[Session, list[Diagnostic]]:
+    from saltern.config.load import load
+    from saltern.config.untrusted import untrusted
+    from saltern.inside import equipped
 
+    told: list[Diagnostic] = []
+    settings, _ = load(question.config, options, os.environ)
+    if not question.trust:
+        settings, told = untrusted(settings, question.places)
+    return equipped(settings, question.pillar, texts=question.texts, trust=question.trust), told
+
+
+def _word(word: str, base: str, session: Session, env: str) -> str:
+    """A path begins where the user stands, which this process does not."""
+    from saltern.lint.select import is_path
+
+    if not base or os.path.isabs(word):
+        return word
+    path = os.path.normpath(os.path.join(base, word))
+    plain = os.sep not in word and word not in (".", "..") and not word.endswith(".sls")
+    return path if not plain or (os.path.exists(path) and is_path(path, session.tree, env)) else word
+
+
+def _told(found: Checked, session: Session, told: list[Diagnostic]) -> Answer:
+    problems = [_problem(one, found.edits.get(one), found.machines.get(one, ())) for one in found.problems]
+    return Answer(
+        problems=[*(_problem(one, None) for one in told), *problems],
+        pillar=list(_keys(session.pillar))[:MOST_KEYS],
+        files=found.files,
+        count=found.count,
+    )
+
+
+def _problem(one: Diagnostic, edit: Edit | None, machines: tuple[str, ...] = ()) -> Problem:
     if REFUSED not in one.what and REFUSED not in one.detail:
-        return Problem(diagnostic=one, edit=edit)
+        return Problem(diagnostic=one, edit=edit, machines=machines)
     told = Diagnostic(
         severity=Severity.WARNING,
         where=one.where,
         code="not-rendered",
-        what="this file is not checked in the editor: its template would act on this machine",
-        fix="saltern check looks at it; start the server with --trust to have it done here",
+        what="this file is not checked: it needs what is refused in an untrusted tree",
+        fix="if you trust the tree: saltern check without --untrusted, saltern lsp with --trust",
         detail=f"{one.what}\n{one.detail}".strip(),
     )
-    return Problem(diagnostic=told, information=True)
+    return Problem(diagnostic=told, information=True, machines=machines)
 
 
 def _keys(data: object, before: str = "", depth: int = 1) -> list[str]:
@@ -112,7 +204,6 @@ def main() -> None:
     from time import process_time
 
     from msgspec import json
-    from msgspec.structs import replace
 
     out = os.dup(1)
     os.dup2(2, 1)  # a template's print is no part of the answer

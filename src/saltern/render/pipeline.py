@@ -20,6 +20,7 @@ from saltern.render.values import sls_names
 from saltern.render.yaml import USUAL, Limits, YamlProblem, read
 from saltern.render.yaml_places import locate
 from saltern.sources.tree import SlsSource, check_text
+from saltern.system.guard import REFUSED
 
 FILE_RENDERERS = "file"
 SPELT_OUT = ("yaml", "json", "toml")  # whose data is in the text, word for word
@@ -59,28 +60,32 @@ class Home(Struct, frozen=True):
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """One renderer. ``code`` is ``module:function``; ``extra`` is what to install for it."""
+    """One renderer. ``code`` is ``module:function``; ``extra`` is what to install for it; ``runs``: what it
+    renders is a program, which can do whatever saltern can."""
 
     code: str
     makes: str  # "text" or "data"
     doc: str
     extra: str = ""
+    runs: bool = False
 
 
 RENDERERS: dict[str, Kind] = {
     "jinja": Kind(code="", makes="text", doc="Jinja templates, with everything Salt adds to them."),
-    "mako": Kind(code="saltern.render.engines:mako", makes="text", doc="Mako templates."),
+    "mako": Kind(code="saltern.render.engines:mako", makes="text", doc="Mako templates.", runs=True),
     "genshi": Kind(
         code="saltern.render.engines:genshi",
         makes="text",
         doc="Genshi templates (`-text` for plain text).",
         extra="saltern[renderers]",
+        runs=True,
     ),
     "cheetah": Kind(
         code="saltern.render.engines:cheetah",
         makes="text",
         doc="Cheetah templates.",
         extra="saltern[renderers]",
+        runs=True,
     ),
     "yaml": Kind(code="", makes="data", doc="YAML as Salt reads it."),
     "json": Kind(code="saltern.render.formats:json", makes="data", doc="JSON."),
@@ -89,7 +94,10 @@ RENDERERS: dict[str, Kind] = {
         code="saltern.render.formats:msgpack", makes="data", doc="MessagePack, base64 or as it is."
     ),
     "py": Kind(
-        code="saltern.render.python:py", makes="data", doc="A Python file whose `run()` returns the data."
+        code="saltern.render.python:py",
+        makes="data",
+        doc="A Python file whose `run()` returns the data.",
+        runs=True,
     ),
 }
 
@@ -105,6 +113,7 @@ class Renderers:
         pipe: str = "jinja|yaml",
         blacklist: Collection[str] = (),
         whitelist: Collection[str] = (),
+        code: bool = True,
         limits: Limits = USUAL,
         seconds: float = 30.0,
         others: Others = lambda _: None,
@@ -119,6 +128,7 @@ class Renderers:
         self._default = parse_pipe(pipe)
         self._blacklist = frozenset(blacklist)
         self._whitelist = frozenset(whitelist)
+        self._code = code  # whether renderers that run what they render may do so
         self._limits = limits
         self._seconds = seconds
         self.rendered: set[str] = set()  # `rendered_sls` in templates
@@ -226,6 +236,7 @@ class Renderers:
         sls: str = "",
         values: Mapping[str, object] | None = None,
     ) -> str:
+        self._permit(engine, Mark(path) if path else None)
         known = RENDERERS.get(engine)
         if known is None or known.makes != "text":
             names = [name for name, kind in RENDERERS.items() if kind.makes == "text"]
@@ -324,19 +335,20 @@ class Renderers:
     def _stages(
         self, text: str, job: Job, default: tuple[Stage, ...] | None = None
     ) -> tuple[tuple[Stage, ...], str]:
-        """The pipe of a file, and its text; the ``#!`` line becomes a blank one, so lines stay right."""
-        if not text.startswith("#!") or text.startswith("#!/"):
-            return default or self._default, text
-        first, newline, rest = text.partition("\n")
-        if first.startswith(("#!delayed_", "#!end_delayed_")):
-            return default or self._default, text
-        stages = parse_pipe(first[2:]) or default or self._default
+        """The pipe of a file, and its text; the ``#!`` line becomes a blank one, so lines stay right.
+
+        Every way to render comes through here or through ``text``: both ask whether the renderer is allowed.
+        """
+        first, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
+        own = first and not first.startswith(("#!/", "#!delayed_", "#!end_delayed_"))
+        stages = (parse_pipe(first[2:]) if own else ()) or default or self._default
         for stage in stages:
-            self._check(stage, job, first)
-        return stages, newline + rest
+            self._check(stage, job, first if own else "")
+        return stages, newline + rest if own else text
 
     def _check(self, stage: Stage, job: Job, line: str) -> None:
         where = Mark(job.file, 1, line.find(stage.name) + 1)
+        self._permit(stage.name, where)  # first: to look for a renderer of the user's is to run its code
         if stage.name not in RENDERERS and self._others(stage.name) is None:
             raise CompileError(
                 Diagnostic(
@@ -346,15 +358,20 @@ class Renderers:
                     fix=did_you_mean(stage.name, RENDERERS) or f"there are {', '.join(RENDERERS)}",
                 )
             )
-        if stage.name in self._blacklist or (self._whitelist and stage.name not in self._whitelist):
+
+    def _permit(self, name: str, where: Mark | None) -> None:
+        if name in self._blacklist or (self._whitelist and name not in self._whitelist):
             raise CompileError(
                 Diagnostic(
                     code="renderer-refused",
-                    what=f"the renderer {stage.name!r} is not allowed here",
+                    what=f"the renderer {name!r} is not allowed here",
                     where=where,
                     fix="see renderer_blacklist and renderer_whitelist in the configuration",
                 )
             )
+        if not self._code and (name not in RENDERERS or RENDERERS[name].runs):
+            what = f"{REFUSED}: the renderer {name!r} runs code"
+            raise CompileError(Diagnostic(code="renderer-refused", what=what, where=where))
 
     def _other(self, stage: Stage, made: Rendered, job: Job) -> object:
         """By a renderer of the user's own, or of Salt: code, trusted as much as a module is."""

@@ -1,12 +1,17 @@
-"""A limit on the CPU time of one render.
+"""Limits on the CPU time and the memory of one render.
 
 CPU time, not time on the wall: a template may well wait a minute for a command it calls, but not
 compute for one. The alarm is the process's own; outside the main thread there is no limit.
+
+Memory is limited by the kernel: past the soft limit on addresses, Python raises ``MemoryError`` wherever it
+is, be it in the middle of one large multiplication. The limit is lifted while a function of ``salt`` is
+called, whose programs would inherit it.
 """
 
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -36,3 +41,60 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, left)
         signal.signal(signal.SIGVTALRM, before)
+
+
+@contextmanager
+def bounded(memory: int) -> Iterator[None]:
+    """So many bytes beside what the process has now; 0 is no limit."""
+    before = _addresses()
+    most = _used() + memory if memory > 0 else 0
+    if not most or before is None or (before[0] != -1 and before[0] <= most):
+        yield
+        return
+    _set(most, before[1])
+    try:
+        yield
+    finally:
+        _set(*before)
+
+
+@contextmanager
+def unbounded() -> Iterator[None]:
+    """No limit while a function runs; afterwards the one of before."""
+    before = _addresses()
+    if before is None or before[0] == before[1]:
+        yield
+        return
+    _set(before[1], before[1])
+    try:
+        yield
+    finally:
+        _set(*before)
+
+
+def _addresses() -> tuple[int, int] | None:
+    """The soft and the hard limit of the process; None: there are none here."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import resource
+
+    return resource.getrlimit(resource.RLIMIT_AS)
+
+
+def _set(soft: int, hard: int) -> None:
+    import resource
+
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (soft if hard == -1 else min(soft, hard), hard))
+    except (ValueError, OSError):
+        return
+
+
+def _used() -> int:
+    import resource
+
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

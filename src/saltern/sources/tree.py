@@ -2,7 +2,8 @@
 
 For each relative path the first directory that has it wins. Nothing outside the roots is
 ever reached by a name: ``..`` that leaves a root finds nothing. Links inside a root are
-followed, as a tree's owner means them; a loop of links is an error, not a hang.
+followed, as a tree's owner means them; a loop of links is an error, not a hang. In an untrusted
+tree a link that leads out of the roots leads to nothing.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import normpath
 
 from msgspec import Struct
 
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.source import Mark, SlsRef
+from saltern.system.guard import is_within
 
 ANY_ENV = "__env__"  # an environment of this name in the roots stands for every other
 BLOCK = b"delayed_block"
+MOST_DIRECTORIES = 50_000  # below one root
 _BYTES = re.compile("[\udc80-\udcff]")  # as ``surrogateescape`` reads what is not UTF-8
 
 
@@ -41,6 +44,7 @@ class Tree:
     """Finds files. Reads no file but the one asked for, and keeps no listings.
 
     ``texts`` are texts by path that win over those on disk: what an editor has not saved yet.
+    ``links_out``: links may lead out of the roots.
     """
 
     def __init__(
@@ -49,10 +53,18 @@ class Tree:
         *,
         max_size: int = 10 * 1024 * 1024,
         texts: Mapping[str, str] | None = None,
+        links_out: bool = True,
     ) -> None:
         self._roots = {env: list(dirs) for env, dirs in roots.items()}
         self._max_size = max_size
         self._texts = texts or {}
+        self._within = () if links_out else tuple(sorted({os.path.realpath(one) for one in self._all()}))
+
+    def _all(self) -> Iterator[str]:
+        return (root for dirs in self._roots.values() for root in dirs)
+
+    def _is_out(self, path: str) -> bool:
+        return bool(self._within) and not is_within(os.path.realpath(path), self._within)
 
     def environments(self) -> list[str]:
         """``base`` first, then the others as configured."""
@@ -89,16 +101,19 @@ class Tree:
             return None
         for root in self.roots(env):
             full = f"{root}/{name}"
-            if os.path.isfile(full):
+            if os.path.isfile(full) and not self._is_out(full):
                 return full
         return None
 
     def names(self, env: str) -> list[str]:
         """Every file, sorted, relative to its root."""
-        return sorted({name for root in self.roots(env) for name in _walk(root, files=True)})
+        return sorted({name for root in self.roots(env) for name in self._walk(root, files=True)})
 
     def directories(self, env: str) -> list[str]:
-        return sorted({name for root in self.roots(env) for name in _walk(root, files=False)})
+        return sorted({name for root in self.roots(env) for name in self._walk(root, files=False)})
+
+    def _walk(self, root: str, *, files: bool) -> Iterator[str]:
+        return _walk(root, files=files, out=self._is_out if self._within else None)
 
     # -- state files -------------------------------------------------------------------------
 
@@ -138,6 +153,8 @@ class Tree:
         """What the file holds, or None if there is no such file. Raises for what cannot be text."""
         if self._texts and path in self._texts:
             return self._texts[path]
+        if self._is_out(path):
+            return None
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except (FileNotFoundError, NotADirectoryError):
@@ -229,30 +246,49 @@ def _unusable(root: str) -> str:
         return f"cannot be read: {problem.strerror}"
 
 
-def _walk(
-    root: str, *, files: bool, below: str = "", seen: frozenset[tuple[int, int]] = frozenset()
-) -> Iterator[str]:
-    """Names below a root; a directory that is its own ancestor (a loop of links) is left out."""
-    try:
-        place = os.stat(f"{root}/{below}")
-        entries = sorted(os.scandir(f"{root}/{below}"), key=lambda entry: entry.name)
-    except OSError:
-        return
-    here = (place.st_dev, place.st_ino)
-    if here in seen:
-        return
-    for entry in entries:
-        name = f"{below}{entry.name}"
+def _walk(root: str, *, files: bool, out: Callable[[str], bool] | None = None) -> Iterator[str]:
+    """Names below a root; a directory that is its own ancestor (a loop of links) is left out, and so is a
+    link that leads ``out``. Raises for a tree that links make too large to walk."""
+    left: list[tuple[str, frozenset[tuple[int, int]]]] = [("", frozenset())]
+    count = 0
+    while left:
+        below, seen = left.pop()
         try:
-            folder = entry.is_dir()
+            place = os.stat(f"{root}/{below}")
+            entries = list(os.scandir(f"{root}/{below}"))
         except OSError:
             continue
-        if folder:
-            if not files:
-                yield name
-            yield from _walk(root, files=files, below=f"{name}/", seen=seen | {here})
-        elif files and entry.is_file():
-            yield name
+        here = (place.st_dev, place.st_ino)
+        if here in seen:
+            continue
+        count += 1
+        if count > MOST_DIRECTORIES:
+            raise _too_many(root)
+        for entry in entries:
+            kind = _kind(entry, out)
+            if kind == "directory":
+                left.append((f"{below}{entry.name}/", seen | {here}))
+            if kind == ("file" if files else "directory"):
+                yield f"{below}{entry.name}"
+
+
+def _kind(entry: os.DirEntry[str], out: Callable[[str], bool] | None) -> str:
+    try:
+        if out is not None and entry.is_symlink() and out(entry.path):
+            return ""
+        return "directory" if entry.is_dir() else "file" if entry.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _too_many(root: str) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="tree-too-large",
+            what=f"below the root {root!r} are more than {MOST_DIRECTORIES:,} directories",
+            fix="is a link to an ancestor, or to a directory of many links, in there?",
+        )
+    )
 
 
 def sls_name(name: str) -> str:

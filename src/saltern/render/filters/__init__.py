@@ -82,6 +82,14 @@ IMPURE = frozenset(
     }
 )
 
+# Those that look at the machine or the network; in an untrusted tree they are refused.
+OF_THE_MACHINE = frozenset(
+    {
+        *("dns_check", "http_query"),
+        *("file_hashsum", "is_empty", "is_text_file", "is_bin_file", "list_files", "which", "get_uid"),
+    }
+)
+
 
 @cache
 def resolve(name: str) -> Filter:
@@ -136,6 +144,18 @@ def _asked_at_each_render(body: Filter) -> Filter:
     return late
 
 
+def _refusing(name: str) -> Filter:
+    from jinja2 import pass_context
+
+    from saltern.system.guard import REFUSED, Refused
+
+    @pass_context  # so that it is not asked when the template is compiled
+    def refuse(_context: object, *_: Any, **__: Any) -> Any:
+        raise Refused(1, f"{REFUSED}: the filter {name!r}")
+
+    return refuse
+
+
 class _Lazy(dict[str, Any]):
     """Functions by name; those of ours become functions when first asked for."""
 
@@ -168,11 +188,17 @@ class _Lazy(dict[str, Any]):
 
 
 class LazyFilters(_Lazy):
-    """``Environment.filters``: Jinja's own, and ours over them."""
+    """``Environment.filters``: Jinja's own, and ours over them. ``refused`` are known and do not answer."""
 
     places = FILTERS
 
+    def __init__(self, own: Mapping[str, Any], refused: frozenset[str] = frozenset()) -> None:
+        super().__init__(own)
+        self._refused = refused
+
     def make(self, name: str) -> Filter:
+        if name in self._refused:
+            return _refusing(name)
         found = resolve(name)
         return _asked_at_each_render(found) if name in IMPURE else found
 

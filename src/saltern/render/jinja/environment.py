@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from posixpath import dirname, normpath
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -20,6 +22,7 @@ from saltern.render.filters import LazyFilters, LazyTests
 from saltern.render.filters.serialize import salt_repr
 from saltern.render.jinja.linemap import LineCodeGenerator
 from saltern.render.tags import GLOBALS, Serializer
+from saltern.render.watchdog import unbounded
 from saltern.sources.tree import Tree, check_text
 
 if TYPE_CHECKING:
@@ -150,8 +153,15 @@ class Environment(SandboxedEnvironment):
     intercepted_binops = frozenset({"*", "**", "%"})
 
     def __init__(
-        self, *, loader: BaseLoader, lenient: bool, cache: BytecodeCache | None, options: Mapping[str, object]
+        self,
+        *,
+        loader: BaseLoader,
+        lenient: bool,
+        cache: BytecodeCache | None,
+        options: Mapping[str, object],
+        refused: frozenset[str] = frozenset(),
     ) -> None:
+        """``refused`` are filters that may not answer here."""
         self.modules: dict[int, Any] = {}
         self.harvest: Harvest | None = None
         self.importing = 0
@@ -168,7 +178,7 @@ class Environment(SandboxedEnvironment):
             **known,
         }
         super().__init__(loader=loader, bytecode_cache=cache, **settings)
-        self.filters = LazyFilters(self.filters)
+        self.filters = LazyFilters(self.filters, refused)
         self.tests = LazyTests(self.tests)
         self.globals.update(GLOBALS)
 
@@ -220,6 +230,19 @@ class Environment(SandboxedEnvironment):
         if joined.startswith(".."):
             raise TemplateNotFound(template, f"{template!r} leads out of the tree")
         return joined
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """No way leads from a function to the module it is of, or to the run it is bound to."""
+        if isinstance(obj, ModuleType | partial) or isinstance(value, ModuleType):
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
+    def call(self, context: JinjaContext, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """A function of ``salt`` may start programs: the memory limit of a template is not for them."""
+        if not isinstance(obj, partial):
+            return super().call(context, obj, *args, **kwargs)
+        with unbounded():
+            return super().call(context, obj, *args, **kwargs)
 
     def call_binop(self, context: JinjaContext, operator: str, left: Any, right: Any) -> Any:
         if (

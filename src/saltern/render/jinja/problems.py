@@ -55,8 +55,9 @@ def _undefined(
 ) -> tuple[str, str, str]:
     text = str(problem.message)
     owner, name = _asked(problem)
-    function = f"{owner}.{name}" if type(owner).__name__ == "Namespace" else name
-    if type(owner).__name__ in ("Salt", "Namespace") and hasattr(shared.get("salt"), "unknown"):
+    kind = type(owner).__name__.removeprefix("Pure")
+    function = f"{owner}.{name}" if kind == "Namespace" else name
+    if kind in ("Salt", "Namespace") and hasattr(shared.get("salt"), "unknown"):
         why = str(shared["salt"].unknown(function))  # type: ignore[attr-defined]
         return "template-function", f"no function is called {function!r}", why
     if name and owner is shared.get("grains"):

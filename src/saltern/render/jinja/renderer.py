@@ -20,7 +20,7 @@ from saltern.render.jinja.hints import syntax_fix
 from saltern.render.jinja.linemap import Pieces
 from saltern.render.jinja.problems import TIME, TIME_FIX, said, told
 from saltern.render.tags import Misread
-from saltern.render.watchdog import TimeIsUp, limited
+from saltern.render.watchdog import TimeIsUp, bounded, limited
 from saltern.sources.tree import Tree
 
 if TYPE_CHECKING:
@@ -41,7 +41,12 @@ class JinjaRenderer:
         lenient: bool = False,
         options: Mapping[str, Mapping[str, object]] | None = None,
         seconds: float = 30.0,
+        memory: int = 0,
+        refused: frozenset[str] = frozenset(),
     ) -> None:
+        """``refused`` are filters that may not answer; ``memory`` is what one template may take, in bytes."""
+        self._memory = memory
+        self._refused = refused
         self._tree = tree
         self._shared = shared
         self._cachedir = cachedir
@@ -69,7 +74,7 @@ class JinjaRenderer:
         """
         given, text = header(text)
         environment = self._environment(env, purpose, given)
-        with environment.visible(values, harvest), limited(self._seconds):
+        with environment.visible(values, harvest), limited(self._seconds), bounded(self._memory):
             try:
                 template = self._template(environment, text, name, file, part)
                 context = template.new_context({**place_names(name), **values})
@@ -137,6 +142,7 @@ class JinjaRenderer:
                     lenient=self._lenient,
                     cache=bytecode(self._cachedir, (self._lenient, sorted(options.items()))),
                     options=options,
+                    refused=self._refused,
                 )
             except (AssertionError, TypeError, ValueError) as problem:
                 what = f"Jinja refuses these options: {options!r}: {problem}"
