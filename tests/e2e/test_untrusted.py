@@ -104,6 +104,13 @@ TREES: dict[str, dict[str, str]] = {
         "states/c.sls": "include:\n  - d.secret\n",
     },
     "a link to everything": {"states/all": "-> /", "states/also": "-> /usr"},
+    "the source of a file state": {
+        "states/a.sls": "/x:\n  file.managed:\n    - source: {secret}\n    - template: jinja\n",
+        "states/b.sls": "/y:\n  file.managed:\n    - source: salt://t\n    - template: py\n",
+        "states/c.sls": "/z:\n  file.managed:\n    - source: salt://m\n    - template: mako\n",
+        "states/t": EVIL,
+        "states/m": "<% open('{mark}', 'w') %>",
+    },
     "roots outside": {
         "saltern.yaml": "file_roots: {base: [states, '{outside}']}\npillar_roots: {base: ['{outside}']}\n"
     },
@@ -231,6 +238,19 @@ def test_without_the_word_it_is_run(place: Place) -> None:
         check=False,
     )
     assert place.mark.exists()
+
+
+@pytest.mark.parametrize("place", ["roots outside"], indirect=True)
+def test_a_configuration_where_one_stands_is_part_of_the_tree(place: Place) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-P", "-m", "saltern", "check", "--untrusted"],
+        capture_output=True,
+        text=True,
+        cwd=place.tree,
+        check=False,
+    )
+    assert "untrusted-root" in ran.stdout
+    assert SECRET not in ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("place", ["a .pth file"], indirect=True)
