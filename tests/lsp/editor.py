@@ -213,7 +213,7 @@ class Editor:
         return [f"{self.name(one.uri)}:{one.range.start.line + 1}" for one in found or []]
 
     def name(self, uri: str) -> str:
-        return os.path.relpath(_path(uri), self.folder)
+        return os.path.relpath(_path(uri), self.folder) if uri.startswith("file:") else uri
 
     def text(self, name: str) -> str:
         return str(self.ask("saltern/viewFileText", {"uri": self.uri(name)}))

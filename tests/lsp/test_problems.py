@@ -280,3 +280,27 @@ def answers(editor: Editor) -> bool:
     """The server is still there."""
     found = editor.ask("workspace/symbol", types.WorkspaceSymbolParams("postgres"))
     return found is None or isinstance(found, list)
+
+
+def test_a_file_that_was_never_saved_is_checked(shared: Editor, tmp_path: Path) -> None:
+    editor = shared.enter(tmp_path, TREE)
+    editor.open("states/new.sls", "x:\n  pkg.instaled: []\n")
+    assert editor.codes("states/new.sls") == ["state-unknown"]
+    editor.rewrite("states/new.sls", "include:\n  - db\n\nx:\n  pkg.installed: []\n")
+    assert editor.codes("states/new.sls") == []
+    assert not (tmp_path / "states/new.sls").exists()
+
+
+def test_a_file_that_was_never_saved_can_be_included(shared: Editor, tmp_path: Path) -> None:
+    editor = shared.enter(tmp_path, {**TREE, PAGE: "include:\n  - new\n"})
+    editor.open(PAGE)
+    assert editor.codes(PAGE) == ["sls-not-found"]
+    editor.open("states/new.sls", "x:\n  pkg.installed: []\n")
+    editor.diagnostics(PAGE, lambda found: not found)
+
+
+def test_a_buffer_without_a_name_is_checked(tmp_path: Path) -> None:
+    with editing(tmp_path, TREE) as editor:
+        item = types.TextDocumentItem("untitled:Untitled-1", "sls", 1, "x:\n  pkg.instaled: []\n")
+        editor.tell("textDocument/didOpen", types.DidOpenTextDocumentParams(item))
+        assert [str(one.code) for one in editor.diagnostics("untitled:Untitled-1")] == ["state-unknown"]

@@ -250,3 +250,18 @@ def test_after_a_run_the_test_sees_its_own_files_again(web: StateTree) -> None:
     web.apply("web")
     assert os.stat is before
     assert os.path.exists("/etc/passwd")
+
+
+def test_check_blames_only_the_state_that_failed(saltern_tree: MakeTree) -> None:
+    text = (
+        "app:\n  test.nop: []\n  cmd.run:\n    - name: 'false'\n"
+        "after:\n  test.nop:\n    - require:\n      - cmd: app\n"
+    )
+    host = MemoryHost(files={"/etc/app.conf": "x\n"}, commands={"false": 1})
+    ran = saltern_tree({"a.sls": text}, host=host).apply("a")
+    with pytest.raises(AssertionError) as caught:
+        ran.check()
+    blamed = str(caught.value).splitlines()
+    assert [line.split()[0] for line in blamed[1:]] == ["cmd.run", "not"]
+    assert blamed[-1] == "not run because of that: after"
+    assert ran.failed == ["app", "after"]

@@ -17,7 +17,8 @@ deploy key:
 # Looks, changes nothing, and says what it found: that becomes its data.
 fingerprint:
   cmd.run:
-    - name: printf 'changed=no sha256=%s\n' "$(ssh-keygen -l -f {{ key }}.pub | cut -d ' ' -f 2)"
+    - name: printf 'sha256=%s\n' "$(ssh-keygen -l -f {{ key }}.pub | cut -d ' ' -f 2)"
+    - read_only: true
     - stateful: true
     - require:
       - cmd: deploy key

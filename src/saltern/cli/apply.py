@@ -77,6 +77,13 @@ LINE = CommandLine(
             help="exit with 4 when something changed or would change",
         ),
         Row(
+            flag="--ask",
+            dest="ask",
+            kind="on",
+            default=False,
+            help="show the plan first, and apply it only after you have agreed",
+        ),
+        Row(
             flag="--queue",
             dest="queue",
             metavar="SECONDS",
@@ -112,6 +119,7 @@ LINE = CommandLine(
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,
+        Row(flag="--diff", dest="diff", kind="on", group="output", help="show the content of new files, too"),
         Row(
             flag="--sub-states",
             dest="sub_states",
@@ -140,6 +148,10 @@ def main(argv: list[str]) -> int:
 
         if is_meant(args.sls[0]):
             return apply_file(args, args.sls[0], LINE.rows)
+    if args.ask:
+        from saltern.cli.confirm import ask_and_apply
+
+        return ask_and_apply(args, LINE.rows)
     try:
         engine = _session(args)
         request = request_of(args)
@@ -158,7 +170,7 @@ def main(argv: list[str]) -> int:
 
 
 def _session(args: SimpleNamespace) -> Session:
-    return session(args, test=args.test, failhard=args.failhard, strict=args.strict)
+    return session(args, test=args.test, failhard=args.failhard, strict=args.strict, diff_new_files=args.diff)
 
 
 def request_of(args: SimpleNamespace) -> Request:

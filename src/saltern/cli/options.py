@@ -40,9 +40,9 @@ TREE_ROWS: tuple[Row, ...] = (
     Row(
         flag="--pillar",
         dest="pillar",
-        metavar="YAML",
+        metavar="YAML|FILE",
         group=FROM,
-        help="pillar data that wins over the compiled pillar",
+        help="pillar data that wins over the compiled pillar: '{key: value}', or a YAML file",
     ),
     Row(
         flag="--grains",
@@ -199,15 +199,33 @@ def mapping_value(option: str, text: str | None) -> dict[str, object]:
     if not text:
         return {}
     value = yaml_value(option, text)
+    if isinstance(value, str):
+        return mapping_file(option, value)
     if not isinstance(value, dict):
         raise OperationError(
             Diagnostic(
                 code="option-shape",
-                what=f"{option} needs a mapping, such as '{{key: value}}'",
+                what=f"{option} needs a mapping, such as '{{key: value}}', or a file that holds one",
                 fix="quote the whole of it for your shell",
             )
         )
     return value
+
+
+def mapping_file(option: str, path: str) -> dict[str, object]:
+    """The mapping that a YAML file holds."""
+    from saltern.config.files import mapping
+
+    found = os.path.abspath(os.path.expanduser(path))
+    if not os.path.isfile(found):
+        raise OperationError(
+            Diagnostic(
+                code="option-path",
+                what=f"{option}: {path!r} is no mapping, and there is no file of that name",
+                fix="write '{key: value}', quoted for your shell, or name a YAML file",
+            )
+        )
+    return mapping(found)
 
 
 def yaml_value(option: str, text: str) -> object:

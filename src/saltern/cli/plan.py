@@ -26,6 +26,13 @@ LINE = CommandLine(
     rows=(
         Row(flag="-o", dest="save", metavar="FILE", help="keep the plan, for `saltern apply FILE`"),
         *(row for row in APPLY.rows if row.flag in OWN),
+        Row(
+            flag="--refresh",
+            dest="refresh",
+            kind="on",
+            default=False,
+            help="fetch the lists of packages first, as an apply would",
+        ),
         *TREE_ROWS,
         Row(
             flag="--out",
@@ -44,5 +51,12 @@ LINE = CommandLine(
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
-    engine = session(args, test=True, failhard=args.failhard, strict=args.strict)
+    engine = session(
+        args,
+        test=True,
+        failhard=args.failhard,
+        strict=args.strict,
+        diff_new_files=True,
+        refresh_in_test=args.refresh,
+    )
     return show(args, engine, request_of(args), mapping_value("--pillar", args.pillar), args.save)

@@ -37,7 +37,7 @@ def show(
     with redirect_stdout(sys.stderr):  # stdout is for the plan; a module's print is none of it
         found = foresee(engine, request, compiled=profile.compiled if profile else None)
     proposal = propose(engine, request, found, override)
-    _write(args, proposal, found.report)
+    write_plan(args, proposal, found.report)
     if save:
         from saltern.proposals.document import save as keep
 
@@ -56,7 +56,7 @@ def _code(args: SimpleNamespace, report: Report) -> int:
     return exits.CHANGED if args.detailed_exitcode and changed(report) else exits.OK
 
 
-def _write(args: SimpleNamespace, proposal: Proposal, report: Report) -> None:
+def write_plan(args: SimpleNamespace, proposal: Proposal, report: Report) -> None:
     from saltern.report.outputs import options_for
 
     if report.warnings:

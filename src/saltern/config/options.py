@@ -156,6 +156,18 @@ OPTIONS: dict[str, Option] = {
         Option(
             "global_state_conditions", MAPPING, {}, "Conditions for all states of a type: `{type: [target]}`."
         ),
+        Option(
+            "diff_new_files",
+            FLAG,
+            False,
+            "Show the content of new files as a diff, as `new_file_diff` of `file.managed` does; plans do.",
+        ),
+        Option(
+            "refresh_in_test",
+            FLAG,
+            True,
+            "Test runs fetch the lists of packages where a real run would; plans do only with `--refresh`.",
+        ),
         Option("cmd_safe", FLAG, True, "Commands called from templates and by hand get no shell."),
         Option(
             "backup_mode",

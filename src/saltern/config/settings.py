@@ -81,6 +81,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     state_events: bool = False
     disabled_requisites: list[str] = []
     global_state_conditions: dict[str, object] = {}
+    diff_new_files: bool = False
+    refresh_in_test: bool = True
     cmd_safe: bool = True
     backup_mode: str = ""
     hash_type: str = "sha256"

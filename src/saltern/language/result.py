@@ -39,6 +39,10 @@ class SubResult(Struct, frozen=True, kw_only=True):
     sub: tuple[SubResult, ...] = ()
 
 
+# In ``extra`` of a test run: the state has really looked, which may be too early.
+LOOKED = "looked"
+
+
 class Result(Struct, frozen=True, kw_only=True):
     """One answer.
 

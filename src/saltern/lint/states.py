@@ -22,7 +22,7 @@ from saltern.session import Session
 _COMMANDS = frozenset({"cmd.run", "cmd.script"})
 # Any of these says when a command has to run at all.
 _GUARDS = {"unless", "onlyif", "creates", "stateful", "prereq", "onchanges", "onchanges_any"}
-_GUARDS |= {"onfail", "onfail_any", "onfail_all"}
+_GUARDS |= {"onfail", "onfail_any", "onfail_all", "read_only"}
 _ORDERING = frozenset(kind.name for kind in ORDERING)
 _SALT = "salt://"
 _SOURCE = re.compile(r"/|[A-Za-z][\w+.-]*://|__slot__")

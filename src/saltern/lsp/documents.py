@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
@@ -33,7 +34,9 @@ class Document(TextDocument):
 
 
 class OpenFiles(Workspace):
-    """The library's workspace, with documents of ours."""
+    """The library's workspace, with documents of ours. ``place`` gives the path of an address."""
+
+    place: Callable[[str], str]
 
     def _create_text_document(
         self,
@@ -54,11 +57,11 @@ class OpenFiles(Workspace):
     def opened(self, path: str) -> Document | None:
         """By path. An editor may spell a path in several ways; so both are compared as they really are."""
         for document in list(self._text_documents.values()):
-            if isinstance(document, Document) and path_of(document.uri) == path:
+            if isinstance(document, Document) and self.place(document.uri) == path:
                 return document
         real = os.path.realpath(path)
         for document in list(self._text_documents.values()):
-            if isinstance(document, Document) and os.path.realpath(path_of(document.uri)) == real:
+            if isinstance(document, Document) and os.path.realpath(self.place(document.uri)) == real:
                 return document
         return None
 

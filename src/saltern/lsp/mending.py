@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from saltern.lsp.actions import all_mended, changes
-from saltern.lsp.documents import path_of, range_of
+from saltern.lsp.documents import range_of
 from saltern.lsp.positions import Lines, Span
 from saltern.lsp.server import Server
 from saltern.lsp.shown import message, span_of
@@ -19,7 +19,7 @@ FIX_ALL = "source.fixAll.saltern"
 def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     uri = params.text_document.uri
     rows = ls.document(uri).rows
-    text, problems = ls.problems.get(path_of(uri), ("", []))
+    text, problems = ls.problems.get(ls.path(uri), ("", []))
     if text != rows.text:
         return []  # the problems are of another text; it is being checked
     first, last = (rows.offset(one.line, one.character) for one in (params.range.start, params.range.end))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from threading import Lock
 
 from lsprotocol import types
@@ -48,6 +49,7 @@ class Server(LanguageServer):
             params.workspace_folders or [],
             before.position_encoding,
         )
+        self.files.place = self.path
         self.refresh_folders()
 
     def refresh_folders(self) -> None:
@@ -64,13 +66,22 @@ class Server(LanguageServer):
     def encoding(self) -> str:
         return encoding(self.workspace.position_encoding)
 
+    def path(self, uri: str) -> str:
+        """The path of a file; for a buffer that was never saved, one in the tree of the first folder."""
+        path = path_of(uri)
+        if os.path.isabs(path) or not self.sites.folders:
+            return path
+        settings = self.sites.of(os.path.join(self.sites.folders[0], "draft.sls")).settings
+        roots = next(iter(settings.file_roots.values()), [])
+        return os.path.join(roots[0], f"{re.sub(r'[^0-9A-Za-z]+', '_', path)}.sls") if roots else path
+
     def opened_text(self, path: str) -> str | None:
         found = self.files.opened(path)
         return found.source if found else None
 
     def document(self, uri: str) -> Document:
         """Also one that is not open: it is empty, or as it is on disk."""
-        path = path_of(uri)
+        path = self.path(uri)
         found = self.files.opened(path)
         return found or Document(
             uri, self.index.text(path) or "", position_codec=self.workspace.position_codec
@@ -80,7 +91,7 @@ class Server(LanguageServer):
         return Lines(self.index.text(path) or "", self.encoding)
 
     def desk(self, uri: str) -> Desk:
-        path = path_of(uri)
+        path = self.path(uri)
         site = self.sites.of(path)
         manual = self._manuals.get(site)
         if manual is None:
@@ -96,8 +107,8 @@ class Server(LanguageServer):
     # -- checks ----------------------------------------------------------------------------------------
 
     def check(self, uri: str, *, saved: bool = False, pause: float = 0.0) -> None:
-        path = path_of(uri)
-        if not os.path.isabs(path):  # a buffer that has no file yet
+        path = self.path(uri)
+        if not os.path.isabs(path):  # a buffer that has no file, in an editor that has no folder
             return
         paths = frozenset({path})
         task = Task(paths=paths, saved=paths if saved else frozenset(), whole=saved)
@@ -108,7 +119,7 @@ class Server(LanguageServer):
 
     def closed(self, uri: str) -> None:
         """What was told about a text that is gone is taken back; the rest of the tree sees the file again."""
-        path = path_of(uri)
+        path = self.path(uri)
         self._tell(path, [])
         site = self.sites.of(path)
         if any(self.sites.of(one) is site for one in self._open_paths()):
@@ -121,7 +132,7 @@ class Server(LanguageServer):
         return known
 
     def _open_paths(self) -> list[str]:
-        return [path_of(uri) for uri in list(self.files.text_documents)]
+        return [self.path(uri) for uri in list(self.files.text_documents)]
 
     def _texts(self, site: Site) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -60,6 +60,14 @@ def decide(plan: Plan, place: int, answers: Answers, *, rehearsal: bool = False)
     return SIGNAL if signal else RUN
 
 
+def waits_for_change(plan: Plan, place: int, answers: Answers) -> bool:
+    """Whether a state that this one waits for would change something: what it sees now may differ then."""
+    on = [need.on for need in plan.needs.get(place, ())]
+    size = len(plan.chunks)
+    before = [one for step in on for one in (plan.barriers[step - size] if step >= size else (step,))]
+    return any(answers.effective(one).outcome is Outcome.WOULD_CHANGE for one in before)
+
+
 def _pending(place: int, answers: Answers) -> bool:
     """Whether its rehearsal foresaw a change."""
     seen = answers.rehearsed.get(place)

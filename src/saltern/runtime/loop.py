@@ -28,7 +28,7 @@ from saltern.language.events import (
     in_order,
 )
 from saltern.language.requisites import Standing, Vote
-from saltern.language.result import Outcome, Result, failed, skipped
+from saltern.language.result import LOOKED, Outcome, Result, failed, skipped
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
 from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
@@ -44,7 +44,7 @@ from saltern.runtime.barriers import (
     refused,
     waiting,
 )
-from saltern.runtime.decide import Verdict, blocked, decide
+from saltern.runtime.decide import Verdict, blocked, decide, waits_for_change
 from saltern.runtime.execute import Executor
 from saltern.runtime.guards import CONDITIONS
 from saltern.runtime.parallel import Parallel, is_parallel
@@ -290,6 +290,8 @@ class ScopeRun:
                 steps(step)
             below = steps.answers
             result = judged(result, below)
+        if LOOKED in result.extra:
+            result = self.looked(place, result)
         if result.extra:
             granted = self.barred(place, result, begun)
             if granted is None:
@@ -298,6 +300,14 @@ class ScopeRun:
         if place in self.again and not (place in self.crossings and self.crossings[place].fresh):
             result = replace(result, extra={**result.extra, RESUMED: True})
         self.conclude(place, result, begun, below, parallel=parallel)
+
+    def looked(self, place: int, result: Result) -> Result:
+        """What a test run found out, unless a state before it would change that."""
+        if waits_for_change(self.plan, place, self.answers):
+            from saltern.runtime.late import deferred
+
+            return deferred(["the states it requires"])
+        return replace(result, extra={key: value for key, value in result.extra.items() if key != LOOKED})
 
     def barred(self, place: int, result: Result, begun: Begun) -> Result | None:
         """Its answer, unless it asks for a barrier: then the run pauses, and it has none yet."""

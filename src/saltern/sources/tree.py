@@ -101,13 +101,16 @@ class Tree:
             return None
         for root in self.roots(env):
             full = f"{root}/{name}"
-            if os.path.isfile(full) and not self._is_out(full):
+            if full in self._texts or (os.path.isfile(full) and not self._is_out(full)):
                 return full
         return None
 
     def names(self, env: str) -> list[str]:
-        """Every file, sorted, relative to its root."""
-        return sorted({name for root in self.roots(env) for name in self._walk(root, files=True)})
+        """Every file, sorted, relative to its root; with those that exist only in an editor."""
+        found = {name for root in self.roots(env) for name in self._walk(root, files=True)}
+        for root in self.roots(env) if self._texts else ():
+            found |= {path.removeprefix(f"{root}/") for path in self._texts if path.startswith(f"{root}/")}
+        return sorted(found)
 
     def directories(self, env: str) -> list[str]:
         return sorted({name for root in self.roots(env) for name in self._walk(root, files=False)})

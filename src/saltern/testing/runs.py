@@ -41,12 +41,7 @@ class Ran:
 
     @property
     def failed(self) -> list[str]:
-        forgiven = self.report.forgiven
-        return [
-            one.chunk.id
-            for one in self._states()
-            if one.result.outcome is Outcome.FAILED and one.number not in forgiven
-        ]
+        return [one.chunk.id for one in self._failed()]
 
     @property
     def skipped(self) -> list[str]:
@@ -59,12 +54,26 @@ class Ran:
         return [one.chunk.name for one in self.report.answers if one.sub]
 
     def check(self) -> Ran:
-        """Fail the test, with the words of each, if a state failed."""
-        bad = [one for one in self._states() if one.chunk.id in self.failed]
-        told = [f"{one.chunk.function} {one.path} ({one.chunk.mark()}): {one.result.comment}" for one in bad]
+        """Fail the test if a state failed, with the words of each; what they kept from running is counted."""
+        bad = self._failed()
+        causes = [one for one in bad if one.result.ran] or bad
+        told = [
+            f"{one.chunk.function} {one.path} ({one.chunk.mark()}): {one.result.comment}" for one in causes
+        ]
+        held = [one.chunk.id for one in bad if one not in causes]
+        if held:
+            told.append(f"not run because of that: {', '.join(held)}")
         if told:
             raise AssertionError("these states failed:\n" + "\n".join(told))
         return self
+
+    def _failed(self) -> list[Answer]:
+        forgiven = self.report.forgiven
+        return [
+            one
+            for one in self._states()
+            if one.result.outcome is Outcome.FAILED and one.number not in forgiven
+        ]
 
     def _states(self) -> Iterator[Answer]:
         return (one for one in sorted(self.report.answers, key=lambda one: one.number) if not one.sub)

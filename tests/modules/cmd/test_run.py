@@ -256,3 +256,13 @@ def test_hidden_output_is_hidden_in_data_too(ctx: Context) -> None:
 def test_a_reaction_has_data_as_a_run_has(ctx: Context) -> None:
     assert cmd.wait(ctx, "echo x").data == {}
     assert cmd.mod_watch(ctx, "echo x", sfun="wait").data["stdout"] == "x"
+
+
+def test_a_command_that_only_reads_is_no_change(ctx: Context) -> None:
+    result = cmd.run(ctx, "echo found", read_only=True)
+    assert (result.outcome, result.changes) == (Outcome.OK, {})
+    assert result.data["stdout"] == "found"
+
+
+def test_a_command_that_only_reads_fails_as_any_other(ctx: Context) -> None:
+    assert cmd.run(ctx, "false", read_only=True).outcome is Outcome.FAILED

@@ -6,8 +6,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from saltern.language.result import Outcome
+from saltern.modules.context import Context
 from saltern.modules.packages import choose
 from saltern.modules.states.pkg.installing import installed, latest
 
@@ -198,3 +200,16 @@ def test_in_test_mode_a_package_may_come_with_a_repository_that_is_not_there_yet
     done = installed(ctx, "nowhere")
     assert done.outcome is Outcome.WOULD_CHANGE
     assert done.changes == {"nowhere": {"old": "", "new": "installed"}}
+
+
+def test_a_plan_fetches_no_lists_and_does_not_call_a_new_package_a_failure(world: World) -> None:
+    world.publish("aa")
+    run = world.fresh_run()
+    run.settings = replace(run.settings, refresh_in_test=False)
+    done = installed(Context(run, test=True), "aa")
+    assert done.outcome is Outcome.WOULD_CHANGE, done.comment
+    assert not list((world.root / "var/lib/apt/lists").glob("*Packages*"))
+    run.settings = replace(run.settings, refresh_in_test=True)
+    run.context.clear()
+    done = installed(Context(run, test=True), "aa")
+    assert done.changes == {"aa": {"old": "", "new": "1.0"}}

@@ -71,6 +71,9 @@ def refresh(
     """Fetch the lists of packages; once per run unless ``again``. Whether it was done."""
     if ctx.run.context.get(FRESH) and not again:
         return False
+    if ctx.test and not ctx.settings.refresh_in_test:
+        ctx.run.context[PENDING] = True
+        return False
     chosen = manager(ctx)
     if valid_for and ctx.clock.now() - chosen.refreshed_at() < valid_for:
         return False
@@ -87,5 +90,5 @@ def stale(ctx: Context) -> None:
 
 
 def pending(ctx: Context) -> bool:
-    """In this test run a repository would have been added, so packages may exist that nobody knows."""
+    """Whether this test run would have added a repository or fetched lists that may name more packages."""
     return ctx.test and bool(ctx.run.context.get(PENDING))

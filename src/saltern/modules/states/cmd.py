@@ -6,7 +6,7 @@ when there is something to do.
 
 Its ``data`` has what the command left: ``stdout``, ``stderr``, ``retcode`` and ``pid``. A condition that
 keeps it from running keeps it from knowing anything, too: a block or a reference that needs the output
-every time belongs to a command that only looks and is ``stateful``.
+every time belongs to a command that is ``read_only``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.language.result import Outcome, Result, failed, ok
+from saltern.language.result import LOOKED, Outcome, Result, failed, ok
 from saltern.modules.api import state
 from saltern.modules.commands import Done, Options, environment, execute
 from saltern.modules.context import Context
@@ -46,6 +46,7 @@ def run(
     env: object = None,
     prepend_path: str | None = None,
     stateful: object = False,
+    read_only: bool = False,
     umask: object = None,
     hide_output: bool = False,
     timeout: float | None = None,
@@ -71,6 +72,8 @@ def run(
         stateful: the last line of the output says what happened: ``changed=yes comment='…'`` or
             JSON; all that it says is part of ``data``. ``{test_name: command}`` also gives the command
             to ask in test mode.
+        read_only: the command changes nothing. It counts as no change, and test mode and plans run it, too;
+            there, it is known after apply if it fails or if a state it requires would change something.
         umask: the umask of the command.
         hide_output: keep its output out of the report, and so out of ``data``; ``no_log`` keeps it out of
             the report alone.
@@ -112,14 +115,25 @@ def run(
         codes = reboot_codes(reboot_retcodes)
         if env is not None:
             environment(env)
-        if ctx.test:
+        if ctx.test and not read_only:
             return _rehearse(ctx, name, options, stateful)
         done = execute(ctx, name, options)
     except BadArgument as problem:
         return failed(str(problem))
     answer = _answer(done, f'Command "{name}" run', hide=hide_output, warnings=_unused(rest))
     answer = asking(answer, done, codes) if codes else answer
-    return as_told(answer, done) if is_stateful(stateful) and not bg else answer
+    answer = as_told(answer, done) if is_stateful(stateful) and not bg else answer
+    return _unchanged(ctx, answer, name) if read_only else answer
+
+
+def _unchanged(ctx: Context, answer: Result, name: str) -> Result:
+    """The answer of a command that changes nothing: its output is data, and no change."""
+    if not ctx.test:
+        return replace(answer, changes={})
+    if answer.outcome is Outcome.FAILED:
+        comment = f'Command "{name}" fails now; what it finds is known after apply'
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment)
+    return replace(answer, changes={}, extra={**answer.extra, LOOKED: True})
 
 
 def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Result:
@@ -201,6 +215,7 @@ def script(
     env: object = None,
     prepend_path: str | None = None,
     stateful: object = False,
+    read_only: bool = False,
     umask: object = None,
     hide_output: bool = False,
     timeout: float | None = None,
@@ -221,8 +236,9 @@ def script(
         template: render it first, with ``jinja`` or another engine.
         args: arguments for the script, as text or a list.
         context, defaults: values for the template.
-        cwd, runas, shell, env, prepend_path, stateful, umask, hide_output, timeout, ignore_timeout,
-            success_retcodes, success_stdout, success_stderr, reboot_retcodes, stdin: as in ``run``.
+        cwd, runas, shell, env, prepend_path, stateful, read_only, umask, hide_output, timeout,
+            ignore_timeout, success_retcodes, success_stdout, success_stderr, reboot_retcodes, stdin: as in
+            ``run``.
         saltenv: where ``salt://`` is looked up.
 
     Example:
@@ -258,7 +274,7 @@ def script(
         codes = reboot_codes(reboot_retcodes)
         if env is not None:
             environment(env)
-        if ctx.test:
+        if ctx.test and not read_only:
             return Result(outcome=Outcome.WOULD_CHANGE, comment=f"Command '{name}' would have been executed")
         done = run_script(
             ctx,
@@ -273,7 +289,8 @@ def script(
         return failed(str(problem))
     answer = _answer(done, f"Command '{name}' run", hide=hide_output, warnings=_unused(rest))
     answer = asking(answer, done, codes) if codes else answer
-    return as_told(answer, done) if is_stateful(stateful) else answer
+    answer = as_told(answer, done) if is_stateful(stateful) else answer
+    return _unchanged(ctx, answer, name) if read_only else answer
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.context import Context
@@ -50,6 +51,8 @@ Same = Callable[[bytes, bytes], bool]
 
 def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None = None) -> Result:
     """Make it so. ``content`` None leaves what a file holds alone (a new one is empty)."""
+    if ctx.settings.diff_new_files:
+        wanted = replace(wanted, new_file_diff=True)
     path = wanted.path
     seen = files.see(path, follow=wanted.follow)
     _check_kind(path, seen, wanted.follow)

@@ -1,0 +1,79 @@
+"""``saltern apply --ask``: show the plan, ask a person, and apply exactly that."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.apply import request_of
+from saltern.cli.arguments import Row
+from saltern.cli.options import FROM, mapping_value, session
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.proposals.document import Proposal
+
+YES = frozenset({"y", "yes"})
+
+
+def ask_and_apply(args: SimpleNamespace, rows: Sequence[Row]) -> int:
+    """Plan what ``args`` ask for, and apply the plan once the person at the terminal agrees."""
+    from saltern.cli.approved import DECIDED, apply_file
+    from saltern.proposals.document import save
+
+    _check(args)
+    proposal = _shown(args)
+    if not any(number for kind, number in proposal.totals.items() if kind != "keep"):
+        return exits.OK
+    if not _agreed():
+        print("saltern: nothing was applied", file=sys.stderr)
+        return exits.SURROUNDINGS
+    decided = {row.dest: row.default for row in rows if row.group == FROM or row.flag in DECIDED}
+    with tempfile.TemporaryDirectory(prefix="saltern-ask-") as folder:
+        path = os.path.join(folder, "plan")
+        save(path, proposal)
+        given = {**vars(args), **decided, "config": None}
+        return apply_file(SimpleNamespace(**given), path, rows)
+
+
+def _check(args: SimpleNamespace) -> None:
+    clashing = [flag for flag in ("test", "failed_from", "replan", "no_journal") if getattr(args, flag)]
+    if clashing:
+        what = f"--ask and --{clashing[0].replace('_', '-')} exclude each other"
+        raise OperationError(Diagnostic(code="option-shape", what=what))
+    if not sys.stdin.isatty():
+        raise OperationError(
+            Diagnostic(
+                code="no-terminal",
+                what="--ask needs a terminal to ask at",
+                fix="leave it out, or make a plan with `saltern plan -o FILE` and apply that",
+            )
+        )
+
+
+def _shown(args: SimpleNamespace) -> Proposal:
+    """The plan, after it was printed."""
+    from saltern.cli.proposing import write_plan
+    from saltern.proposals.make import foresee, propose
+
+    options = {"failhard": args.failhard, "strict": args.strict}
+    engine = session(args, test=True, diff_new_files=True, **options)
+    request = request_of(args)
+    with redirect_stdout(sys.stderr):
+        found = foresee(engine, request)
+    proposal = propose(engine, request, found, mapping_value("--pillar", args.pillar))
+    write_plan(SimpleNamespace(out="human", color=args.color), proposal, found.report)
+    return proposal
+
+
+def _agreed() -> bool:
+    """Whether the answer is yes; anything else, the end of the input included, is no."""
+    sys.stdout.flush()
+    print("Apply this? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in YES
