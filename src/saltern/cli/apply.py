@@ -151,7 +151,7 @@ def main(argv: list[str]) -> int:
     if args.ask:
         from saltern.cli.confirm import ask_and_apply
 
-        return ask_and_apply(args, LINE.rows)
+        return ask_and_apply(args, request_of(args), LINE.rows)
     try:
         engine = _session(args)
         request = request_of(args)

@@ -11,24 +11,24 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
-from saltern.cli.apply import request_of
 from saltern.cli.arguments import Row
 from saltern.cli.options import FROM, mapping_value, session
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
+    from saltern.engine import Request
     from saltern.proposals.document import Proposal
 
 YES = frozenset({"y", "yes"})
 
 
-def ask_and_apply(args: SimpleNamespace, rows: Sequence[Row]) -> int:
-    """Plan what ``args`` ask for, and apply the plan once the person at the terminal agrees."""
+def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) -> int:
+    """Plan what is requested, and apply the plan once the person at the terminal agrees."""
     from saltern.cli.approved import DECIDED, apply_file
     from saltern.proposals.document import save
 
     _check(args)
-    proposal = _shown(args)
+    proposal = _shown(args, request)
     if not any(number for kind, number in proposal.totals.items() if kind != "keep"):
         return exits.OK
     if not _agreed():
@@ -57,14 +57,13 @@ def _check(args: SimpleNamespace) -> None:
         )
 
 
-def _shown(args: SimpleNamespace) -> Proposal:
+def _shown(args: SimpleNamespace, request: Request) -> Proposal:
     """The plan, after it was printed."""
     from saltern.cli.proposing import write_plan
     from saltern.proposals.make import foresee, propose
 
     options = {"failhard": args.failhard, "strict": args.strict}
     engine = session(args, test=True, diff_new_files=True, **options)
-    request = request_of(args)
     with redirect_stdout(sys.stderr):
         found = foresee(engine, request)
     proposal = propose(engine, request, found, mapping_value("--pillar", args.pillar))
