@@ -20,17 +20,20 @@ def on_disk(ctx: Context, source: str, env: str | None = None) -> str | None:
 
 
 def is_web(source: str) -> bool:
-    return source.partition("://")[0] in WEB
+    return source.partition("://")[0].lower() in WEB
 
 
 def download(url: str, *, limit: float = 60) -> bytes:
-    from urllib.request import urlopen
+    from saltern.language.mask import mask
+    from saltern.modules.web import WebError, fetch
 
     try:
-        with urlopen(url, timeout=limit) as answer:
-            return bytes(answer.read())
-    except (OSError, ValueError) as problem:  # URLError is an OSError
-        raise BadArgument(f"cannot fetch {url}: {problem}") from None
+        data = fetch(url, limit=limit).data
+    except WebError as problem:
+        raise BadArgument(f"cannot fetch {problem}") from None
+    if data is None:
+        raise BadArgument(f"cannot fetch {mask(url)}: there is no such file")
+    return data
 
 
 def read(path: str) -> bytes:

@@ -11,10 +11,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from saltern.language.mask import mask
 from saltern.modules import places
 from saltern.modules.api import function
 from saltern.modules.context import Context
 from saltern.modules.functions._data import each
+from saltern.modules.functions.file.told import told
+from saltern.modules.params import BadArgument
+from saltern.modules.states.file.answers import Refusal
 
 
 @function
@@ -51,26 +55,22 @@ def cache_file(
         ```
     """
     if places.is_web(path):
-        return _fetched(ctx, path)
+        return _fetched(ctx, path, source_hash or "", verify_ssl, use_etag)
     return places.on_disk(ctx, path, saltenv) or False
 
 
-def _fetched(ctx: Context, url: str) -> str:
-    kept = _web_copy(ctx, url)
-    data = places.download(url)
-    os.makedirs(os.path.dirname(kept), mode=0o700, exist_ok=True)
-    _write(kept, data)
-    return kept
+def _fetched(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_etag: bool) -> str:
+    from saltern.modules.states.file import sources, web_cache
 
-
-def _web_copy(ctx: Context, url: str) -> str:
-    """Below ``cachedir``, by host and path; a query is part of the name."""
-    from urllib.parse import quote, urlsplit
-
-    base = str(ctx.opts.get("cachedir") or os.path.expanduser("~/.cache/saltern"))
-    parts = urlsplit(url)
-    name = quote(f"{parts.path}?{parts.query}" if parts.query else parts.path, safe="").strip(".")
-    return os.path.join(base, "extrn_files", ctx.env, parts.netloc.rpartition("@")[2], name or "index")
+    how = sources.Fetch(
+        source_hash=source_hash, skip_verify=not source_hash, verify_ssl=verify_ssl, use_etag=use_etag
+    )
+    try:
+        found = sources.find(ctx, url, how)
+    except Refusal as refusal:
+        raise BadArgument(f"cannot fetch {mask(url)}: {refusal}") from None
+    with told(mask(url)):
+        return web_cache.keep(ctx, url, found.data, found.etag)
 
 
 @function
@@ -152,7 +152,9 @@ def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
         ```
     """
     if places.is_web(path):
-        kept = _web_copy(ctx, path)
+        from saltern.modules.states.file.web_cache import cache_path
+
+        kept = cache_path(ctx, path, saltenv)
         return kept if os.path.exists(kept) else ""
     return places.on_disk(ctx, path, saltenv) or ""
 
@@ -362,7 +364,7 @@ def get_url(
     if dest is None:
         return get_file_str(ctx, path, saltenv)
     if dest == "":
-        return cache_file(ctx, path, saltenv)
+        return cache_file(ctx, path, saltenv, source_hash, verify_ssl, use_etag)
     return get_file(ctx, path, dest, saltenv, makedirs)
 
 

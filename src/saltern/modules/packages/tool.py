@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from saltern.modules.packages.masks import masked
+from saltern.language.mask import mask
 from saltern.modules.packages.model import PackageError
 from saltern.system.clock import Clock
 from saltern.system.host import Host, kept
@@ -77,7 +77,7 @@ def why(argv: Sequence[str], ran: Ran) -> str:
         return f"the program {argv[0]!r} is not on this machine; install the package that has it"
     said = _from(REASON, ran.out) + _from(ERROR, ran.err)
     said = said or _lines(ran.err) or _lines(ran.out) or [f"it ended with exit code {ran.code}"]
-    return masked(f"{argv[0]} failed: " + "\n".join(said[-MOST_SAID:]))
+    return mask(f"{argv[0]} failed: " + "\n".join(said[-MOST_SAID:]))
 
 
 def _from(start: re.Pattern[str], text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from saltern.modules.packages.masks import masked
+from saltern.language.mask import mask
 from saltern.modules.packages.model import PLAIN, Group, How, Item, Offer, Order, PackageError
 from saltern.modules.packages.rpm import Rpm, Step, foreseen
 from saltern.modules.packages.tool import Tool, why
@@ -165,7 +165,7 @@ def _refusal(argv: Sequence[str], ran: Ran, answer: Element) -> str:
     errors = [row.text or "" for row in answer.iter("message") if row.get("type") == "error"]
     asked = [row.findtext("description", "") for row in answer.iter("prompt")]
     said = "\n".join(text.strip() for text in (*errors, *asked) if text.strip())
-    return masked(f"zypper failed: {said}") if said else why(argv, Ran(ran.code, err=ran.err))
+    return mask(f"zypper failed: {said}") if said else why(argv, Ran(ran.code, err=ran.err))
 
 
 def _global(order: Order) -> list[str]:

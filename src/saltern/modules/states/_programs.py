@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from saltern.language.diagnostics import SalternError
+from saltern.language.mask import MASK, mask
 from saltern.language.result import Outcome, Result
 from saltern.modules.commands import LOCALE
 from saltern.modules.context import Context
 from saltern.modules.params import BadArgument
 from saltern.modules.states.file.answers import Later, Refusal
 from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran
-
-MASK = "***"
-LOGIN = re.compile(r"(?<=://)([^/@\s:]*):[^/@\s]+(?=@)")
 
 
 class ProgramFailed(Refusal, BadArgument):
@@ -81,7 +78,7 @@ def masked(text: str, secrets: Sequence[str | None] = ()) -> str:
     for secret in secrets:
         if secret:
             text = text.replace(secret, MASK)
-    return LOGIN.sub(rf"\1:{MASK}", text)
+    return mask(text)
 
 
 def give(ctx: Context, path: str, user: str | None) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages import choose
-from saltern.modules.packages.masks import masked
 from saltern.modules.packages.model import PackageError
 from saltern.modules.packages.repositories.model import Plan
 from saltern.modules.packages.repositories.planning import planner, wish
@@ -122,7 +122,7 @@ def managed(
     }
 
     def work() -> Result:
-        shown = masked(name)
+        shown = mask(name)
         fetch = Fetch(wanted=refresh is not False and refresh_db is not False, trust=bool(gpgautoimport))
         words = (
             f"Package repo '{shown}' already configured",
@@ -165,7 +165,7 @@ def absent(
     del rest  # a state often becomes absent by its function's name alone
 
     def work() -> Result:
-        shown = masked(name)
+        shown = mask(name)
         fetch = Fetch(wanted=refresh is not False and refresh_db is not False)
         words = (f"Package repo {shown} is absent", "removed", f"Removed repo {shown}")
         wished = wish(name, {"file": file, "ppa": ppa, "copr": copr})
@@ -175,7 +175,7 @@ def absent(
 
 
 def _settle(ctx: Context, plan: Plan, name: str, words: tuple[str, str, str], *, fetch: Fetch) -> Result:
-    changes, data = masked(plan.changes), masked(plan.data)
+    changes, data = mask(plan.changes), mask(plan.data)
     if not changes:
         return Result(outcome=Outcome.OK, comment=words[0], data=data)
     choose.stale(ctx)
@@ -200,6 +200,6 @@ def _guarded(work: Callable[[], Result]) -> Result:
     try:
         return work()
     except BadArgument as refusal:
-        return failed(masked(str(refusal)))
+        return failed(mask(str(refusal)))
     except OSError as problem:
         return failed(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))

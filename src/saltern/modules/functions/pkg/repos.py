@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
+from saltern.language.mask import mask
 from saltern.modules.api import function
 from saltern.modules.context import Context
 from saltern.modules.packages import choose
-from saltern.modules.packages.masks import masked
 from saltern.modules.packages.model import PackageError
 from saltern.modules.params import BadArgument
 
@@ -23,7 +23,7 @@ def list_repos(ctx: Context, /, **_: object) -> dict[str, object]:
         $ saltern call pkg.list_repos
         ```
     """
-    return masked(_configured(ctx))
+    return mask(_configured(ctx))
 
 
 def _configured(ctx: Context) -> dict[str, object]:
@@ -58,13 +58,13 @@ def get_repo(ctx: Context, /, repo: str, **_: object) -> dict[str, object]:
 
     if choose.manager(ctx).name != "apt":
         found = _configured(ctx).get(repo)
-        return masked(dict(found)) if isinstance(found, dict) else {}
+        return mask(dict(found)) if isinstance(found, dict) else {}
     entry = lines.parse_line(repo)
     if entry is None:
-        raise BadArgument(f"{masked(repo)!r} is not a repository of apt; write it as 'deb uri distribution'")
+        raise BadArgument(f"{mask(repo)!r} is not a repository of apt; write it as 'deb uri distribution'")
     for path, one in (pair for found in apt.configured(ctx).values() for pair in found):
         if one.key == entry.key:
-            return masked(apt.described(path, one))
+            return mask(apt.described(path, one))
     return {}
 
 
@@ -88,7 +88,7 @@ def mod_repo(ctx: Context, /, repo: str, **values: object) -> dict[str, object]:
         choose.stale(ctx)
         if values.get("refresh", True) and values.get("refresh_db", True):
             choose.refresh(ctx, again=True, trust=bool(values.get("gpgautoimport")))
-    return {masked(repo): masked(plan.data)}
+    return {mask(repo): mask(plan.data)}
 
 
 @function
@@ -107,10 +107,10 @@ def del_repo(ctx: Context, /, repo: str, **values: object) -> str:
 
     plan = planner(ctx, "absent")(ctx, wish(repo, values))
     if not plan.changes:
-        return f"Repo {masked(repo)} is not configured"
+        return f"Repo {mask(repo)} is not configured"
     plan.act()
     choose.stale(ctx)
-    return f"Repo {masked(repo)} has been removed"
+    return f"Repo {mask(repo)} has been removed"
 
 
 # -- keys --------------------------------------------------------------------------------------

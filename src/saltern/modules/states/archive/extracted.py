@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.commands import words
@@ -21,13 +22,11 @@ from saltern.modules.states.archive.job import (
 )
 from saltern.modules.states.archive.material import digest_of, located
 from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.file.signatures import signing
 from saltern.modules.states.file.sources import Fetch
 
 TRIMMED = 100
-MEANINGLESS = frozenset(
-    {"keep", "tar_options", "zip_options", "archive_user", "use_etag", "list_options", "signature"}
-    | {"signed_by_any", "signed_by_all", "keyring", "gnupghome", "sig_backend", "source_hash_sig"}
-)
+MEANINGLESS = frozenset({"keep", "tar_options", "zip_options", "archive_user", "list_options"})
 
 
 @state
@@ -59,6 +58,14 @@ def extracted(
     enforce_ownership_on: str | None = None,
     archive_format: str | None = None,
     keep_source: bool = True,
+    use_etag: bool = False,
+    signature: object = None,
+    source_hash_sig: object = None,
+    signed_by_any: object = None,
+    signed_by_all: object = None,
+    keyring: object = None,
+    gnupghome: object = None,
+    sig_backend: str = "gpg",
     **rest: object,
 ) -> Result:
     """Unpack an archive, unless everything it holds is there already.
@@ -92,6 +99,13 @@ def extracted(
         enforce_ownership_on: change the owner only of this path in the directory.
         archive_format: ``tar``, ``zip``, ``rar`` or ``7z`` where the name of the source does not tell.
         keep_source: keep what was downloaded in the cache.
+        use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
+        signature: the place of a file with a signature of the archive; nothing is unpacked unless it is
+            good and of a key that ``gpg`` knows here.
+        source_hash_sig: the same for the file of checksums; True if that holds its signature.
+        signed_by_any, signed_by_all: fingerprints of keys, of which one, or each, must have signed.
+        keyring, gnupghome: where ``gpg`` finds the keys.
+        sig_backend: ``gpg``; or ``asymmetric``, for which the signers are public keys in PEM form.
 
     Example:
         ```yaml
@@ -107,7 +121,7 @@ def extracted(
         into = absolute(name).rstrip("/") or "/"
         first = source[0] if isinstance(source, list) and source else source
         if if_missing and os.path.lexists(absolute(if_missing)):
-            data: dict[str, object] = {"path": into, "source": first, "if_missing": if_missing}
+            data: dict[str, object] = {"path": into, "source": mask(first), "if_missing": if_missing}
             return Result(outcome=Outcome.OK, comment=f"Path {if_missing} exists", data=data)
         job = Job(
             into=into,
@@ -129,6 +143,10 @@ def extracted(
             skip_verify=skip_verify,
             keep_source=keep_source,
             verify_ssl=verify_ssl,
+            use_etag=use_etag,
+            signing=signing(
+                signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+            ),
         )
         with located(ctx, source, fetch) as (url, path):
             packed = Packed(
@@ -159,6 +177,7 @@ def _options(given: object) -> list[str]:
 
 
 def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple[str, ...]) -> Result:
+    url = mask(url)
     lying, landing = contents(ctx, packed)
     directories, others = toplevel(lying)
     if job.enforce_toplevel and (len(directories) > 1 or others):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from saltern.language.mask import mask
 from saltern.modules.context import Context
 from saltern.modules.places import is_web, on_disk
 from saltern.modules.states.file import sources
@@ -22,6 +23,12 @@ def located(ctx: Context, source: object, how: sources.Fetch) -> Iterator[tuple[
         if path is not None:
             if expected:
                 _verify(ctx, path, url, expected, how)
+            elif how.signing.hash_signature:
+                raise Refusal("source_hash_sig needs source_hash, the place of a file of checksums")
+            if how.signing.signature:
+                with open(path, "rb") as packed:
+                    signed = sources.Source(url=url, data=packed.read())
+                sources.verify_signature(ctx, signed, how.signing.signature, how)
             yield url, path
             return
         if is_web(url):
@@ -48,7 +55,7 @@ def _verify(ctx: Context, path: str, url: str, expected: str, how: sources.Fetch
     form, value = sources.expected_hash(ctx, expected, url, how)
     actual = digest_of(path, form)
     if actual != value:
-        raise Refusal(f"{url} has the {form} checksum {actual}, but {value} is demanded")
+        raise Refusal(f"{mask(url)} has the {form} checksum {actual}, but {value} is demanded")
 
 
 def digest_of(path: str, form: str = "sha256") -> str:

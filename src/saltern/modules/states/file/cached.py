@@ -1,14 +1,14 @@
 """``file.cached`` and ``file.not_cached``: files from the web, kept on this machine."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
+from saltern.language.mask import mask
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Refusal, changed, digest, facts, guarded, unchanged
+from saltern.modules.states.file import sources, web_cache
+from saltern.modules.states.file.answers import changed, digest, facts, guarded, unchanged
+from saltern.modules.states.file.signatures import signing
 from saltern.system import files
 
 WEB = ("http://", "https://", "ftp://")
@@ -35,8 +35,9 @@ def cached(
     Args:
         name: the URL, ``salt://`` or path.
         source_hash, source_hash_name, skip_verify: as for ``file.managed``.
-        use_etag, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend:
-            accepted for Salt's sake; a signature that is asked for is refused.
+        use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
+        source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: signatures, as
+            for ``file.managed``.
 
     Example:
         ```yaml
@@ -47,10 +48,14 @@ def cached(
     """
 
     def work() -> Result:
-        if any((source_hash_sig, signed_by_any, signed_by_all)):
-            raise Refusal("signatures of sources are not checked here; give source_hash instead")
         how = sources.Fetch(
-            source_hash=source_hash, source_hash_name=source_hash_name or "", skip_verify=skip_verify
+            source_hash=source_hash,
+            source_hash_name=source_hash_name or "",
+            skip_verify=skip_verify,
+            use_etag=use_etag,
+            signing=signing(
+                None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+            ),
         )
         if not name.startswith(WEB):
             found = sources.find(ctx, name, how)
@@ -58,15 +63,15 @@ def cached(
             return unchanged(f"File {name} is present on this machine", known)
         return _from_web(ctx, name, how)
 
-    return guarded(name, work)
+    return guarded(mask(name), work)
 
 
-def _from_web(ctx: Context, url: str, how: sources.Fetch) -> Result:
-    path = sources.cache_path(ctx, url)
+def _from_web(ctx: Context, address: str, how: sources.Fetch) -> Result:
+    path, url = sources.cache_path(ctx, address), mask(address)
     old = files.read(path)
-    if ctx.test and old is None and (how.source_hash or how.skip_verify):
+    if ctx.test and old is None and (how.source_hash or how.skip_verify or how.use_etag):
         return changed(ctx, {"new": path}, "", f"{url} would be fetched", {"url": url, "path": path})
-    found = sources.find(ctx, url, how)
+    found = sources.find(ctx, address, how)
     if found.data == old:
         known = facts(ctx, path, files.look(path), old) | {"url": url}
         return unchanged(f"{url} is kept at {path}", known)
@@ -95,15 +100,15 @@ def not_cached(ctx: Context, name: str) -> Result:
         path = sources.cache_path(ctx, name)
         found = files.look(path)
         if found is None:
-            return unchanged(f"nothing is kept of {name}", {"url": name, "path": path})
+            return unchanged(f"nothing is kept of {mask(name)}", {"url": mask(name), "path": path})
         if not ctx.test:
-            files.remove(path)
+            web_cache.forget(ctx, name)
         return changed(
             ctx,
             {"deleted": [path]},
             f"{path} was deleted",
             f"{path} would be deleted",
-            {"url": name, "path": path},
+            {"url": mask(name), "path": path},
         )
 
-    return guarded(name, work)
+    return guarded(mask(name), work)

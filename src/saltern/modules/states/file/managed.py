@@ -20,7 +20,9 @@ from saltern.modules.states.file.content import (
     render_source,
     template_of,
 )
+from saltern.modules.states.file.own_source import refuse_own_source, right_already
 from saltern.modules.states.file.placing import Same, Wanted, place
+from saltern.modules.states.file.signatures import signing
 from saltern.system import files
 
 Mode = str
@@ -125,10 +127,15 @@ def managed(
         ignore_ordering, ignore_whitespace, ignore_comment_characters: differences only in the order
             of lines, in white space around lines, or in lines that start with these, do not count.
         new_file_diff: show the content of a new file as a difference.
-        attrs, selinux, use_etag, signature, source_hash_sig, signed_by_any, signed_by_all, keyring,
-            gnupghome, sig_backend, win_owner, win_perms, win_deny_perms, win_inheritance,
-            win_perms_reset: accepted for Salt's sake; a signature that is asked for is refused, since
-            it would not be checked.
+        signature: the place of a file with a signature of the source, or True if the source holds it;
+            nothing is managed unless it is good and of a key that ``gpg`` knows here.
+        source_hash_sig: the same for the file of checksums that ``source_hash`` names.
+        signed_by_any, signed_by_all: fingerprints of keys, of which one, or each, must have signed.
+        keyring, gnupghome: where ``gpg`` finds the keys.
+        sig_backend: ``gpg``; or ``asymmetric``, for which the signers are public keys in PEM form.
+        use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
+        attrs, selinux, win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset: accepted
+            for Salt's sake.
 
     Example:
         ```yaml
@@ -146,8 +153,6 @@ def managed(
     """
 
     def work() -> Result:
-        if any((signature, source_hash_sig, signed_by_any, signed_by_all)):
-            raise Refusal("signatures of sources are not checked here; give source_hash instead")
         wanted = Wanted(
             path=absolute(name),
             user=user,
@@ -184,6 +189,10 @@ def managed(
             skip_verify=skip_verify,
             keep_source=keep_source,
             verify_ssl=verify_ssl,
+            use_etag=use_etag,
+            signing=signing(
+                signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+            ),
         )
         same = _sameness(ignore_ordering, ignore_whitespace, ignore_comment_characters)
         return _managed(ctx, wanted, source, fetch, given, how, replace, same)
@@ -201,13 +210,19 @@ def _managed(
     replace: bool,
     same: Same | None,
 ) -> Result:
+    if fetch.signing and not source:
+        raise Refusal("signatures are checked of a source; give source")
     if source and given.named:
         raise Refusal(f"source and {given.named[0]} exclude each other")
     if not replace and files.look(wanted.path, follow=wanted.follow) is not None:
         return place(ctx, _without_keep(wanted, None), None)
-    if source:
+    if source and (here := right_already(ctx, wanted.path, source, fetch, template)) is not None:
+        content: bytes | None = here
+        wanted = _without_keep(wanted, None)
+    elif source:
         found = _found(ctx, source, fetch)
-        content: bytes | None = render_source(ctx, wanted.path, found, template, wanted.names)
+        refuse_own_source(ctx, wanted.path, found, template)
+        content = render_source(ctx, wanted.path, found, template, wanted.names)
         wanted = _without_keep(wanted, found.mode)
     else:
         content = given_bytes(ctx, given)

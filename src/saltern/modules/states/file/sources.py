@@ -6,16 +6,17 @@ import os
 import re
 import stat
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from saltern.language.mask import mask
 from saltern.modules.context import Context
+from saltern.modules.places import is_web
+from saltern.modules.states.file import web_cache
 from saltern.modules.states.file.answers import Refusal, digest, explain
+from saltern.modules.states.file.signatures import NONE, Signing, verify
+from saltern.modules.states.file.web_cache import cache_path as cache_path
 from saltern.system import files
-
-if TYPE_CHECKING:
-    from ssl import SSLContext
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -25,6 +26,13 @@ class Source(Struct, frozen=True, kw_only=True):
     data: bytes
     mode: int | None = None
     name: str = ""
+    etag: str = ""
+    fresh: bool = False  # from the web, just now
+
+    @property
+    def shown(self) -> str:
+        """The address without a password."""
+        return mask(self.url)
 
 
 class Fetch(Struct, frozen=True, kw_only=True):
@@ -36,6 +44,8 @@ class Fetch(Struct, frozen=True, kw_only=True):
     keep_source: bool = True
     verify_ssl: bool = True
     needs_hash: bool = True
+    use_etag: bool = False
+    signing: Signing = NONE
 
 
 PLAIN = Fetch()
@@ -43,19 +53,36 @@ PLAIN = Fetch()
 
 def find(ctx: Context, source: object, how: Fetch = PLAIN) -> Source:
     """The first source that exists. Raises ``Refusal`` if there is none, or if its hash is another."""
-    candidates = _candidates(source, how.source_hash)
-    for url, expected in candidates:
+    listed = candidates(source, how.source_hash)
+    for url, expected in listed:
         found = _read(ctx, url, expected, how)
         if found is not None:
+            if how.signing.hash_signature and not expected:
+                raise Refusal("source_hash_sig needs source_hash, the place of a file of checksums")
             if expected:
                 _verify(ctx, found, expected, how)
+            if how.signing.signature:
+                verify_signature(ctx, found, how.signing.signature, how)
+            if found.fresh and how.keep_source and not ctx.test:
+                web_cache.keep(ctx, url, found.data, found.etag)
             return found
-    if len(candidates) > 1:
-        raise Refusal("none of these sources exists: " + ", ".join(url for url, _ in candidates))
-    raise Refusal(_absent(ctx, candidates[0][0]))
+    if len(listed) > 1:
+        raise Refusal("none of these sources exists: " + ", ".join(mask(url) for url, _ in listed))
+    raise Refusal(_absent(ctx, listed[0][0]))
 
 
-def _candidates(source: object, source_hash: str) -> list[tuple[str, str]]:
+def verify_signature(ctx: Context, found: Source, signature: object, how: Fetch) -> bytes:
+    """What is signed of it. A source that is not signed as demanded is not kept either."""
+    plain = Fetch(needs_hash=False, keep_source=False, verify_ssl=how.verify_ssl)
+    try:
+        return verify(ctx, found.data, signature, how.signing, lambda place: find(ctx, place, plain).data)
+    except Refusal as refusal:
+        if not ctx.test and is_web(found.url):
+            web_cache.forget(ctx, found.url)
+        raise Refusal(f"{found.shown}: {refusal}") from None
+
+
+def candidates(source: object, source_hash: str) -> list[tuple[str, str]]:
     """``[url, {url: hash}, …]`` or one url, each with the hash it must have."""
     listed = source if isinstance(source, list) else [source]
     pairs: list[tuple[str, str]] = []
@@ -76,7 +103,7 @@ def _absent(ctx: Context, url: str) -> str:
     if url.startswith("salt://"):
         _, env = tree_path(ctx, url)
         return f"Source file {url} not found in saltenv {env!r}"
-    return f"Source file {url} does not exist"
+    return f"Source file {mask(url)} does not exist"
 
 
 def tree_path(ctx: Context, url: str) -> tuple[str, str]:
@@ -98,7 +125,7 @@ def _read(ctx: Context, url: str, expected: str, how: Fetch) -> Source | None:
     reader = READERS.get(scheme.lower() if separator else "")
     if reader is None:
         raise Refusal(
-            f"{url}: sources from {scheme}:// are not supported; {', '.join(filter(None, READERS))} are"
+            f"{mask(url)}: sources from {scheme}:// are not supported; {', '.join(filter(None, READERS))} are"
         )
     return reader(ctx, url, expected, how)
 
@@ -129,60 +156,15 @@ def _from_path(url: str, path: str, name: str) -> Source | None:
 
 
 def _from_web(ctx: Context, url: str, expected: str, how: Fetch) -> Source | None:
-    if how.needs_hash and not expected and not how.skip_verify:
-        raise Refusal(f"{url} cannot be verified; give its source_hash, or say skip_verify: True")
-    kept = cache_path(ctx, url)
-    old = files.read(kept) if how.keep_source else None
-    if old is not None and expected:
+    if how.needs_hash and not expected and not how.skip_verify and not how.use_etag:
+        raise Refusal(f"{mask(url)} cannot be verified; give its source_hash, or say skip_verify: True")
+    old = web_cache.kept(cache_path(ctx, url)) if how.keep_source and expected else None
+    if old is not None:
         form, value = expected_hash(ctx, expected, url, how)
         if digest(old, form) == value:
             return Source(url=url, data=old)
-    data = _download(url, how)
-    if data is not None and how.keep_source and not ctx.test:
-        files.make_directories(os.path.dirname(kept), files.Attributes(mode=0o700))
-        files.write(kept, data, files.Attributes(mode=0o600))
-    return None if data is None else Source(url=url, data=data)
-
-
-def cache_path(ctx: Context, url: str) -> str:
-    """Where a downloaded file is kept between runs."""
-    from urllib.parse import urlsplit
-
-    from saltern.config.settings import cache_directory
-
-    parts = urlsplit(url)
-    name = (
-        digest(url.encode(), "sha256")[:16]
-        + "-"
-        + re.sub(r"[^\w.-]", "_", os.path.basename(parts.path))[:100]
-    )
-    host = re.sub(r"[^\w.-]", "_", parts.hostname or "") or "nohost"
-    return os.path.join(cache_directory(ctx.settings), "extrn_files", ctx.env, host, name)
-
-
-def _download(url: str, how: Fetch) -> bytes | None:
-    from urllib.error import HTTPError, URLError
-    from urllib.request import urlopen
-
-    try:
-        with urlopen(url, timeout=60, context=None if how.verify_ssl else _any_certificate(url)) as reply:
-            data: bytes = reply.read()
-            return data
-    except HTTPError as problem:
-        with problem:
-            if problem.code in (404, 410):
-                return None
-            raise Refusal(f"{url}: the server answered {problem.code} {problem.reason}") from None
-    except (URLError, OSError, ValueError) as problem:
-        raise Refusal(f"{url}: {getattr(problem, 'reason', problem)}") from None
-
-
-def _any_certificate(url: str) -> SSLContext | None:
-    if not url.lower().startswith("https:"):
-        return None
-    import ssl
-
-    return ssl._create_unverified_context()
+    reply = web_cache.ask(ctx, url, verify_ssl=how.verify_ssl, use_etag=how.use_etag)
+    return None if reply.data is None else Source(url=url, data=reply.data, etag=reply.etag, fresh=True)
 
 
 READERS: dict[str, Callable[[Context, str, str, Fetch], Source | None]] = {
@@ -205,7 +187,7 @@ def _verify(ctx: Context, found: Source, expected: str, how: Fetch) -> None:
     form, value = expected_hash(ctx, expected, found.url, how)
     actual = digest(found.data, form)
     if actual != value:
-        raise Refusal(f"{found.url} has the {form} checksum {actual}, but {value} is demanded")
+        raise Refusal(f"{found.shown} has the {form} checksum {actual}, but {value} is demanded")
 
 
 def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, str]:
@@ -213,10 +195,16 @@ def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, s
     whole = HEX.fullmatch(text.strip())
     if whole is None and ("://" in text or text.startswith("/")):
         listing = find(ctx, text, Fetch(needs_hash=False, keep_source=False, verify_ssl=how.verify_ssl))
-        return _from_listing(listing.data.decode("utf-8", "replace"), url, how)
+        data = listing.data
+        if how.signing.hash_signature:
+            data = verify_signature(ctx, listing, how.signing.hash_signature, how)
+        return _from_listing(data.decode("utf-8", "replace"), url, how)
+    if how.signing.hash_signature:
+        raise Refusal("source_hash_sig needs a source_hash that is the place of a file of checksums")
     if whole is None:
         raise Refusal(
-            f"source_hash {text!r} is neither a checksum (sha256=…) nor the place of a file of checksums"
+            f"source_hash {mask(text)!r} is neither a checksum (sha256=…) nor the place of a file of "
+            "checksums"
         )
     return _form(whole, text)
 

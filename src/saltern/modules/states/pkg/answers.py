@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from saltern.language.diagnostics import did_you_mean
+from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.context import Context
-from saltern.modules.packages.masks import masked
 from saltern.modules.params import BadArgument
 
 # Salt hands these on to one package manager or another; here they mean nothing.
@@ -23,7 +23,7 @@ def guarded(work: Callable[[], Result]) -> Result:
     try:
         return work()
     except BadArgument as refusal:
-        return failed(masked(str(refusal)))
+        return failed(mask(str(refusal)))
 
 
 def answer(

@@ -1,0 +1,56 @@
+"""Signatures made with private keys as ``openssl`` and ``ssh`` have them, checked with the public ones."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from typing import Any
+
+from saltern.modules.states.file.answers import Refusal, explain
+from saltern.system import files
+
+
+def has_signed(key: str, signature: bytes, data: bytes) -> bool:
+    """Whether this public key (PEM, or the path of a file with it) fits the signature, raw or in base64."""
+    public = _load(key)
+    return any(_fits(public, one, data) for one in _readings(signature))
+
+
+def _readings(signature: bytes) -> list[bytes]:
+    try:
+        return [signature, b64decode(b"".join(signature.split()), validate=True)]
+    except binascii.Error:
+        return [signature]
+
+
+def _load(key: str) -> Any:
+    from saltern.modules.states.x509.library import part
+
+    text = key.encode()
+    if not key.lstrip().startswith("-----BEGIN"):
+        try:
+            text = files.read(key.removeprefix("file://")) or b""
+        except OSError as problem:
+            raise Refusal(explain(problem, key)) from None
+    try:
+        return part("serialization").load_pem_public_key(text.strip() + b"\n")
+    except ValueError:
+        raise Refusal(f"{key[:60]!r} is not a public key in PEM form, nor a file with one") from None
+
+
+def _fits(public: Any, signature: bytes, data: bytes) -> bool:
+    from cryptography.exceptions import InvalidSignature
+
+    from saltern.modules.states.x509.library import part
+
+    digest = part("hashes").SHA256()
+    try:
+        if isinstance(public, part("rsa").RSAPublicKey):
+            public.verify(signature, data, part("padding").PKCS1v15(), digest)
+        elif isinstance(public, part("ec").EllipticCurvePublicKey):
+            public.verify(signature, data, part("ec").ECDSA(digest))
+        else:
+            public.verify(signature, data)
+    except InvalidSignature:
+        return False
+    return True
