@@ -24,7 +24,7 @@ def _readings(signature: bytes) -> list[bytes]:
 
 
 def _load(key: str) -> Any:
-    from saltern.modules.states.x509.library import part
+    from saltern.modules.states.x509.pki.library import part
 
     text = key.encode()
     if not key.lstrip().startswith("-----BEGIN"):
@@ -41,7 +41,7 @@ def _load(key: str) -> Any:
 def _fits(public: Any, signature: bytes, data: bytes) -> bool:
     from cryptography.exceptions import InvalidSignature
 
-    from saltern.modules.states.x509.library import part
+    from saltern.modules.states.x509.pki.library import part
 
     digest = part("hashes").SHA256()
     try:
