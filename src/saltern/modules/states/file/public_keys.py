@@ -4,10 +4,30 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode
+from importlib import import_module
 from typing import Any
 
 from saltern.modules.states.file.answers import Refusal, explain
 from saltern.system import files
+
+PARTS: dict[str, str] = {
+    "exceptions": "cryptography.exceptions",
+    "hashes": "cryptography.hazmat.primitives.hashes",
+    "serialization": "cryptography.hazmat.primitives.serialization",
+    "padding": "cryptography.hazmat.primitives.asymmetric.padding",
+    "rsa": "cryptography.hazmat.primitives.asymmetric.rsa",
+    "ec": "cryptography.hazmat.primitives.asymmetric.ec",
+}
+
+
+def _part(name: str) -> Any:
+    """A module of the library. Its types are not known here: it need not be installed."""
+    try:
+        return import_module(PARTS[name])
+    except ImportError:
+        raise Refusal(
+            "sig_backend: asymmetric needs the Python library 'cryptography'; install saltern[x509]"
+        ) from None
 
 
 def has_signed(key: str, signature: bytes, data: bytes) -> bool:
@@ -24,8 +44,6 @@ def _readings(signature: bytes) -> list[bytes]:
 
 
 def _load(key: str) -> Any:
-    from saltern.modules.states.x509.pki.library import part
-
     text = key.encode()
     if not key.lstrip().startswith("-----BEGIN"):
         try:
@@ -33,24 +51,20 @@ def _load(key: str) -> Any:
         except OSError as problem:
             raise Refusal(explain(problem, key)) from None
     try:
-        return part("serialization").load_pem_public_key(text.strip() + b"\n")
+        return _part("serialization").load_pem_public_key(text.strip() + b"\n")
     except ValueError:
         raise Refusal(f"{key[:60]!r} is not a public key in PEM form, nor a file with one") from None
 
 
 def _fits(public: Any, signature: bytes, data: bytes) -> bool:
-    from cryptography.exceptions import InvalidSignature
-
-    from saltern.modules.states.x509.pki.library import part
-
-    digest = part("hashes").SHA256()
+    digest = _part("hashes").SHA256()
     try:
-        if isinstance(public, part("rsa").RSAPublicKey):
-            public.verify(signature, data, part("padding").PKCS1v15(), digest)
-        elif isinstance(public, part("ec").EllipticCurvePublicKey):
-            public.verify(signature, data, part("ec").ECDSA(digest))
+        if isinstance(public, _part("rsa").RSAPublicKey):
+            public.verify(signature, data, _part("padding").PKCS1v15(), digest)
+        elif isinstance(public, _part("ec").EllipticCurvePublicKey):
+            public.verify(signature, data, _part("ec").ECDSA(digest))
         else:
             public.verify(signature, data)
-    except InvalidSignature:
+    except _part("exceptions").InvalidSignature:
         return False
     return True

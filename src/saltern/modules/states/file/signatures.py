@@ -134,12 +134,11 @@ def _inline(ctx: Context, how: Signing, path: str, data: bytes) -> tuple[bytes, 
 
 
 def _status(ctx: Context, argv: list[str]) -> list[str]:
-    from saltern.modules.states._programs import complaint, program
     from saltern.system.process import NOT_FOUND
 
-    ran = program(ctx, argv)
+    ran = ctx.host.run(argv, cwd="/", env={"LC_ALL": "C.UTF-8"})
     if ran.code == NOT_FOUND and not ran.pid:
-        raise Refusal(complaint(ran, "gpg", what="cannot verify a signature"))
+        raise Refusal("cannot verify a signature: the program 'gpg' is not on this machine; install it first")
     mark = "[GNUPG:] "
     return [line.removeprefix(mark) for line in ran.out.splitlines() if line.startswith(mark)]
 
