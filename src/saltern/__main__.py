@@ -15,6 +15,10 @@ def main() -> None:
     import gc
     import os
 
+    if __name__ == "__main__":
+        from saltern.system.own_program import leave_current_directory
+
+        leave_current_directory()
     gc.disable()  # compiling only builds up; `apply` switches it on again for the run
     # Where typing_extensions happens to be installed, msgspec imports it for types we do not use, and
     # that costs more than all of our own modules.

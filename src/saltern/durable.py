@@ -120,7 +120,7 @@ def resume(
     chosen = jid or runs.last_resumable()
     if chosen is None:
         return None
-    runs.state(chosen)  # a mistake is told at once, and not after a wait
+    _look_at(runs, chosen, settings)
     with runs.locked(chosen, time.time(), wait=settings.queue_runs):
         state = runs.state(chosen)  # whoever had the lock may have gone on with it
         _check(chosen, state)
@@ -136,6 +136,18 @@ def resume(
             _end(recorder, report)
         _leave(runs, report, session.settings)
     return report
+
+
+def _look_at(runs: Runs, jid: str, settings: Settings) -> None:
+    """A mistake is reported at once, and not after a wait. A damaged journal is put aside."""
+    try:
+        runs.state(jid)
+    except OperationError:
+        if runs.is_damaged(jid):
+            with runs.locked(jid, time.time(), wait=settings.queue_runs):
+                if runs.is_damaged(jid):
+                    runs.put_aside(jid)
+        runs.state(jid)
 
 
 @contextmanager

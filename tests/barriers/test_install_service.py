@@ -20,7 +20,7 @@ def test_it_writes_a_unit_and_an_init_script_below_the_root(
 ) -> None:
     assert run(["install-service", "--root", str(tmp_path)]) == 0
     unit = (tmp_path / "etc/systemd/system/saltern-resume.service").read_text()
-    assert f"ExecStart={sys.executable} -m saltern resume --boot\n" in unit
+    assert f"ExecStart={sys.executable} -P -m saltern resume --boot\n" in unit
     assert os.access(tmp_path / "etc/init.d/saltern-resume", os.X_OK)
     assert (tmp_path / "etc/rc2.d/S99saltern-resume").resolve().name == "saltern-resume"
     assert services.is_installed(str(tmp_path))
@@ -72,7 +72,7 @@ def test_at_boot_a_new_build_that_does_not_start_is_put_back(
     launcher = tmp_path / "launcher"
     launcher.write_text(services.LAUNCHER.format(slots=place, options=""))
     done = subprocess.run(["/bin/sh", str(launcher)], capture_output=True, text=True)
-    assert done.stdout == f"{build} -m saltern resume --boot\n"
+    assert done.stdout == f"{build} -P -m saltern resume --boot\n"
     assert (place / "rolled-back").exists() is not starts
     assert os.readlink(place / "current") == f"slots/{build}"
 

@@ -194,7 +194,12 @@ def test_a_damaged_journal_is_put_aside_and_that_is_told() -> None:
         is_told_well(done)
         assert (done.code, one.log()) == (1, before)
         assert "damaged" in done.err
-        assert [each.name for each in one.runs.iterdir()] == [f"{path.name}.damaged"]
+        assert {each.name for each in one.runs.iterdir()} - {f"{path.name}.damaged.kept"} == {
+            f"{path.name}.damaged",
+            f"{path.name}.damaged.mark",
+        }
+        assert [run.status for run in one.summaries()] == ["damaged"]
+        assert one.resume().code == 1
 
 
 def test_a_damaged_journal_does_not_keep_others_from_being_resumed() -> None:
@@ -240,7 +245,8 @@ def test_a_clock_that_jumps_changes_nothing(jump: int) -> None:
         (first,) = one.summaries()
         path = one.journal()
         number = str(int(first.jid) + (10**13 if jump < 0 else -(10**13)))
-        shutil.move(path, path.with_name(f"{number}.run"))
+        for side in ("", ".mark"):
+            shutil.move(f"{path}{side}", path.with_name(f"{number}.run{side}"))
         assert one.apply().code == 0
         assert [run.jid for run in one.summaries()][1] == number
 

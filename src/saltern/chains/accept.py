@@ -57,6 +57,9 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
             return before
         if open_legs := legs.unfinished():
             raise _unfinished(open_legs[0])
+        for unread in legs.newest_unknown():
+            if not legs.is_aside(unread):
+                raise legs.unknown()[unread]
         journal = Journal(legs, name)
         head = {
             "text": order.text,
@@ -90,11 +93,19 @@ def _asked_before(legs: Legs, order: Order, plan: Plan) -> Known | None:
     if not order.token:
         return None
     found = next((one for one in legs.all() if one.head.get("token") == order.token), None)
+    if found is None and (unread := legs.unknown()):
+        raise _may_be_it(next(iter(unread)), order.token)
     if found is None or found.head["plan_sha256"] == plan.sha256():
         return found
     what = f"{found.id} was begun with the token {order.token!r}, and has another plan"
     fix = "give this one a token of its own"
     raise OperationError(Diagnostic(code="chain-token", what=what, fix=fix))
+
+
+def _may_be_it(name: str, token: str) -> OperationError:
+    what = f"the journal of {name} is damaged: whether it was begun with the token {token!r} is not known"
+    fix = "look at what was done, and remove the files of that run; or give this one another token"
+    return OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix))
 
 
 def _unfinished(name: str) -> OperationError:

@@ -21,6 +21,7 @@ from saltern.chains.results import called_off, in_doubt, not_compiled, results, 
 from saltern.chains.statuses import OVER, Leg, Step
 from saltern.config.settings import Settings
 from saltern.engine import Request
+from saltern.journal.fold import RunState
 from saltern.journal.report import report_of
 from saltern.journal.runs import RESUMABLE, Runs
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
@@ -38,6 +39,9 @@ LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's stat
 def go_on(settings: Settings, name: str, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
     """Resume a leg that is not over."""
     legs = Legs(settings)
+    if name in legs.unknown():
+        with legs.locked(name):
+            legs.put_aside(name)
     known = legs.known(name)
     if known.state.status in OVER:
         raise over(known)
@@ -55,7 +59,7 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
     """
     legs, runs = Legs(settings), Runs(settings)
     stopped = {one.jid for one in runs.summaries() if one.by_user}
-    return [
+    return (legs.newest_unknown() if not of else []) + [
         one.id
         for one in reversed(list(legs.all()))
         if one.state.status not in (*OVER, Leg.PAUSED)
@@ -102,7 +106,7 @@ class _Driver:
             self.journal.add("begun", at=time.time(), pid=os.getpid())
             return
         jid = state.chunk.jid if state.chunk else ""
-        run = self.runs.state(jid) if jid and jid in self.runs.jids() else None
+        run = self.run_of(jid) if jid and jid in self.runs.jids() else None
         if run is None or run.status in ("broken", "unbegun"):
             self.journal.add("recovered", at=time.time(), run=run.resumed if run else 0)
 
@@ -140,24 +144,34 @@ class _Driver:
         with open(path, "w", encoding="utf-8") as file:
             file.write(actions_text(command.actions, self.name, last=command.last))
         session = durable.session_as(self.settings, self.head)
-        ask = durable.Ask(
-            queue=self.settings.queue_runs,
-            pillar=self.head["pillar"],
-            begun=lambda jid: self.journal.add("chunk", jid=jid, actions=names, chunk=chunk.name),
-        )
+        announced: list[str] = []
+
+        def begun(jid: str) -> None:
+            announced.append(jid)
+            self.announce(jid, names, chunk.name)
+
+        ask = durable.Ask(queue=self.settings.queue_runs, pillar=self.head["pillar"], begun=begun)
         try:
             report = durable.apply(session, Request(template=path), self.watched, ask)
         except CompileError as problem:
             self.journal.add("results", steps=not_compiled(names, str(problem)))
+            self.runs.withdraw(announced[0])
             return True
         return self.told(report.jid, names, report)
+
+    def announce(self, jid: str, names: list[str], chunk: str) -> None:
+        """From here on the run has a mark: if there is none later, its journal was lost."""
+        self.runs.announce(jid)
+        self.journal.add("chunk", jid=jid, actions=names, chunk=chunk, announced=True)
 
     def go_on(self, command: steps.GoOn) -> bool:
         """The run of a chunk was begun. It may be done, broken, or never have come as far as a plan."""
         jid, names = command.chunk.jid, list(command.chunk.actions)
         if jid not in self.runs.jids():
-            return self.gone(jid, names)
-        state = self.runs.state(jid)
+            return self.gone(command.chunk)
+        state = self.run_of(jid)
+        if state is None:
+            return self.not_known(names)
         if not state.has_plan:
             self.journal.add("results", steps=results(Report(), names))
             return True
@@ -180,15 +194,29 @@ class _Driver:
                 return self.told(jid, names, report)
         return self.told(jid, names, report_of(self.runs.state(jid)))
 
-    def gone(self, jid: str, names: list[str]) -> bool:
-        """A run leaves no file before it acts. Has one been removed since, nobody knows what it did."""
-        later = [one for one in self.runs.jids() if one > jid]
-        if len(later) < self.settings.keep_runs:
-            self.journal.add("results", steps=results(Report(), names))
+    def run_of(self, jid: str) -> RunState | None:
+        """What the run of a chunk has done; None: its journal is damaged, and nobody can tell."""
+        if not self.runs.is_damaged(jid):
+            return self.runs.state(jid)
+        with self.runs.locked(jid, time.time(), wait=self.settings.queue_runs):
+            if self.runs.is_damaged(jid):
+                self.runs.put_aside(jid)
+                return None
+        return self.runs.state(jid)
+
+    def gone(self, chunk: steps.OpenChunk) -> bool:
+        """One that was announced has left a mark; without it, a run leaves no file before it acts. Has one
+        been removed since, nobody knows what it did."""
+        later = [one for one in self.runs.jids() if one > chunk.jid]
+        if not chunk.announced and len(later) < self.settings.keep_runs:
+            self.journal.add("results", steps=results(Report(), chunk.actions))
             return True
-        kinds = {action.id: action for action in self.legs.known(self.name).state.plan.steps}
-        safe = {name: kinds[name].repeatable for name in names}
-        self.journal.add("results", steps=unknown(safe))
+        return self.not_known(chunk.actions)
+
+    def not_known(self, names: Sequence[str]) -> bool:
+        plan = self.legs.known(self.name).state.plan
+        kinds = {action.id: action for action in (*plan.steps, *plan.finalizers)}
+        self.journal.add("results", steps=unknown({name: kinds[name].repeatable for name in names}))
         return True
 
     def told(self, jid: str, names: list[str], report: Report) -> bool:
@@ -248,7 +276,11 @@ class _Driver:
         state = self.legs.known(self.name).state
         told: dict[str, object] = {}
         if state.chunk is not None and state.chunk.jid in self.runs.jids():
-            run, names = self.runs.state(state.chunk.jid), state.chunk.actions
+            run, names = self.run_of(state.chunk.jid), state.chunk.actions
+            if run is None:
+                told |= unknown(dict.fromkeys(names, False))
+                self.journal.add("quarantine", steps=told)
+                return True
             if run.has_plan:
                 told |= results(report_of(run), names) | in_doubt(run, names, (), self.kept(state.chunk.jid))
             durable.abandon(self.settings, state.chunk.jid, "it broke again and again")

@@ -32,10 +32,14 @@ class StepState(Struct):
 
 
 class OpenChunk(Struct, frozen=True):
-    """A run that was begun for some actions of a chunk, and whose results are not written down yet."""
+    """A run that was begun for some actions of a chunk, and whose results are not written down yet.
+
+    ``announced``: it left a mark before this was written, and so cannot be gone unless its files were lost.
+    """
 
     jid: str
     actions: tuple[str, ...]
+    announced: bool = False
 
 
 class LegState(Struct):
@@ -109,7 +113,7 @@ def _release(state: LegState, _body: Body) -> None:
 
 
 def _chunk(state: LegState, body: Body) -> None:
-    state.chunk = OpenChunk(body["jid"], tuple(body["actions"]))
+    state.chunk = OpenChunk(body["jid"], tuple(body["actions"]), bool(body.get("announced")))
 
 
 def _results(state: LegState, body: Body) -> None:

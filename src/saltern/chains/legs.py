@@ -14,7 +14,7 @@ from saltern.chains.document import read_chain
 from saltern.chains.leg import LegState, fold
 from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
-from saltern.journal.form import Damaged, Record, Unreadable
+from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, names_in
 from saltern.journal.reading import quarantine, read, remove
 from saltern.journal.store import Writer, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
@@ -22,6 +22,7 @@ from saltern.system import reboot
 from saltern.system.faults import point
 
 SUFFIX = ".leg"
+UNKNOWN = frozenset({"journal-damaged", "journal-unreadable"})
 RESERVE = 1 << 20  # bytes
 LITTLE = 1 << 18  # of room: less is a full disk
 
@@ -48,11 +49,7 @@ class Legs:
 
     def ids(self) -> list[str]:
         """All, the newest first."""
-        try:
-            names = os.listdir(self.folder)
-        except FileNotFoundError:
-            return []
-        return sorted((name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)), reverse=True)
+        return names_in(self.folder, SUFFIX)
 
     def new(self, wanted: str) -> str:
         """A name later than all there are."""
@@ -60,30 +57,70 @@ class Legs:
         return max(wanted, str(int(last) + 1)) if last.isdigit() else wanted
 
     def known(self, leg: str) -> Known:
-        """What the journal says. One that is damaged is put aside, and that is told."""
+        """What the journal says. That it is damaged is an error; nothing is moved."""
         if leg not in self.ids():
             fix = did_you_mean(leg, self.ids()) or "`saltern chain status` lists them"
             raise OperationError(
                 Diagnostic(code="chain-unknown", what=f"no run of a chain is called {leg!r}", fix=fix)
             )
         try:
-            return _known(leg, read(self.path(leg)))
+            return self._read(leg)
         except Unreadable as problem:
             what = f"the journal of {leg} cannot be read: {problem}"
             raise OperationError(Diagnostic(code="journal-unreadable", what=what)) from None
-        except (Damaged, KeyError, TypeError, ValueError) as problem:
-            place = quarantine(self.path(leg))
+        except Damaged as problem:
             what = f"the journal of {leg} is damaged: {problem}"
-            fix = f"it was put aside as {place}; look at what was done, then run the chain again"
+            fix = f"look at what was done; `saltern chain resume {leg}` puts it aside, and runs nothing of it"
+            if self.is_aside(leg):
+                fix = f"it was put aside as {self.path(leg) + ASIDE}; look at what was done, then remove it"
             raise OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix)) from None
+
+    def _read(self, leg: str) -> Known:
+        if self.is_aside(leg):
+            raise Damaged("it could not be read to its end")
+        try:
+            return _known(leg, read(self.path(leg)))
+        except (KeyError, TypeError, ValueError) as problem:
+            raise Damaged(f"its records make no sense: {problem!r}") from None
+
+    def is_aside(self, leg: str) -> bool:
+        return is_aside(self.path(leg))
+
+    def put_aside(self, leg: str) -> None:
+        """If it is damaged: it stays listed, and is not resumed. For whoever has the lock."""
+        try:
+            self._read(leg)
+        except Damaged:
+            if not self.is_aside(leg):
+                quarantine(self.path(leg))
+        except (Unreadable, OperationError):
+            return
 
     def all(self) -> Iterator[Known]:
         """The newest first; those that were never accepted, or cannot be read, are left out."""
+        for _, found in self.looked_at():
+            if isinstance(found, Known):
+                yield found
+
+    def looked_at(self) -> Iterator[tuple[str, Known | OperationError]]:
+        """Each with what is known of it, or why that is not known."""
         for leg in self.ids():
             try:
-                yield self.known(leg)
-            except OperationError:
-                continue
+                yield leg, self.known(leg)
+            except OperationError as problem:
+                yield leg, problem
+
+    def unknown(self) -> dict[str, OperationError]:
+        """Those of which it is not known what they have done."""
+        return {
+            leg: found
+            for leg, found in self.looked_at()
+            if isinstance(found, OperationError) and found.diagnostics[0].code in UNKNOWN
+        }
+
+    def newest_unknown(self) -> list[str]:
+        """The last of all, if it cannot be read: it may be under way."""
+        return [leg for leg in self.unknown() if leg == self.ids()[0]]
 
     def unfinished(self) -> list[str]:
         return [one.id for one in self.all() if one.state.status not in OVER]
@@ -95,8 +132,8 @@ class Legs:
         for leg in self.ids()[self._keep :]:
             try:
                 over = self.known(leg).state.status in OVER
-            except OperationError:
-                continue
+            except OperationError as problem:
+                over = problem.diagnostics[0].code == "chain-unknown"  # it was never accepted
             if over:
                 remove(self.path(leg))
                 shutil.rmtree(os.path.join(self.folder, leg), ignore_errors=True)

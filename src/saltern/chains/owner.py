@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import saltern
+from saltern.system import own_program
 
 # The package manager's own answer to "whose is this file?"; the last word of its first line is a name.
 ASKED: tuple[tuple[str, ...], ...] = (
@@ -44,4 +45,5 @@ def begin_anew(leg: str, again: Sequence[str]) -> NoReturn:
     """With the code that is there now: this process becomes another one, which goes on with the leg."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "saltern", "chain", "resume", leg, *again])
+    words = own_program.command("saltern", ("chain", "resume", leg, *again))
+    os.execve(sys.executable, words, own_program.environment())

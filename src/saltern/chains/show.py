@@ -12,9 +12,12 @@ from saltern.chains.statuses import OVER, Leg, Step
 from saltern.config.settings import Settings
 from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
+from saltern.language.diagnostics import OperationError
 from saltern.system import ledger
 
 WAS = "it was running when its process ended; what became of it is looked at when it is resumed"
+DAMAGED = "damaged"
+LOST = "the journal of its run is damaged, so nobody can tell whether it was done"
 LINE = "{:<22}{:<22}{:<21}{:<20}{}"
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
@@ -62,6 +65,8 @@ def _live(known: Known, settings: Settings) -> dict[str, dict[str, object]]:
     chunk, runs = known.state.chunk, Runs(settings)
     if chunk is None or chunk.jid not in runs.jids():
         return {}
+    if runs.is_damaged(chunk.jid):
+        return {name: {"status": Step.INDETERMINATE.value, "comment": LOST} for name in chunk.actions}
     state = runs.state(chunk.jid)
     told = results(report_of(state), chunk.actions) if state.has_plan else {}
     return {name: row for name, row in told.items() if row["status"] != Step.NOT_RUN.value}
@@ -70,7 +75,7 @@ def _live(known: Known, settings: Settings) -> dict[str, dict[str, object]]:
 def running(known: Known, settings: Settings) -> dict[str, bool]:
     """What was begun and has not ended; whether it is at work now, in our process or without it."""
     chunk, runs = known.state.chunk, Runs(settings)
-    if chunk is None or chunk.jid not in runs.jids():
+    if chunk is None or chunk.jid not in runs.jids() or runs.is_damaged(chunk.jid):
         return {}
     run = runs.state(chunk.jid)
     begun = begun_in(run) if run.has_plan and not run.is_over else {}
@@ -115,7 +120,14 @@ def _advice(known: Known, at_work: bool, busy: dict[str, bool]) -> str:
     return f"\nsaltern chain resume {name} goes on with it"
 
 
-def summary(known: Known) -> str:
+def unread(leg: str) -> dict[str, object]:
+    """One whose journal is damaged."""
+    return {"run": leg, "chain": "", "system": "", "status": DAMAGED, "at_work": False, "steps": []}
+
+
+def summary(leg: str, known: Known | OperationError) -> str:
+    if not isinstance(known, Known):
+        return LINE.format(leg, DAMAGED, "", "", "").rstrip()
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(known.head["started"]))
     plan = known.state.plan
     return LINE.format(known.id, known.state.status.value, started, plan.chain.name, plan.system)

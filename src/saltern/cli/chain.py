@@ -172,7 +172,8 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.drive import go_on
     from saltern.chains.legs import Legs
 
-    names = args.words or Legs(engine.settings).unfinished()[:1]
+    legs = Legs(engine.settings)
+    names = args.words or legs.unfinished()[:1] or legs.newest_unknown()
     if not names:
         print("saltern: no chain is under way; there is nothing to go on with", file=sys.stderr)
         return exits.OK
@@ -249,16 +250,24 @@ def _named(args: SimpleNamespace, engine: Session) -> str:
 
 
 def _status(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.legs import Legs
-    from saltern.chains.show import HEAD, as_data, summary
+    from saltern.chains.legs import UNKNOWN, Known, Legs
+    from saltern.chains.show import HEAD, as_data, summary, unread
 
     legs = Legs(engine.settings)
     if args.words:
         return _shown(args, engine, legs.known(args.words[0]))
-    found = list(legs.all())
+    found = [
+        (leg, one)
+        for leg, one in legs.looked_at()
+        if isinstance(one, Known) or one.diagnostics[0].code in UNKNOWN
+    ]
     if args.out != "nested":
-        return _data(args, engine, [as_data(one, engine.settings) for one in found])
-    print("\n".join((HEAD, *map(summary, found))) if found else "no chain was run yet")
+        rows = [
+            as_data(one, engine.settings) if isinstance(one, Known) else unread(leg) for leg, one in found
+        ]
+        return _data(args, engine, rows)
+    lines = [summary(leg, one) for leg, one in found]
+    print("\n".join((HEAD, *lines)) if found else "no chain was run yet")
     return exits.OK
 
 

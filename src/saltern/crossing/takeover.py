@@ -16,7 +16,7 @@ from saltern.config.settings import WITHIN
 from saltern.crossing.records import Body, opened, write
 from saltern.journal.fold import RunState
 from saltern.journal.runs import Runs
-from saltern.system import slots
+from saltern.system import own_program, slots
 from saltern.system.faults import point
 from saltern.system.own_files import were_replaced
 
@@ -93,12 +93,12 @@ def _is_ours(body: Body, root: str, slot: str) -> bool:
 
 def _become(python: str, jid: str, onward: Sequence[str]) -> str:
     """This process is the new program from here on; why not, if it cannot even be started."""
-    env = {name: value for name, value in os.environ.items() if name != WITHIN}
+    env = own_program.environment(without=(WITHIN,))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     point("update.become")
     try:
-        os.execve(python, [python, "-m", "saltern", "resume", jid, *onward], env)
+        os.execve(python, own_program.command("saltern", ("resume", jid, *onward), python=python), env)
     except OSError as problem:
         return f"the new build cannot be started: {python}: {problem.strerror}"
 
@@ -132,10 +132,10 @@ def _watch(runs: Runs, jid: str, body: Body) -> None:
         *("--pid", str(os.getpid()), "--started", process_start(os.getpid())),
         *("--slots", str(ask["slots"]), "--deadline", str(ask["deadline"])),
     ]
-    command = [sys.executable, "-m", "saltern.crossing.watchdog", *words]
+    command = own_program.command("saltern.crossing.watchdog", words)
     if os.path.isdir("/run/systemd/system"):
         command = ["systemd-run", "--quiet", "--collect", *command]
-    env = {name: value for name, value in os.environ.items() if name != WITHIN}
+    env = own_program.environment(without=(WITHIN,))
     child = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

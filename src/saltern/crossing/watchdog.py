@@ -18,7 +18,7 @@ from saltern.config.settings import Settings
 from saltern.crossing.records import opened
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import SalternError
-from saltern.system import slots
+from saltern.system import own_program, slots
 from saltern.system.boot import process_start
 from saltern.system.faults import point
 
@@ -84,10 +84,10 @@ def _go_on(task: Watch, end: float) -> None:
     """Resume with whatever is current; it goes on after us, once it has taken over."""
     import subprocess
 
-    env = {**os.environ, "SALTERN_STATE_DIR": task.state_dir}
+    env = own_program.environment(SALTERN_STATE_DIR=task.state_dir)
     python = slots.python_of(task.slots)
     try:
-        command = [python, "-m", "saltern", "resume", task.run]
+        command = own_program.command("saltern", ("resume", task.run), python=python)
         child = subprocess.Popen(command, env=env, start_new_session=True)
     except OSError:
         return

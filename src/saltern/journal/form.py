@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import os
+from binascii import crc32
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from saltern.system import mark
+
 if TYPE_CHECKING:
     import sqlite3
 
-FORMAT = 1  # raise it when records of before can no longer be read
+FORMAT = 2  # raise it when records of before can no longer be read
+CHAINED = 2  # since this format, the checksum of a record counts in that of the record before it
 SUFFIX = ".run"
-# A file, and what SQLite keeps beside it: without the WAL it tells less than is true.
-SIDES = ("", "-wal", "-shm")
+ASIDE = ".damaged"
+# A file, what SQLite keeps beside it, and how far it was written: without these it tells less than is true.
+SIDES = ("", "-wal", "-shm", mark.SUFFIX)
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE record (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, crc INTEGER NOT NULL);
 """
+
+# How the names of files end that prove that there was a journal.
+TRACES = ("", mark.SUFFIX, ASIDE, ASIDE + mark.SUFFIX)
 
 open_here: set[tuple[int, int]] = set()  # files that writers of this process have open
 
@@ -37,16 +45,31 @@ class Unreadable(Exception):
     """A journal that cannot be read here and now: not ours, of a later version, held by another process."""
 
 
+def names_in(folder: str, suffix: str) -> list[str]:
+    """The journals of a folder by what is left of each, the newest first."""
+    ends = tuple(suffix + trace for trace in TRACES)
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    return sorted({name.rpartition(suffix)[0] for name in names if name.endswith(ends)}, reverse=True)
+
+
+def is_aside(path: str) -> bool:
+    """It was damaged, and is out of the way."""
+    there = any(os.path.lexists(path + side) for side in ("", mark.SUFFIX))
+    return not there and any(os.path.lexists(path + ASIDE + side) for side in ("", mark.SUFFIX))
+
+
 def identity(path: str) -> tuple[int, int]:
     """Of a file, whatever it is called."""
     found = os.stat(path)
     return found.st_dev, found.st_ino
 
 
-def checksum(seq: int, kind: str, body: bytes) -> int:
-    from zlib import crc32
-
-    return crc32(body, crc32(f"{seq} {kind}".encode()))
+def checksum(seq: int, kind: str, body: bytes, before: int = 0) -> int:
+    """``before`` is that of the record before it, so that the last one vouches for all."""
+    return crc32(body, crc32(f"{seq} {kind}".encode(), before))
 
 
 def has_schema(database: sqlite3.Connection) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from msgspec import msgpack
+from msgspec import MsgspecError, msgpack
 
 from saltern.journal.form import (
+    ASIDE,
+    CHAINED,
     FORMAT,
     PLAIN,
     SIDES,
@@ -21,7 +23,10 @@ from saltern.journal.form import (
     identity,
     open_here,
 )
+from saltern.system import mark, reboot
+from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
+from saltern.system.mark import Mark, MarkDamaged
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,7 +37,31 @@ UNCHANGED = "&immutable=1"
 
 def read(path: str) -> list[Record]:
     """All records that were committed. Raises ``Damaged`` and ``Unreadable``."""
-    return _within(path, lambda database: list(_stored(database)))
+    marked = _marked(path)  # first, since whoever writes meanwhile only adds
+    return _within(path, marked, lambda database: _checked(list(_stored(database, marked)), marked))
+
+
+def _marked(path: str) -> Mark | None:
+    try:
+        found = mark.read(path)
+    except MarkDamaged as problem:
+        raise Damaged(str(problem)) from None
+    except OSError as problem:
+        raise Unreadable(problem.strerror or str(problem)) from None
+    if found is not None and found.written and not os.path.lexists(path):
+        raise Damaged(f"the file is gone, and {found.written} records were written to it")
+    return found
+
+
+def _checked(records: list[Record], marked: Mark | None) -> list[Record]:
+    """All that must be there is there: only a loss of power may have taken what was not synced."""
+    if marked is None or len(records) >= marked.written:
+        return records
+    kept = is_same_boot(dict(marked.boot), reboot.current().identity())
+    least = marked.written if kept else marked.synced
+    if len(records) < least:
+        raise Damaged(f"it ends after {len(records)} records, and {least} were written")
+    return records
 
 
 def is_plain(path: str) -> bool:
@@ -43,12 +72,19 @@ def is_plain(path: str) -> bool:
 
 def read_last(path: str) -> Record | None:
     """The last record alone, for those who need no more. Raises as ``read``."""
-    found = _within(path, _newest)
+    marked = _marked(path)
+    found = _within(path, marked, _newest)
+    if marked is not None and marked.written > (found[-1].seq + 1 if found else 0):
+        raise Damaged(f"it ends before record {marked.written}")
     return found[-1] if found else None
 
 
-def _within(path: str, look: Callable[[sqlite3.Connection], list[Record]]) -> list[Record]:
+def _within(
+    path: str, marked: Mark | None, look: Callable[[sqlite3.Connection], list[Record]]
+) -> list[Record]:
     """A plain file's records, or what ``look`` finds in a database."""
+    if marked is not None and not os.path.lexists(path):
+        return []  # killed before anything was written
     try:
         # To close a file takes all locks of the process from it, those of SQLite, too: another process would
         # then believe that nobody writes there, and remove the WAL.
@@ -76,7 +112,7 @@ def _within(path: str, look: Callable[[sqlite3.Connection], list[Record]]) -> li
 
 
 def _is_at_rest(path: str, problem: sqlite3.OperationalError) -> bool:
-    """Nobody has it, and there is no WAL; one that is empty is of a vain attempt to read."""
+    """True if no process holds the file and its WAL is absent or empty."""
     import sqlite3
 
     if problem.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -91,7 +127,7 @@ def _look(address: str, look: Callable[[sqlite3.Connection], list[Record]]) -> l
         return look(database)
 
 
-_NONSENSE = (ValueError, TypeError, OverflowError, RecursionError)
+_NONSENSE = (ValueError, TypeError, OverflowError, RecursionError, MsgspecError)
 
 
 def _address(path: str) -> str:
@@ -100,21 +136,28 @@ def _address(path: str) -> str:
     return f"file:{path}?mode=rw"
 
 
-def _stored(database: sqlite3.Connection) -> Iterator[Record]:
+def _stored(database: sqlite3.Connection, marked: Mark | None) -> Iterator[Record]:
     if not has_schema(database):
         return  # created, and nothing committed yet
     (known,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or ("0",)
     if int(known) > FORMAT:
         raise Unreadable(f"it has format {known}, and this version of saltern reads up to {FORMAT}")
+    chained = int(known) >= CHAINED
+    if chained and marked is None:
+        raise Damaged("the mark of how far it was written is gone")
     (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if state != "ok":
         raise Damaged(str(state))
     rows = database.execute("SELECT seq, kind, body, crc FROM record ORDER BY seq")
+    before = 0
     for expected, (seq, kind, body, crc) in enumerate(rows):
         if seq != expected:
             raise Damaged(f"record {expected} is missing")
-        if checksum(seq, kind, body) != crc:
+        if checksum(seq, kind, body, before if chained else 0) != crc:
             raise Damaged(f"record {seq} is not what was written")
+        if marked is not None and seq + 1 == marked.written and crc != marked.chain:
+            raise Damaged(f"record {seq} is not the one that was written by this run")
+        before = crc
         yield Record(seq, kind, msgpack.decode(body, strict=False))
 
 
@@ -136,7 +179,7 @@ def _plain(data: bytes) -> Iterator[Record]:
 
 def quarantine(path: str) -> str:
     """Put a damaged journal aside, with its side files; the new place."""
-    place = f"{path}.damaged"
+    place = path + ASIDE
     for suffix in SIDES:
         point("journal.quarantine")
         if os.path.exists(path + suffix):
@@ -145,7 +188,12 @@ def quarantine(path: str) -> str:
 
 
 def remove(path: str) -> None:
+    """Its mark says first that nothing is missed: whoever is killed meanwhile leaves no damaged run."""
+    if os.path.lexists(path + mark.SUFFIX):
+        file = mark.create(path)
+        mark.write(file, Mark())
+        os.close(file)
     for suffix in SIDES:
         point("journal.remove")
-        if os.path.exists(path + suffix):
+        if os.path.lexists(path + suffix):
             os.remove(path + suffix)

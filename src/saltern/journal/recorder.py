@@ -35,7 +35,7 @@ from saltern.plan.plan import Plan
 from saltern.runtime.barriers import Barrier
 from saltern.runtime.ports import Begun, Known, Planner
 from saltern.runtime.recovery import NO_TRACES, Traces
-from saltern.runtime.resuming import is_once, stands_alone
+from saltern.runtime.resuming import ONCE, is_once, stands_alone
 from saltern.system import keeper, reboot
 from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
@@ -91,13 +91,21 @@ class Recorder:
             return
         for (scope, place), (begun, plan) in self._begun.items():
             self._firm = self._firm or self._stands_alone(scope, place, plan)
-            body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
-            self._writer.add("start", body)
+            self._writer.add("start", self._start(scope, place, begun, plan))
         self._begun.clear()
         if self._firm or self._called > AT_RISK:
             self._sync()
         else:
             self._writer.save()
+
+    def _start(self, scope: str, place: int, begun: Begun, plan: Plan) -> Body:
+        """With the ledger that its programs will be in, if it may not be called twice."""
+        body: Body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
+        chunk = plan.chunks[place if place >= 0 else ~place]
+        if chunk.state in ONCE:
+            apart = place >= 0 and bool("parallel" in chunk.words and chunk.args["parallel"])
+            body["ledger"] = keeper.ledger_of(begun.number, apart=apart)
+        return body
 
     def pause(self) -> None:
         """This process is about to end, and the run is not: all that is known outlives a loss of power."""
@@ -260,7 +268,8 @@ class Recorder:
     def _traces(self, body: Body, call: int) -> Traces:
         """Of a call that was begun, after so many others of the same state that have ended at a barrier."""
         same = is_same_boot(body.get("boot") or {}, reboot.current().identity())
-        return Traces(*keeper.known(body["number"], call), same_boot=same)
+        whole = keeper.proves(body.get("ledger"))
+        return Traces(*keeper.known(body["number"], call), same_boot=same, whole=whole)
 
     def _crossed(self, scope: str, place: int) -> int:
         barrier = self._past.barrier(scope, place) if self._past.barriers else None

@@ -13,9 +13,9 @@ from msgspec import DecodeError, Struct, json
 
 from saltern.config.settings import WITHIN, Settings, state_directory
 from saltern.journal.fold import RunState, fold
-from saltern.journal.form import SUFFIX, Damaged, Unreadable
+from saltern.journal.form import ASIDE, SUFFIX, Damaged, Unreadable, is_aside, names_in
 from saltern.journal.reading import is_plain, quarantine, read, read_last, remove
-from saltern.journal.store import Writer, make_folder
+from saltern.journal.store import Writer, announce, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import ledger
 from saltern.system.faults import point
@@ -45,6 +45,7 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 KEPT = ".kept"
+LOOK_AND_APPLY = "look at what the run has done, then apply the states again"
 PATIENCE = 2.0  # seconds of waiting before it is told
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
 UNKNOWN = frozenset({"damaged", "unreadable"})
@@ -68,18 +69,28 @@ class Runs:
     def writer(self, jid: str, *, resumed_at: int = 0) -> Writer:
         return Writer(self.path(jid), resumed_at=resumed_at)
 
+    def announce(self, jid: str) -> None:
+        """A mark of a run that has written nothing yet; durable."""
+        try:
+            make_folder(self.folder)
+            announce(self.path(jid))
+        except OSError as problem:
+            raise _no_place(self.folder, problem) from None
+
+    def withdraw(self, jid: str) -> None:
+        """One that was announced does not begin."""
+        if not os.path.lexists(self.path(jid)):
+            remove(self.path(jid))
+
     def jids(self) -> list[str]:
         """All, the newest first."""
         try:
-            names = os.listdir(self.folder)
-        except FileNotFoundError:
-            return []
+            return names_in(self.folder, SUFFIX)
         except OSError as problem:
             raise _no_place(self.folder, problem) from None
-        return sorted((name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)), reverse=True)
 
     def state(self, jid: str) -> RunState:
-        """What the journal says. One that is damaged is put aside, and that is told."""
+        """What the journal says. That it is damaged is an error; nothing is moved."""
         if jid not in self.jids():
             fix = did_you_mean(jid, self.jids()) or "`saltern runs` lists them"
             raise OperationError(Diagnostic(code="run-unknown", what=f"no run is called {jid!r}", fix=fix))
@@ -90,30 +101,58 @@ class Runs:
             fix = f"{self.path(jid)} was left as it is"
             raise OperationError(Diagnostic(code="journal-unreadable", what=what, fix=fix)) from None
         except Damaged as problem:
-            raise self._put_aside(jid, problem) from None
+            what = f"the journal of run {jid} is damaged: {problem}"
+            fix = (
+                f"nothing of it is run again; look at what it has done. `saltern resume {jid}` puts it aside"
+            )
+            if self._is_aside(jid):
+                fix = f"it was put aside as {self._aside(jid)}; {LOOK_AND_APPLY}"
+            raise OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix)) from None
+
+    def _aside(self, jid: str) -> str:
+        return self.path(jid) + ASIDE
+
+    def _is_aside(self, jid: str) -> bool:
+        return is_aside(self.path(jid))
 
     def _read(self, jid: str) -> RunState:
+        if self._is_aside(jid):
+            raise Damaged("it could not be read to its end")
         try:
             return fold(read(self.path(jid)))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
             raise Damaged(f"its records make no sense: {problem!r}") from None
 
-    def _put_aside(self, jid: str, problem: Damaged) -> OperationError:
-        what = f"the journal of run {jid} is damaged: {problem}"
+    def is_damaged(self, jid: str) -> bool:
         try:
-            place = quarantine(self.path(jid))
-            ledger.remove(self.kept_folder(jid))
-            fix = f"it was put aside as {place}; look at what the run has done, then apply the states again"
-        except OSError as more:
-            fix = f"it cannot be put aside: {more.strerror}"
-        return OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix))
+            self._read(jid)
+        except Damaged:
+            return True
+        except Unreadable:
+            return False
+        return False
+
+    def put_aside(self, jid: str) -> None:
+        """A damaged journal, with all that is known of its programs: it stays listed, and is not resumed."""
+        if self._is_aside(jid):
+            return
+        try:
+            quarantine(self.path(jid))
+            if os.path.isdir(self.kept_folder(jid)):
+                os.replace(self.kept_folder(jid), self._aside(jid) + KEPT)
+        except OSError as problem:
+            what = f"the damaged journal {self.path(jid)} cannot be put aside: {problem.strerror}"
+            raise OperationError(Diagnostic(code="journal-damaged", what=what)) from None
 
     def summaries(self) -> Iterator[Summary]:
         holder = self.holder()
         for jid in self.jids():
             try:
+                state = self._read(jid)
+                if not state.records and not os.path.lexists(self.path(jid)):
+                    continue  # it was announced, and never began
                 running = holder is not None and holder.jid == jid and _lives(holder.pid)
-                yield summary(jid, self._read(jid), running=running)
+                yield summary(jid, state, running=running)
             except Damaged:
                 yield Summary(jid=jid, status="damaged")
             except Unreadable:
@@ -151,8 +190,12 @@ class Runs:
         """The oldest go, but never one that could still be resumed."""
         for jid in self.jids()[self._keep :]:
             with suppress(Damaged, Unreadable, OSError):
-                if _over(self.path(jid)):
+                if self._is_aside(jid):
+                    remove(self._aside(jid))
+                    ledger.remove(self._aside(jid) + KEPT)
+                elif _over(self.path(jid)):
                     remove(self.path(jid))
+                    ledger.remove(self.kept_folder(jid))
 
     # -- one run at a time -------------------------------------------------------------------------
 
@@ -262,7 +305,7 @@ def _take(file: int, wait: float) -> None:
 
 def _over(path: str) -> bool:
     """Told without reading it where that can be: old runs are many, and every run looks at them."""
-    if is_plain(path):
+    if os.path.lexists(path) and is_plain(path):
         return True  # it is written when a run has ended, and not before
     if os.path.exists(f"{path}-wal"):
         return False  # whoever wrote it was killed

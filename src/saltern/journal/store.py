@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import msgpack
 
-from saltern.journal.form import FORMAT, PLAIN, SCHEMA, checksum, has_schema, identity, open_here
+from saltern.journal.form import CHAINED, FORMAT, PLAIN, SCHEMA, checksum, has_schema, identity, open_here
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import mark, reboot
 from saltern.system.faults import point
+from saltern.system.mark import Mark
 
 if TYPE_CHECKING:
     import sqlite3
@@ -37,6 +39,9 @@ class Writer:
         self._level = "FULL"
         self._writing = False
         self._file = (0, 0)
+        self._mark = -1
+        self._marked = Mark()
+        self._chained = True
 
     def add_row(self, row: tuple[object, ...]) -> None:
         """One of many short ones: those that follow each other become one record, ``rows``."""
@@ -89,10 +94,10 @@ class Writer:
     def _commit(self, level: str) -> None:
         import sqlite3
 
-        rows = [(*row, checksum(*row)) for row in self._waiting]
         point("journal.write")
         try:
             database = self._database or self._open()
+            rows = self._with_checksums()
             if level != self._level:
                 database.execute(f"PRAGMA synchronous={level}")
                 self._level = level
@@ -104,7 +109,22 @@ class Writer:
             self._broken = str(problem)
             raise _stopped(self.path, self._broken) from None
         point("journal.synced" if level == "FULL" else "journal.saved")
+        self._set_mark(rows[-1][0] + 1, rows[-1][-1], synced=level == "FULL")
         del self._waiting[: len(rows)]
+
+    def _with_checksums(self) -> list[tuple[int, str, bytes, int]]:
+        chain, rows = self._marked.chain, []
+        for row in self._waiting:
+            chain = checksum(*row, chain if self._chained else 0)
+            rows.append((*row, chain))
+        return rows
+
+    def _set_mark(self, written: int, chain: int, *, synced: bool) -> None:
+        """A mark that cannot be written counts too little, which is what a loss of power leaves, too."""
+        known = self._marked
+        self._marked = Mark(written, written if synced else known.synced, chain, known.boot)
+        with suppress(OSError):
+            mark.write(self._mark, self._marked)
 
     def finish(self) -> None:
         """The run has ended. If nothing had to be durable before, nothing has to be now."""
@@ -120,12 +140,17 @@ class Writer:
                 out.write(PLAIN + checksum(0, "", data).to_bytes(4, "big") + data)
             point("journal.plain")
             os.replace(place, self.path)
+            with suppress(FileNotFoundError):
+                os.remove(self.path + mark.SUFFIX)
         except OSError as problem:
             raise _stopped(self.path, str(problem)) from None
         point("journal.finished")
         self._waiting.clear()
 
     def close(self) -> None:
+        if self._mark >= 0:
+            os.close(self._mark)
+            self._mark = -1
         if self._database is not None:
             point("journal.close")
             self._database.close()
@@ -140,6 +165,7 @@ class Writer:
         if new:
             make_folder(os.path.dirname(self.path))
             point("journal.create")
+            self._open_mark()
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             point("journal.created")
         self._file = identity(self.path)
@@ -158,7 +184,38 @@ class Writer:
                 database.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
                 point("journal.schema")
             _sync_directory(os.path.dirname(self.path))
+        self._continue(database)
         return database
+
+    def _open_mark(self) -> None:
+        """Made before the file itself, and synced with its directory: a file without a mark has lost it."""
+        if self._mark < 0:
+            self._mark = mark.create(self.path)
+            self._marked = Mark(boot=reboot.current().identity())
+            if not os.fstat(self._mark).st_size:
+                mark.write(self._mark, self._marked)
+
+    def _continue(self, database: sqlite3.Connection) -> None:
+        """Where the records that are there end; in the form that they have."""
+        self._open_mark()
+        (known,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+        self._chained = int(known) >= CHAINED
+        if self._next > len(self._waiting):
+            last = self._waiting[0][0] - 1
+            found = database.execute("SELECT crc FROM record WHERE seq = ?", (last,)).fetchone()
+            self._marked = Mark(last + 1, 0, found[0] if found else 0, self._marked.boot)
+
+
+def announce(path: str) -> None:
+    """Its mark, durable, before there is a file."""
+    file = mark.create(path)
+    try:
+        if not os.fstat(file).st_size:
+            mark.write(file, Mark())
+        os.fsync(file)
+    finally:
+        os.close(file)
+    _sync_directory(os.path.dirname(path))
 
 
 def make_folder(folder: str) -> None:

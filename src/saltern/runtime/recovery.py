@@ -25,13 +25,20 @@ class Safety(Enum):
 class Traces(Struct, frozen=True):
     """What the state's programs have left: how many were ``begun``, how many of them have ``ended``.
 
-    ``live``: one is at work now. In the ``same_boot`` nothing was lost of what was written down.
+    ``live``: one is at work now. In the ``same_boot`` nothing was lost of what was written down; ``whole``:
+    and nothing of that is damaged.
     """
 
     begun: int = 0
     ended: int = 0
     same_boot: bool = False
     live: bool = False
+    whole: bool = True
+
+    @property
+    def prove(self) -> bool:
+        """What they do not show was not begun."""
+        return self.same_boot and self.whole
 
 
 NO_TRACES = Traces()
@@ -53,12 +60,12 @@ class Doubt(Struct, frozen=True, kw_only=True):
     def known(self) -> bool:
         """Every program has ended, and no other can have been begun."""
         traces = self.traces
-        whole = traces.same_boot or not self.tries
-        return self.by_programs and whole and 0 < traces.begun == traces.ended
+        no_other = traces.prove or not self.tries
+        return self.by_programs and no_other and 0 < traces.begun == traces.ended
 
     @property
     def untouched(self) -> bool:
-        return self.by_programs and self.traces.same_boot and not self.traces.begun
+        return self.by_programs and self.traces.prove and not self.traces.begun
 
 
 class Decision(Enum):

@@ -19,7 +19,7 @@ from msgspec import Struct, field, msgpack
 from saltern.system import effects, keeping, ledger, process
 from saltern.system.faults import point
 from saltern.system.keeping import TOKEN
-from saltern.system.ledger import Kept
+from saltern.system.ledger import Entry, Kept, Ledger
 from saltern.system.process import Ran, Sink
 from saltern.system.signals import was_terminated
 
@@ -38,6 +38,9 @@ class _Run(Struct):
     call: int = 0  # which call of it that is: one on the other side of a barrier is another
     times: int = 0  # programs that it has asked for
     replay: frozenset[int] = frozenset()  # states that get their results of before
+    ledger: Ledger | None = None  # open, and of no keeper yet
+    name: str = ""  # of the ledger that the programs of this process are in
+    apart: dict[int, str] = field(default_factory=dict)  # states in processes of their own → their ledgers
 
 
 class _Keeper(Struct):
@@ -73,6 +76,8 @@ def end(*, forget: bool) -> None:
     """No more programs are kept. ``forget``: nor will anybody ask for what was."""
     global _run
     _close()
+    if _run is not None and _run.ledger is not None:
+        _run.ledger.close()
     if _run is not None and forget:
         ledger.remove(_run.folder)
     _run = None
@@ -98,6 +103,43 @@ def known(step: int, call: int = 0) -> tuple[int, int]:
         return 0, 0
     begun = {name for name in _run.kept.begun if name.rpartition(".")[0] == called(step, call)}
     return len(begun), len(begun & _run.kept.ended.keys())
+
+
+def ledger_of(step: int, *, apart: bool) -> str:
+    """The ledger that the programs of a state will be in: made before the journal names it.
+
+    So one that is named and not there was lost. Empty: none can be made. ``apart``: the state is called in a
+    process of its own, which has a keeper of its own.
+    """
+    if _run is None:
+        return ""
+    if apart:
+        return _run.apart.get(step) or _made_apart(_run, step)
+    if not _run.name:
+        try:
+            _run.ledger = ledger.create(_run.folder)
+            _run.name = _run.ledger.name
+        except OSError:
+            return ""
+    return _run.name
+
+
+def _made_apart(run: _Run, step: int) -> str:
+    try:
+        made = ledger.create(run.folder)
+    except OSError:
+        return ""
+    made.close()
+    run.apart[step] = made.name
+    return made.name
+
+
+def proves(name: str | None) -> bool:
+    """Whether a program that the ledgers do not know was not begun. ``name``: of the ledger that it would be
+    in; None: the journal is of a version that did not write that down."""
+    if _run is None:
+        return False
+    return not _run.kept.damaged and (name is None or name in _run.kept.whole)
 
 
 def called(step: int, call: int) -> str:
@@ -135,10 +177,20 @@ def run(
     options["env"] = {**token, **(env or {})}
     effects.acting()  # whatever is known is on disk before the keeper hears of it
     point("keeper.ask")
-    keeper = _opened(_run.folder)
+    keeper = _opened(_run)
     if keeper is None:
-        return process.run(command, **options)
+        return _run_here(_run, name, command, options)
     return _asked(keeper, name, _plain(command), {word: _plain(value) for word, value in options.items()})
+
+
+def _run_here(run: _Run, name: str, command: str | Sequence[str], options: dict[str, Any]) -> Ran:
+    """There is no keeper: the ledger has what is begun, all the same."""
+    if run.ledger is None:
+        return process.run(command, **options)
+    ledger.add(run.ledger, Entry(name, os.getpid()))
+    ran = process.run(command, **options)
+    ledger.add(run.ledger, Entry(name, os.getpid(), ran))
+    return ran
 
 
 def _plain(value: Any) -> Any:
@@ -196,7 +248,7 @@ def _interrupted(keeper: _Keeper) -> None:
 # -- the keeper ---------------------------------------------------------------------------------------
 
 
-def _opened(folder: str) -> _Keeper | None:
+def _opened(run: _Run) -> _Keeper | None:
     """Ours, started when it is first needed; None if there cannot be one."""
     global _keeper, _forks_watched
     if _keeper is not None:
@@ -206,7 +258,8 @@ def _opened(folder: str) -> _Keeper | None:
         os.register_at_fork(after_in_child=_forget)
     try:
         # Locked before there is a process that could be asked: who finds the lock free finds all there is.
-        file = ledger.create(folder)
+        book = run.ledger or ledger.create(run.folder, run.apart.get(run.step, ""))
+        run.name, run.ledger = book.name, None
     except OSError:
         return None
     theirs, requests = os.pipe()
@@ -214,12 +267,14 @@ def _opened(folder: str) -> _Keeper | None:
     try:
         pid = os.fork()
     except OSError:
-        for one in (file, theirs, requests, replies, answers):
+        run.ledger = book
+        for one in (theirs, requests, replies, answers):
             os.close(one)
         return None
     if pid == 0:
-        keeping.serve(theirs, answers, file)
-    for one in (file, theirs, answers):
+        keeping.serve(theirs, answers, book)
+    book.close()
+    for one in (theirs, answers):
         os.close(one)
     _keeper = _Keeper(pid, requests, replies, os.getpid(), dict(os.environ))
     return _keeper
@@ -230,6 +285,8 @@ def _close(*, wait: bool = True) -> None:
     if _keeper is None:
         return
     mine, _keeper = _keeper, None
+    if _run is not None:
+        _run.name = ""  # the next has a ledger of its own
     os.close(mine.requests)
     os.close(mine.replies)
     if wait and mine.owner == os.getpid():
@@ -238,4 +295,7 @@ def _close(*, wait: bool = True) -> None:
 
 def _forget() -> None:
     """A child of ours asks a keeper of its own; and ours must notice when we are gone."""
+    if _run is not None and _run.ledger is not None:
+        _run.ledger.close()
+        _run.ledger = None
     _close(wait=False)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from msgspec import Struct, msgpack
 
 from saltern.system import ledger, process
-from saltern.system.ledger import Entry
+from saltern.system.ledger import Entry, Ledger
 from saltern.system.process import Ran
 
 TOKEN = "SALTERN_TOKEN"
@@ -28,17 +28,17 @@ class Answer(Struct, frozen=True):
     text: str = ""
 
 
-def serve(requests: int, answers: int, file: int) -> NoReturn:
+def serve(requests: int, answers: int, book: Ledger) -> NoReturn:
     """Until nobody is left to ask."""
     code = 1
     try:
-        _settle({requests, answers, file})
+        _settle({requests, answers, book.file, book.mark})
         while (data := read(requests)) is not None:
             name, command, options, environ = marshal.loads(data)
             if environ is not None:
                 os.environ.clear()
                 os.environ.update(environ)
-            _keep(file, name, command, options, answers)
+            _keep(book, name, command, options, answers)
         code = 0
     finally:
         os._exit(code)
@@ -71,9 +71,9 @@ def _stopped(_number: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _keep(file: int, name: str, command: str | list[str], options: dict[str, Any], answers: int) -> None:
-    ledger.make_room(file)
-    ledger.add(file, Entry(name, os.getpid()))
+def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, Any], answers: int) -> None:
+    ledger.make_room(book)
+    ledger.add(book, Entry(name, os.getpid()))
     try:
         signal.signal(signal.SIGINT, _stopped)
         ran = process.run(command, **options)
@@ -88,11 +88,11 @@ def _keep(file: int, name: str, command: str | list[str], options: dict[str, Any
         return
     if ran.timed_out:
         sweep(options["env"][TOKEN])
-    ledger.add(file, Entry(name, os.getpid(), ran))
+    ledger.add(book, Entry(name, os.getpid(), ran))
     try:
         _tell(answers, Answer(ran))
     except BrokenPipeError:
-        os.fsync(file)  # while somebody waits for it, the journal has it soon enough
+        os.fsync(book.file)  # while somebody waits for it, the journal has it soon enough
 
 
 # -- words through pipes ------------------------------------------------------------------------------

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import os
 from binascii import crc32
-from collections.abc import Iterator
 from contextlib import suppress
 
-from msgspec import DecodeError, Struct, ValidationError, convert, msgpack
+from msgspec import Struct, field, msgpack
 
+from saltern.system import mark
+from saltern.system.mark import Mark, MarkDamaged
 from saltern.system.process import Ran
 
-HEAD = 8  # bytes before each record: its length, its checksum
+HEAD = 12  # bytes before each entry: its length, its checksum
 ROOM = 1 << 20  # bytes that a ledger may have when the next program begins
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """``name`` was begun; with ``ran``, it has ended. ``pid`` is the keeper's."""
+    """``name`` was begun; with ``ran``, it has ended. ``pid`` is the keeper's. The first has no name."""
 
     name: str
     pid: int = 0
@@ -28,44 +29,81 @@ class Entry(Struct, frozen=True, array_like=True):
 
 
 class Kept(Struct):
-    """All that the ledgers of a run tell. What is ``begun`` may have ended, or may have been lost."""
+    """All that the ledgers of a run tell. What is ``begun`` may have ended, or may have been lost.
+
+    ``whole`` has the names of the ledgers that can be read to their end. Only those can prove that a program
+    was not begun.
+    """
 
     begun: set[str]
     ended: dict[str, Ran]
+    whole: set[str] = field(default_factory=set)
+    damaged: bool = False
 
 
-def create(folder: str) -> int:
-    """A new ledger, with its lock; closed when the last process that has it ends."""
+class Ledger(Struct):
+    """One that is open: written by one process, each entry's checksum counting in the one before it."""
+
+    name: str
+    file: int
+    mark: int
+    count: int = 0
+    chain: int = 0
+
+    def close(self) -> None:
+        os.close(self.file)
+        os.close(self.mark)
+
+
+def create(folder: str, name: str = "") -> Ledger:
+    """A new ledger, with its lock; it is free when the last process that has it ends."""
     import fcntl
 
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    path = os.path.join(folder, os.urandom(8).hex())
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    name = name or os.urandom(8).hex()
+    path = os.path.join(folder, name)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     fcntl.flock(file, fcntl.LOCK_EX)
-    return file
+    made = Ledger(name, file, mark.create(path))
+    _begin(made)
+    return made
 
 
-def add(file: int, entry: Entry) -> None:
+def _begin(ledger: Ledger) -> None:
+    """Its first entry has no program: a file without it is damaged."""
+    os.ftruncate(ledger.file, 0)
+    ledger.count = ledger.chain = 0
+    add(ledger, Entry("", os.getpid()))
+
+
+def add(ledger: Ledger, entry: Entry) -> None:
+    """The mark follows before anything is done that the entry tells of."""
     body = msgpack.encode(entry)
-    whole = len(body).to_bytes(4) + crc32(body).to_bytes(4) + body
+    ledger.chain = crc32(body, ledger.chain)
+    ledger.count += 1
+    whole = memoryview(len(body).to_bytes(8) + ledger.chain.to_bytes(4) + body)
     while whole:
-        whole = whole[os.write(file, whole) :]
+        whole = whole[os.write(ledger.file, whole) :]
+    mark.write(ledger.mark, Mark(ledger.count, 0, ledger.chain))
 
 
-def make_room(file: int) -> None:
+def make_room(ledger: Ledger) -> None:
     """What has been told is in the journal by the time the next program begins."""
-    if os.fstat(file).st_size > ROOM:
-        os.ftruncate(file, 0)
+    if os.fstat(ledger.file).st_size > ROOM:
+        _begin(ledger)
 
 
 def read(folder: str) -> Kept:
-    """Of all keepers of a run. What was cut by a loss of power counts as not written."""
+    """Of all keepers of a run."""
     kept = Kept(set(), {})
     for path in _files(folder):
-        with open(path, "rb") as file:
-            data = file.read()
-        for entry in _entries(data):
-            kept.begun.add(entry.name)
+        entries, whole = _entries(path)
+        if whole:
+            kept.whole.add(os.path.basename(path))
+        kept.damaged = kept.damaged or not whole
+        for entry in entries:
+            if entry.name:
+                kept.begun.add(entry.name)
             if entry.ran is not None:
                 kept.ended[entry.name] = entry.ran
     return kept
@@ -76,8 +114,7 @@ def at_work(folder: str) -> list[Entry]:
     found = []
     for path in _files(folder):
         if not _free(path):
-            with open(path, "rb") as file:
-                entries = list(_entries(file.read()))
+            entries, _ = _entries(path)
             last = entries[-1] if entries else Entry("")
             found.append(last if last.ran is None else Entry(""))
     return found
@@ -85,24 +122,29 @@ def at_work(folder: str) -> list[Entry]:
 
 def remove(folder: str) -> None:
     """Nobody will ask for any of it again."""
-    for path in _files(folder):
-        with suppress(OSError):
-            os.remove(path)
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            os.remove(os.path.join(folder, name))
     with suppress(OSError):
         os.rmdir(folder)
 
 
 def _files(folder: str) -> list[str]:
     try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+        names = os.listdir(folder)
     except OSError:
         return []
+    found = {name.removesuffix(mark.SUFFIX) for name in names}
+    return [os.path.join(folder, name) for name in sorted(found)]
 
 
 def _free(path: str) -> bool:
     import fcntl
 
-    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -112,15 +154,39 @@ def _free(path: str) -> bool:
     return True
 
 
-def _entries(data: bytes) -> Iterator[Entry]:
-    at = 0
-    while at + HEAD <= len(data):
-        size, check = int.from_bytes(data[at : at + 4]), int.from_bytes(data[at + 4 : at + HEAD])
+def _entries(path: str) -> tuple[list[Entry], bool]:
+    """Up to the first that is damaged; and whether that is all that was ever written."""
+    try:
+        known = mark.read(path)  # first, since whoever writes meanwhile only adds
+        with open(path, "rb") as file:
+            data = file.read()
+    except (OSError, MarkDamaged):
+        return [], False
+    if known is None:
+        return _old_entries(data)
+    entries: list[Entry] = []
+    chains, at = [0], 0
+    while at < len(data):
+        size, chain = int.from_bytes(data[at : at + 8]), int.from_bytes(data[at + 8 : at + HEAD])
         body = data[at + HEAD : at + HEAD + size]
-        if not size or len(body) < size or crc32(body) != check:
-            return
-        try:
-            yield convert(msgpack.decode(body), Entry)
-        except (DecodeError, ValidationError):
-            return
+        if len(body) < max(size, 1) or crc32(body, chains[-1]) != chain:
+            return entries, False
+        entries.append(msgpack.decode(body, type=Entry))
+        chains.append(chain)
         at += HEAD + size
+    whole = 0 < known.written <= len(entries) and chains[known.written] == known.chain
+    return entries, whole
+
+
+def _old_entries(data: bytes) -> tuple[list[Entry], bool]:
+    """Of version 1, without a mark: a length of four bytes, a checksum that counts nothing else in."""
+    entries: list[Entry] = []
+    at = 0
+    while at < len(data):
+        size, check = int.from_bytes(data[at : at + 4]), int.from_bytes(data[at + 4 : at + 8])
+        body = data[at + 8 : at + 8 + size]
+        if len(body) < max(size, 1) or crc32(body) != check:
+            return entries, False
+        entries.append(msgpack.decode(body, type=Entry))
+        at += 8 + size
+    return entries, True

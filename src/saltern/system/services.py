@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from msgspec import Struct
+
+from saltern.system import own_program
 
 NAME = "saltern-resume"
 UNIT_PLACE = f"/etc/systemd/system/{NAME}.service"
@@ -60,14 +61,14 @@ esac
 # Of an update that was under way when the machine went down: a build that does not start is not kept.
 LAUNCHER = """\
 #!/bin/sh
-if [ -f {slots}/updating ] && ! {slots}/current/bin/python -m saltern --version >/dev/null 2>&1; then
+if [ -f {slots}/updating ] && ! {slots}/current/bin/python -P -m saltern --version >/dev/null 2>&1; then
     old=$(readlink {slots}/previous)
     if [ -n "$old" ] && [ "$old" != "$(readlink {slots}/current)" ]; then
         cp {slots}/updating {slots}/rolled-back
         ln -s "$old" {slots}/current.boot && mv -T {slots}/current.boot {slots}/current
     fi
 fi
-exec {slots}/current/bin/python -m saltern resume --boot{options}
+exec {slots}/current/bin/python -P -m saltern resume --boot{options}
 """
 
 
@@ -82,7 +83,7 @@ class Piece(Struct, frozen=True):
 
 def pieces(slots: str = "", python: str = "", config: str = "") -> list[Piece]:
     """All that is installed. With ``slots``, whatever build is current there; else this one."""
-    words = [python or sys.executable, "-m", "saltern", "resume", "--boot"]
+    words = own_program.command("saltern", ("resume", "--boot"), python=python)
     options = ["--config", config] if config else []
     launcher = []
     if slots:

@@ -174,8 +174,8 @@ def test_quarantine_moves_the_file_before_what_lies_beside_it(tmp_path: Path) ->
         quarantine(str(path))
     finally:
         faults.watch(None)
-    assert seen[1] == ["1.run-wal", "1.run.damaged"]
-    assert sorted(os.listdir(tmp_path)) == ["1.run.damaged", "1.run.damaged-wal"]
+    assert seen[1] == ["1.run-wal", "1.run.damaged", "1.run.mark"]
+    assert sorted(os.listdir(tmp_path)) == ["1.run.damaged", "1.run.damaged-wal", "1.run.damaged.mark"]
 
 
 # -- what cannot be written ----------------------------------------------------------------------------

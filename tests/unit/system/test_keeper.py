@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import time
+from binascii import crc32
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from msgspec import msgpack
 
-from saltern.system import faults, keeper, ledger
+from saltern.system import faults, keeper, ledger, mark
 from saltern.system.ledger import Entry
 from saltern.system.mounts import file_system
 from saltern.system.process import Ran, run
@@ -200,7 +202,7 @@ def test_a_child_of_ours_has_a_keeper_of_its_own(folder: str) -> None:
             os._exit(99)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
     assert keeper.run("exit 6").code == 6
-    assert len(os.listdir(folder)) == 2
+    assert len([name for name in os.listdir(folder) if not name.endswith(mark.SUFFIX)]) == 2
 
 
 @pytest.mark.parametrize("moment", ["keeper.ask", "keeper.asked", "later"])
@@ -240,41 +242,87 @@ def test_an_interrupt_at_any_moment_ends_the_program_and_does_not_hang(
 # -- the ledger ------------------------------------------------------------------------------------------
 
 
+def _ledger(folder: Path, *entries: Entry) -> Path:
+    book = ledger.create(str(folder))
+    for entry in entries:
+        ledger.add(book, entry)
+    book.close()
+    return folder / book.name
+
+
 def test_item_2_a_ledger_cut_at_any_byte_tells_a_beginning_of_what_it_told(tmp_path: Path) -> None:
-    file = ledger.create(str(tmp_path / "whole"))
-    for entry in (Entry("1.1", 5), Entry("1.1", 5, Ran(0, "a")), Entry("2.1", 5), Entry("2.1", 5, Ran(1))):
-        ledger.add(file, entry)
-    os.close(file)
-    (path,) = (tmp_path / "whole").iterdir()
+    """And proves nothing about the rest."""
+    folder = tmp_path / "whole"
+    path = _ledger(
+        folder, Entry("1.1", 5), Entry("1.1", 5, Ran(0, "a")), Entry("2.1", 5), Entry("2.1", 5, Ran(1))
+    )
     data = path.read_bytes()
-    place = tmp_path / "cut"
-    place.mkdir()
     told = []
     for size in range(len(data) + 1):
-        (place / "one").write_bytes(data[:size])
-        kept = ledger.read(str(place))
+        path.write_bytes(data[:size])
+        kept = ledger.read(str(folder))
         told.append((len(kept.begun), len(kept.ended)))
+        assert kept.damaged is (size < len(data))
+        assert (path.name in kept.whole) is (size == len(data))
     assert sorted(set(told)) == [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)]
     assert told == sorted(told)
 
 
-def test_a_ledger_with_a_wrong_byte_is_not_believed_from_there_on(tmp_path: Path) -> None:
-    file = ledger.create(str(tmp_path / "whole"))
-    ledger.add(file, Entry("1.1", 5, Ran(0, "a" * 50)))
-    os.close(file)
-    (path,) = (tmp_path / "whole").iterdir()
-    data = bytearray(path.read_bytes())
-    data[30] ^= 1
-    path.write_bytes(bytes(data) + b"\0" * 100)
-    assert not ledger.read(str(tmp_path / "whole")).ended
+@pytest.mark.parametrize("suffix", ["", mark.SUFFIX])
+def test_a_ledger_with_a_wrong_bit_is_not_whole(tmp_path: Path, suffix: str) -> None:
+    path = Path(f"{_ledger(tmp_path, Entry('1.1', 5), Entry('1.1', 5, Ran(0, 'a' * 50)))}{suffix}")
+    data = path.read_bytes()
+    for bit in range(len(data) * 8):
+        wrong = bytearray(data)
+        wrong[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(wrong)
+        kept = ledger.read(str(tmp_path))
+        assert kept.damaged, bit
+        assert kept.ended in ({}, {"1.1": Ran(0, "a" * 50)})
+
+
+@pytest.mark.parametrize("suffix", ["", mark.SUFFIX])
+def test_a_ledger_that_is_gone_empty_or_older_is_not_whole(tmp_path: Path, suffix: str) -> None:
+    book = ledger.create(str(tmp_path))
+    path = tmp_path / f"{book.name}{suffix}"
+    ledger.add(book, Entry("1.1", 5))
+    older = path.read_bytes()
+    ledger.add(book, Entry("1.1", 5, Ran(0)))
+    ledger.add(book, Entry("2.1", 5))
+    ledger.add(book, Entry("2.1", 5, Ran(0)))
+    book.close()
+    if not suffix:  # an older mark counts too little, as one does that could not be written
+        path.write_bytes(older)
+        assert ledger.read(str(tmp_path)).damaged
+    for data in (b"", bytes(len(older)), b"\xff" * len(older)):
+        path.write_bytes(data)
+        assert ledger.read(str(tmp_path)).damaged
+    path.unlink()
+    kept = ledger.read(str(tmp_path))
+    assert kept.damaged
+    assert not kept.whole
+    assert not ledger.at_work(str(tmp_path))
+
+
+def test_a_ledger_of_the_version_before_is_read(tmp_path: Path) -> None:
+    bodies = [msgpack.encode(one) for one in (Entry("1.1", 5), Entry("1.1", 5, Ran(3)), Entry("2.1", 5))]
+    whole = b"".join(len(body).to_bytes(4) + crc32(body).to_bytes(4) + body for body in bodies)
+    (tmp_path / "old").write_bytes(whole)
+    kept = ledger.read(str(tmp_path))
+    assert (kept.begun, list(kept.ended), kept.damaged) == ({"1.1", "2.1"}, ["1.1"], False)
+    (tmp_path / "old").write_bytes(whole[:-1])
+    assert ledger.read(str(tmp_path)).damaged
 
 
 def test_a_ledger_does_not_grow_without_end(tmp_path: Path) -> None:
-    file = ledger.create(str(tmp_path / "whole"))
-    ledger.add(file, Entry("1.1", 5, Ran(0, "a" * ledger.ROOM)))
-    ledger.make_room(file)
-    assert os.fstat(file).st_size == 0
-    os.close(file)
+    book = ledger.create(str(tmp_path / "whole"))
+    ledger.add(book, Entry("1.1", 5, Ran(0, "a" * ledger.ROOM)))
+    ledger.make_room(book)
+    assert os.fstat(book.file).st_size < 100
+    ledger.add(book, Entry("2.1", 5))
+    book.close()
+    kept = ledger.read(str(tmp_path / "whole"))
+    assert (kept.begun, kept.damaged) == ({"2.1"}, False)
 
 
 # -- the machine -----------------------------------------------------------------------------------------

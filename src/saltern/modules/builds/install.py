@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -11,12 +10,14 @@ from msgspec import Struct
 from saltern.config.settings import WITHIN, state_directory
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused, said
+from saltern.system.own_program import command
 from saltern.system.process import Ran
 
 QUIET: Mapping[str, str] = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_NO_INPUT": "1",
     "PIP_ROOT_USER_ACTION": "ignore",
+    "PYTHONSAFEPATH": "1",
 }
 WHEELS = (".whl", ".tar.gz")
 
@@ -38,11 +39,11 @@ def install(ctx: Context, place: str, wanted: Wanted) -> None:
     os.makedirs(os.path.dirname(place), exist_ok=True)
     python = os.path.join(place, "bin", "python")
     if has_pip():
-        _step(ctx, "make a virtual environment", sys.executable, "-m", "venv", "--without-pip", place)
-        pip = [sys.executable, "-m", "pip", "--python", python]
+        _step(ctx, "make a virtual environment", *command("venv", ("--without-pip", place)))
+        pip = command("pip", ("--python", python))
     else:
-        _step(ctx, "make a virtual environment", sys.executable, "-m", "venv", place)
-        pip = [python, "-m", "pip"]
+        _step(ctx, "make a virtual environment", *command("venv", (place,)))
+        pip = command("pip", python=python)
     _step(ctx, "install the build", *pip, "install", "--quiet", *pip_words(wanted))
 
 
@@ -71,13 +72,13 @@ def pip_words(wanted: Wanted) -> list[str]:
 def prove(ctx: Context, place: str, wanted: Wanted) -> None:
     """It starts, it is the version that it should be, it reads what this run has written so far."""
     python = os.path.join(place, "bin", "python")
-    ran = _step(ctx, "start the build", python, "-m", "saltern", "--version")
+    ran = _step(ctx, "start the build", *command("saltern", ("--version",), python=python))
     if wanted.version not in ran.out.split():
         raise Refused(f"the build says that it is {ran.out.strip()!r}, and not {wanted.version}")
     jid = os.environ.get(WITHIN)
     if jid:
-        words = ("-m", "saltern", "show", "run", jid, "--out", "quiet")
-        _step(ctx, "read the journal of this run", python, *words)
+        words = command("saltern", ("show", "run", jid, "--out", "quiet"), python=python)
+        _step(ctx, "read the journal of this run", *words)
 
 
 def _step(ctx: Context, what: str, *argv: str) -> Ran:

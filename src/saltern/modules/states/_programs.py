@@ -14,6 +14,8 @@ from saltern.modules.params import BadArgument
 from saltern.modules.states.file.answers import Later, Refusal
 from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran
 
+SAFE = {"PYTHONSAFEPATH": "1"}  # a Python takes no module from the directory that it runs in
+
 
 class ProgramFailed(Refusal, BadArgument):
     """A program said no; the text is for the user, be it through a state or a function."""
@@ -37,7 +39,7 @@ def program(
     ran = ctx.host.run(
         list(argv),
         cwd=cwd or "/",
-        env={**LOCALE, "LC_ALL": "C.UTF-8", **(env or {})},
+        env={**LOCALE, "LC_ALL": "C.UTF-8", **SAFE, **(env or {})},
         user=user or ctx.runas,
         stdin=stdin,
         timeout=timeout,

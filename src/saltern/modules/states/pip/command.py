@@ -20,8 +20,10 @@ TOO_OLD = "no such option"
 
 # A Python tells its packages ten times as fast as its pip does. The directory it runs in is none of them.
 LISTING = """\
-import sys, json
-sys.path.pop(0)
+import sys
+if not getattr(sys.flags, "safe_path", False):
+    sys.path.pop(0)
+import json
 from importlib.metadata import distributions
 print(json.dumps([{"name": one.metadata["Name"], "version": one.version} for one in distributions()]))
 """

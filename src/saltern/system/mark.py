@@ -1,0 +1,61 @@
+"""How far a file was written, in a small file beside it: a file that holds less is damaged, and not shorter.
+
+The mark is written after what it counts, and before anything follows from that. It is not synced by itself:
+when the process is killed, all of it is there; after a loss of power it may count too little, never too much.
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+from collections.abc import Mapping
+
+from msgspec import MsgspecError, Struct, msgpack
+
+SUFFIX = ".mark"
+HEAD = 8  # bytes before the body: its length, its checksum
+MOST = 4096
+
+
+class Mark(Struct, frozen=True, array_like=True):
+    """``written`` records outlive the process, ``synced`` of them a loss of power in this ``boot``.
+
+    ``chain`` is the checksum of the last that was written, which counts in all before it.
+    """
+
+    written: int = 0
+    synced: int = 0
+    chain: int = 0
+    boot: Mapping[str, str] = {}
+
+
+class MarkDamaged(Exception):
+    """It is there, and is not what was written."""
+
+
+def create(path: str) -> int:
+    """The mark of a file; the one that is there, if there is one."""
+    return os.open(path + SUFFIX, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+
+def write(file: int, mark: Mark) -> None:
+    """In place and in one piece: whoever is killed meanwhile leaves the old one or the new one."""
+    body = msgpack.encode(mark)
+    os.pwrite(file, len(body).to_bytes(4) + crc32(body).to_bytes(4) + body, 0)
+
+
+def read(path: str) -> Mark | None:
+    """None: there is none."""
+    try:
+        with open(path + SUFFIX, "rb") as file:
+            data = file.read(MOST)
+    except FileNotFoundError:
+        return None
+    size, check = int.from_bytes(data[:4]), int.from_bytes(data[4:HEAD])
+    body = data[HEAD : HEAD + size]
+    if not size or len(body) < size or crc32(body) != check:
+        raise MarkDamaged("the mark of how far it was written is damaged")
+    try:
+        return msgpack.decode(body, type=Mark)
+    except MsgspecError:
+        raise MarkDamaged("the mark of how far it was written makes no sense") from None
