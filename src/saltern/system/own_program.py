@@ -1,0 +1,39 @@
+"""How this program starts itself: by absolute paths, and never with code from the current directory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+OPTIONS = ("-P",)  # without it, ``python -m`` looks for modules in the current directory first
+
+
+def command(module: str, words: Sequence[str] = (), *, python: str = "") -> list[str]:
+    """The argv of a module of ours; ``python`` is that of another build."""
+    return [python or sys.executable, *OPTIONS, "-m", module, *words]
+
+
+def environment(without: Sequence[str] = (), **more: str) -> dict[str, str]:
+    """Ours, for a process that is us again: without what would lead Python to the current directory."""
+    found = {name: value for name, value in os.environ.items() if name not in without}
+    return _with_safe_path(found | more)
+
+
+def _with_safe_path(env: Mapping[str, str]) -> dict[str, str]:
+    """An empty or relative entry of PYTHONPATH is the current directory, or below it."""
+    found = dict(env)
+    if "PYTHONPATH" in found:
+        kept = [one for one in found["PYTHONPATH"].split(os.pathsep) if os.path.isabs(one)]
+        del found["PYTHONPATH"]
+        if kept:
+            found["PYTHONPATH"] = os.pathsep.join(kept)
+    return found
+
+
+def leave_current_directory() -> None:
+    """``python -m saltern`` puts the current directory first on the path: take it off again."""
+    if sys.flags.safe_path or not sys.path:
+        return
+    if sys.path[0] in ("", os.getcwd()):
+        del sys.path[0]
