@@ -77,7 +77,7 @@ def apply(
                 return recorder
 
             if plan is not None:
-                report = engine.resume(session, plan, tell, jid=jid, journal=begun(plan))
+                report = engine.resume(session, plan, tell, jid=jid, journal=begun(plan), request=request)
             else:
                 report = engine.apply(session, request, tell, compiled=compiled, jid=jid, journal=begun)
             _end(recorder, report)
@@ -132,7 +132,10 @@ def resume(
             state = over(runs, chosen, session.settings, onward, ends)
         with _kept(runs, chosen, state, session) as recorder:
             recorder.resumed(_surroundings() | {"at": session.clock.now(), "planned": planned})
-            report = engine.resume(session, recorder.plan(), tell, jid=chosen, journal=recorder)
+            asked = convert(state.head["request"], engine.Request)
+            report = engine.resume(
+                session, recorder.plan(), tell, jid=chosen, journal=recorder, request=asked
+            )
             _end(recorder, report)
         _leave(runs, report, session.settings)
     return report

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from saltern.compiler.compile import Rules as CompileRules
 from saltern.compiler.compile import compile_high, shape
+from saltern.compiler.exclude import tell_unused
 from saltern.compiler.gather import expand
 from saltern.compiler.shapes import high_data
 from saltern.language.chunk import Chunk
@@ -76,6 +77,8 @@ def apply(
         return _no_states([*session.warnings, *found.warnings])
     delays = Delays(bounds(session).limit)
     plan = planned(session, refs, loader, rules, found, delays=delays)
+    if not delays.wanted:
+        tell_unused(rules.exclude, rules.used, plan.chunks, found)
     if request.id is not None:
         plan = _only(plan, request.id, delays)
     session.run.chunks = plan.chunks
@@ -92,6 +95,8 @@ def apply(
         journal=journal(plan) if journal is not None else None,
         jid=jid,
     )
+    if delays.wanted:
+        tell_unused(rules.exclude, rules.used, plan.chunks, found)
     report.warnings = [*session.warnings, *found.warnings, *delays.warnings]
     report.unused = delays.unused()
     return report
@@ -104,9 +109,10 @@ def resume(
     *,
     jid: str,
     journal: Journal,
+    request: Request,
 ) -> Report:
     """Run a plan that was made before: that of a run that broke, and the journal knows what is done of it, or
-    one that a person has approved."""
+    one that a person has approved. ``request`` is what it was made for."""
     session.prepare()
     session.run.chunks = plan.chunks
     session.run.outbox.listen(tell)
@@ -117,7 +123,7 @@ def resume(
         clock=session.clock,
         rules=_run_rules(session),
         tell=session.telling(tell),
-        frames=_frames(session, _compile_rules(session, Request()), delays),
+        frames=_frames(session, _compile_rules(session, request), delays),
         journal=journal,
         jid=jid,
     )
@@ -363,7 +369,10 @@ def _planned(session: Session, request: Request, found: Diagnostics) -> Plan:
     refs, loader = targets(session, request, found)
     delays = Delays(bounds(session).limit)
     rules = _compile_rules(session, request)
-    return planned(session, refs, loader, rules, found, delays=delays, checks=False)
+    plan = planned(session, refs, loader, rules, found, delays=delays, checks=False)
+    if not delays.wanted:
+        tell_unused(rules.exclude, rules.used, plan.chunks, found)
+    return plan
 
 
 def _run_rules(session: Session) -> RunRules:

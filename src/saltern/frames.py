@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from saltern.compiler.compile import Rules
 from saltern.language.chunk import Chunk
-from saltern.language.delayed import NO_BLOCKS, Block, BlockScope, Target
+from saltern.language.delayed import NO_BLOCKS, PREV_RET, Block, BlockScope, Target
 from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, did_you_mean
 from saltern.language.events import Answer
 from saltern.language.late import OPEN, Literal, literal
@@ -43,7 +43,7 @@ class Frames:
 
     def __init__(self, session: Session, rules: Rules, delays: Delays) -> None:
         self._session = session
-        self._rules = replace(rules, exclude=())  # what the command line excludes is the whole run's
+        self._rules = rules
         self._delays = delays
         self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
         self._suspect: list[bool] = []  # of the same scopes: whether a return holds what only files may say
@@ -60,7 +60,8 @@ class Frames:
             suspect = any(self._suspect[-1:]) or call.told.suspect or _is_suspect([returned, target.context])
             returned["delayed"] = [*call.told.returns]
             document = rendered(session, target, returned)
-            loader = RenderedLoader(session, document, target.name if target.block else "")
+            given = {**target.context, PREV_RET: returned}
+            loader = RenderedLoader(session, document, target.name if target.block else "", given)
             plan = planned(
                 session,
                 [loader.ref],
@@ -130,7 +131,7 @@ def rendered(session: Session, target: Target, returned: Mapping[str, object]) -
     if target.scope.partial:
         _complete(session, target.scope)
     outer = target.scope.variables if target.words.scoped else {}
-    values = {**_public(outer), **target.context, "prev_ret": returned}
+    values = {**_public(outer), **target.context, PREV_RET: returned}
     renderers = session.renderers
     if target.block is not None:
         block = target.scope.blocks.get(target.name, target.block)  # its function, if it is one
@@ -290,5 +291,5 @@ def _shown(
     if prev_ret is None:
         return block.text.lstrip("\n") or f"# a Python function, at {block.mark}\n"
     outer = _public(scope.variables) if block.words.scoped else {}
-    values = {**outer, **context, "prev_ret": prev_ret}
+    values = {**outer, **context, PREV_RET: prev_ret}
     return session.renderers.block(block, scope, values).text.lstrip("\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from saltern.compiler.compile import Rules, compile_high, compile_low
 from saltern.compiler.ports import Loaded
 from saltern.language.chunk import Chunk
-from saltern.language.delayed import NO_BLOCKS, Block, Limit, scope_of
+from saltern.language.delayed import NO_BLOCKS, PREV_RET, Block, Limit, scope_of
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 from saltern.language.high import High
 from saltern.language.source import Mark, SlsRef
@@ -67,18 +67,30 @@ class TemplateLoader(TreeLoader):
 
 
 class RenderedLoader(TreeLoader):
-    """The same, with one text under ``ref`` that is rendered already.
+    """The same, with one text under ``ref`` that is rendered already; what it includes sees ``values``.
 
     A ``block`` goes by a name of its own: it may include the very file it stands in.
     """
 
-    def __init__(self, session: Session, document: Loaded, block: str = "") -> None:
+    def __init__(
+        self, session: Session, document: Loaded, block: str = "", values: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(session)
         self.ref = SlsRef(document.ref.env, f"{document.ref.name}>{block}") if block else document.ref
         self._document = document
+        self._values = self._renderers.allowed(values or {})
 
     def load(self, ref: SlsRef) -> Loaded | None:
-        return self._document if ref == self.ref else super().load(ref)
+        if ref == self.ref:
+            return self._document
+        source = self._tree.read(ref)
+        if source is None:
+            return None
+        document = self._renderers.sls(source, self._values)
+        if document.blocks is not NO_BLOCKS:  # what is scoped in it sees the context, too
+            context = {name: value for name, value in self._values.items() if name != PREV_RET}
+            document.blocks.variables = {**context, **document.blocks.variables}
+        return document
 
 
 class Delays(Struct):

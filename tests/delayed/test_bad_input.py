@@ -111,10 +111,10 @@ def test_tags_inside_strings_and_comments_are_text(text: str) -> None:
     assert (ids(report), report.unused) == (["a"], [])
 
 
-def test_a_drafts_tag_that_is_not_alone_on_its_line_is_jinjas_business() -> None:
+def test_a_drafts_tag_without_an_end_is_reported_wherever_it_stands() -> None:
     told = problem("a:\n  test.nop:\n    - x: {% delayed_block B %}\n")
-    assert told.startswith("main.sls:3: ")
-    assert "unknown tag 'delayed_block'" in told
+    assert told.startswith("main.sls:3: the block 'B' is not ended [delayed-no-end]")
+    assert "end it with '{% end_delayed_block B %}'" in told
 
 
 # -- limits ------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.delayed.thing import answer_of, comment_of, paths, problem, run, seen, value_of
+from tests.delayed.thing import answer_of, comment_of, paths, problem, problems, run, seen, value_of
 from tests.kit import ids
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Cheetah itself
@@ -187,12 +187,31 @@ def test_the_decorator_takes_a_list_to_refresh_and_no_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    "decorator", ["@delayed_block", "@delayed_block()", "@delayed_block(7)", '@delayed_block("")']
+    "decorator", ["@delayed_block(7)", '@delayed_block("")', "@delayed_block(' ')", "@delayed_block(['use'])"]
 )
-def test_a_decorator_without_a_name_is_told(decorator: str) -> None:
+def test_a_decorator_with_something_else_for_a_name_is_reported(decorator: str) -> None:
     told = problem(python("pass").replace('@delayed_block("use")', decorator))
     assert told.startswith("main.sls:")
     assert "@delayed_block('NAME')" in told
+
+
+@pytest.mark.parametrize("decorator", ["@delayed_block", "@delayed_block()", "@delayed_block(scoped=False)"])
+def test_a_decorator_without_a_name_takes_that_of_the_function(decorator: str) -> None:
+    """“functions that, when decorated by `@delayed_block`, could be evaluated in delayed fashion”."""
+    body = 'return {"later": {"test.nop": [{"seen": prev_ret["name"]}]}}'
+    report = run(python(body).replace('@delayed_block("use")', decorator))
+    assert seen(report, "a>use#1>later") == "a"
+
+
+def test_all_wrong_words_of_a_decorator_are_reported() -> None:
+    told = problems(python("pass", ", limt=3, scoped=1, delayed_repeat_limit=0, refresh=['grain', 'x']"))
+    assert sorted(one.partition(" [")[0].partition(": ")[2] for one in told) == [
+        "'scoped' is 1",
+        "delayed_block takes no 'limt'",
+        "delayed_repeat_limit is 0",
+        "refresh cannot look again at 'grain'",
+        "refresh cannot look again at 'x'",
+    ]
 
 
 def test_two_python_blocks_of_one_name_are_an_error() -> None:

@@ -15,7 +15,8 @@ from saltern.language.delayed import Block
 from saltern.language.diagnostics import CompileError
 from saltern.language.events import Report
 from saltern.language.source import Mark
-from saltern.render.blocks import cut, read_words, sls_words
+from saltern.render.block_words import read_words
+from saltern.render.blocks import cut, sls_words
 
 CALLER = "caller:\n  test.nop:\n    - delayed_render:\n      - sls: other\n"
 cheap = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -35,7 +36,7 @@ PLAIN = (
     "# delayed_block A",
     "#! delayed_block A",
     "{% if %}{{ delayed_ }}",
-    "{%- delayed_block A %} x",
+    "{# {%- delayed_block A %} x #}",
     "#!delayed_sls scoped",
     "contents: |",
     "a\u2028b\x0bc\x0c\x85d",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from saltern.compiler.exclude import exclude
+from saltern.compiler.exclude import Used, exclude
 from saltern.compiler.extend import extend
 from saltern.compiler.gather import gather
 from saltern.compiler.lower import lower
@@ -29,7 +29,8 @@ class Rules(Struct, frozen=True, kw_only=True):
 
     auto_order: bool = True
     disabled_requisites: frozenset[str] = frozenset()
-    exclude: tuple[Exclusion, ...] = ()
+    exclude: tuple[Exclusion, ...] = ()  # of the command line
+    used: Used = field(default_factory=set)  # which of these named anything so far
 
 
 class Low(Struct, kw_only=True):
@@ -64,7 +65,7 @@ def compile_low(
     found.check()
     chunks = use(chunks, rendered, found)
     if high.exclusions:
-        chunks = exclude(chunks, high.exclusions, found)
+        chunks = exclude(chunks, high.exclusions, found, rules.used)
     chunks = [_plain_watch(chunk, reacts) for chunk in chunks]
     chunks.sort(key=_low_order)
     return Low(chunks=chunks, rendered=rendered)

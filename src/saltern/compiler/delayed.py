@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -65,8 +66,9 @@ def _target(chunk: Chunk, entry: _Entry, sources: Sources, found: Diagnostics) -
     try:
         kind, name, context, when = _shape(entry)
     except _Wrong as wrong:
-        what = f"{entry.word!r} of {chunk.id!r} {wrong.what}"
-        found.error("delayed-entry", what, where=entry.origin.mark(entry.path), fix=wrong.fix)
+        for what, fix in wrong.ways:
+            told = f"{entry.word!r} of {chunk.id!r} {what}"
+            found.error("delayed-entry", told, where=entry.origin.mark(entry.path), fix=fix)
         return None
     find = _block if kind == "block" else _sls
     target = find(chunk, entry, name, sources, found)
@@ -76,12 +78,11 @@ def _target(chunk: Chunk, entry: _Entry, sources: Sources, found: Diagnostics) -
 
 
 class _Wrong(Exception):
-    """An entry that is none: what of it, and how to write it."""
+    """An entry that is none: all that is wrong with it, each with how to write it."""
 
-    def __init__(self, what: str, fix: str = ENTRY_FIX) -> None:
-        super().__init__(what)
-        self.what = what
-        self.fix = fix
+    def __init__(self, *ways: tuple[str, str]) -> None:
+        super().__init__(*ways)
+        self.ways = ways
 
 
 def _shape(entry: _Entry) -> tuple[str, str, Mapping[str, object], str]:
@@ -90,30 +91,37 @@ def _shape(entry: _Entry) -> tuple[str, str, Mapping[str, object], str]:
     if entry.word in _DRAFT:
         if isinstance(value, str) and value:
             return _DRAFT[entry.word], value, {}, WHEN[0]
-        raise _Wrong(f"has {kind_of(value)} where a name belongs", "write '- NAME'")
+        raise _Wrong((f"has {kind_of(value)} where a name belongs", "write '- NAME'"))
     if not isinstance(value, dict):
         fix = f"write '- block: {value}' or '- sls: {value}'" if isinstance(value, str) else ENTRY_FIX
-        raise _Wrong(f"has {kind_of(value)} where an entry belongs", fix)
+        raise _Wrong((f"has {kind_of(value)} where an entry belongs", fix))
+    if wrong := list(_wrong(value)):
+        raise _Wrong(*wrong)
+    kind = next(kind for kind in KINDS if kind in value)
+    return kind, value[kind], value.get("context") or {}, value.get("when", WHEN[0])
+
+
+def _wrong(value: Mapping[object, object]) -> Iterator[tuple[str, str]]:
+    known = f"an entry has {', '.join(_ENTRY_KEYS)}"
     for key in value:
         if key not in _ENTRY_KEYS:
-            known = f"an entry has {', '.join(_ENTRY_KEYS)}"
-            raise _Wrong(
-                f"has the key {key!r}, which is not known", did_you_mean(str(key), _ENTRY_KEYS) or known
-            )
+            yield f"has the key {key!r}, which is not known", did_you_mean(str(key), _ENTRY_KEYS) or known
     kinds = [kind for kind in KINDS if kind in value]
-    if len(kinds) != 1:
-        raise _Wrong("has an entry with both a block and an sls" if kinds else "has an entry without a name")
-    name, context, when = value[kinds[0]], value.get("context") or {}, value.get("when", WHEN[0])
-    if not isinstance(name, str) or not name:
-        fix = ENTRY_FIX if not name or isinstance(name, list | dict) else "put it in quotes"
-        raise _Wrong(f"names {kind_of(name)}; a name is text", fix)
+    if len(kinds) > 1:
+        yield "has an entry with both a block and an sls", ENTRY_FIX
+    elif not kinds and all(key in _ENTRY_KEYS for key in value):
+        yield "has an entry without a name", ENTRY_FIX
+    for kind in kinds:
+        name = value[kind]
+        if not isinstance(name, str) or not name:
+            fix = ENTRY_FIX if not name or isinstance(name, list | dict) else "put it in quotes"
+            yield f"names {kind_of(name)}; a name is text", fix
+    context = value.get("context") or {}
     if not isinstance(context, dict) or not all(isinstance(key, str) for key in context):
-        raise _Wrong(f"has {kind_of(context)} for 'context'", "write 'context: {name: value}'")
+        yield f"has {kind_of(context)} for 'context'", "write 'context: {name: value}'"
+    when = value.get("when", WHEN[0])
     if when not in WHEN:
-        raise _Wrong(
-            f"has {when!r} for 'when'", did_you_mean(str(when), WHEN) or f"it is one of {', '.join(WHEN)}"
-        )
-    return kinds[0], name, context, when
+        yield f"has {when!r} for 'when'", did_you_mean(str(when), WHEN) or f"it is one of {', '.join(WHEN)}"
 
 
 def _block(chunk: Chunk, entry: _Entry, name: str, _sources: Sources, found: Diagnostics) -> Target | None:
@@ -135,6 +143,11 @@ def _missing_block(name: str, scope: BlockScope) -> tuple[str, tuple[tuple[str, 
         fix = "its template is only imported; include or extend it, and its blocks belong to this file"
         return fix, (("imported", scope.imported[name]),)
     near = did_you_mean(name, list(scope.names()))
+    text = getattr(getattr(scope.home, "source", None), "text", "")
+    if inset := re.search(rf"^[ \t]+#!delayed_block[ \t]+{re.escape(name)}(?!\S)", text, re.MULTILINE):
+        line = text.count("\n", 0, inset.start()) + 1
+        fix = f"the tag in line {line} is indented, so that it is text: begin it and its end in column 1"
+        return fix, ()
     return near or f"add it: a line '#!delayed_block {name}' … a line '#!end_delayed_block {name}'", ()
 
 
@@ -157,7 +170,7 @@ def _sls(chunk: Chunk, entry: _Entry, name: str, sources: Sources, found: Diagno
             )
             found.error("sls-not-found", what, where=where, fix=fix)
             return None
-        words = sls_words(source.text, source.path)
+        words = sls_words(source.text, source.path, found)
     except CompileError as problem:
         found.add(problem.diagnostics)
         return None

@@ -1,11 +1,15 @@
 """``exclude``: drop whole SLS files, or single IDs.
 
+What the command line excludes is excluded from delayed frames, too: whether it named anything at all is
+known when the last of them has run.
+
 Comes after the ``_in`` forms are turned around, as in Salt: what still points at an excluded ID is
 found when the plan is made.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from saltern.language.chunk import Chunk
@@ -13,16 +17,32 @@ from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.high import Exclusion
 
 
-def exclude(chunks: list[Chunk], rules: list[Exclusion], found: Diagnostics) -> list[Chunk]:
+Used = set[tuple[str, str]]  # IDs and SLS of rules that named something
+
+
+def exclude(chunks: list[Chunk], rules: Iterable[Exclusion], found: Diagnostics, used: Used) -> list[Chunk]:
     for rule in rules:
-        if not any(_hits(rule, chunk) for chunk in chunks):
-            found.warn(
-                "exclude-matches-nothing",
-                f"exclude names {rule.id or rule.sls!r}, which is not part of this run",
-                where=rule.mark(),
-                fix=did_you_mean(rule.id, {chunk.id for chunk in chunks}) if rule.id else "",
-            )
+        if any(_hits(rule, chunk) for chunk in chunks):
+            used.add((rule.id, rule.sls))
+        elif rule.origin is not None:
+            _warn(rule, chunks, found)
     return [chunk for chunk in chunks if not any(_hits(rule, chunk) for rule in rules)]
+
+
+def tell_unused(rules: Iterable[Exclusion], used: Used, chunks: Iterable[Chunk], found: Diagnostics) -> None:
+    """What the command line excludes, and nothing of the run was called so."""
+    for rule in rules:
+        if (rule.id, rule.sls) not in used:
+            _warn(rule, chunks, found)
+
+
+def _warn(rule: Exclusion, chunks: Iterable[Chunk], found: Diagnostics) -> None:
+    found.warn(
+        "exclude-matches-nothing",
+        f"exclude names {rule.id or rule.sls!r}, which is not part of this run",
+        where=rule.mark(),
+        fix=did_you_mean(rule.id, {chunk.id for chunk in chunks}) if rule.id else "",
+    )
 
 
 def _hits(rule: Exclusion, chunk: Chunk) -> bool:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from saltern.language.source import Mark, Origin, Path
 
 MARKER = "delayed"  # what every text has that takes part in any of this; all others pay one search
+PREV_RET = "prev_ret"  # what a frame knows the return of its caller by
 WORDS: tuple[str, ...] = ("delayed_render", "delayed_blocks", "delayed_slses")
 REFRESHABLE: tuple[str, ...] = ("grains", "pillar", "modules")
 WHEN: tuple[str, ...] = ("success", "always", "changes", "failure")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from saltern.language.delayed import PREV_RET
 from saltern.lint.findings import Findings
 from saltern.lint.page import Line, Page
 from saltern.lint.yaml_traps import ENCODING
 
-PREV_RET = "prev_ret"
 _CHANGES = re.compile(r"\bprev_ret(?:\.changes|\[['\"]changes['\"]\])(?:\.(?!get\b)\w+|\[[^\]]+\])")
 _KEPT = re.compile(r"\|\s*(?:default|d)\b|\bis\s+(?:not\s+)?defined\b|\.get\(")
 _TAG = re.compile(r"\{\{[-+]?(?P<expression>[^{}]*\bprev_ret\b[^{}]*?)(?P<end>\s*[-+]?\}\})")

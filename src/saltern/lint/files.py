@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from saltern.compiler.gather import expand
 from saltern.compiler.parse import parse
-from saltern.language.delayed import MARKER
+from saltern.language.delayed import MARKER, PREV_RET
 from saltern.language.diagnostics import CompileError
 from saltern.language.high import SlsFile
 from saltern.language.source import Mark, SlsRef
@@ -18,7 +18,6 @@ from saltern.session import Session
 from saltern.sources.tree import SlsSource
 from saltern.stages import TreeLoader
 
-PREV_RET = "prev_ret"
 MOST_SEARCHED = 20  # IDs that are looked for in all files
 
 

@@ -18,10 +18,10 @@ from saltern.compiler.gather import expand
 from saltern.facts.tops import TopReader
 from saltern.frames import rendered
 from saltern.language.chunk import Chunk
-from saltern.language.delayed import Block, Limit, Target
+from saltern.language.delayed import PREV_RET, Block, Limit, Target
 from saltern.language.diagnostics import CompileError
 from saltern.language.source import SlsRef
-from saltern.lint.files import PREV_RET, KeptLoader, is_late, names_block
+from saltern.lint.files import KeptLoader, is_late, names_block
 from saltern.lint.findings import Findings
 from saltern.lint.select import Selection
 from saltern.lint.states import Unit
@@ -228,11 +228,13 @@ class Walk:
     def _rendered(self, target: Target, delays: Delays) -> None:
         found = Findings()
         document = rendered(self._session, target, {})
-        loader = RenderedLoader(self._session, document, target.name if target.block else "")
+        given = {**target.context, PREV_RET: {}}
+        loader = RenderedLoader(self._session, document, target.name if target.block else "", given)
         plan = planned(
             self._session, [loader.ref], loader, self._rules, found, delays=delays, elsewhere=delays.inside
         )
-        self.found.take(found)
+        self.found.add(one for one in found if not one.code.startswith("template-"))
+        self.found.edits |= found.edits
         self._add(plan.chunks, delays, late=True)
 
     def _readable(self, one: Target | SlsSource) -> None:

@@ -1,32 +1,36 @@
 """Cut delayed blocks out of a text, before any renderer sees it.
 
-``#!delayed_block NAME [words]`` … ``#!end_delayed_block [NAME]``, and the first draft's
-``{% delayed_block NAME %}`` … ``{% end_delayed_block %}``; a tag is a line of its own and begins in
-column 1. What is cut leaves its empty lines behind. Nothing inside a block is looked at but the tags
-that nest in it.
+``#!delayed_block NAME [words]`` … ``#!end_delayed_block [NAME]``, each a line of its own that begins in
+column 1; and the first draft's ``{% delayed_block NAME %}`` … ``{% end_delayed_block %}``, which may stand
+wherever a Jinja tag may, but not in a Jinja comment or between ``raw`` and ``endraw``. What is cut leaves
+its empty lines behind. Nothing inside a block is looked at but the tags that nest in it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
 from msgspec import Struct
 
-from saltern.language.delayed import MARKER, REFRESHABLE, UNLIMITED, Block, Limit, Words
-from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
+from saltern.language.delayed import MARKER, Block, Words
+from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, did_you_mean
 from saltern.language.source import Mark
+from saltern.render.block_words import problem, read_words
 
 _TAG = re.compile(
-    r"^(?:#!(?P<tag>(?:end_)?delayed_\w*)(?P<rest>[^\r\n]*)"
-    r"|\{%[-+]?[ \t]*(?P<draft>(?:end_)?delayed_block)\b(?P<words>[^\r\n]*?)[-+]?%\}[ \t]*)\r?$",
+    r"^#!(?P<tag>(?:end_)?delayed_\w*)(?P<rest>[^\r\n]*)\r?$"
+    r"|(?:^[ \t]*)?\{%[-+]?\s*(?P<draft>(?:end_?)?delayed_\w*)(?P<words>[^%{}]*?)[-+]?%\}(?:[ \t]*\r?$)?",
     re.MULTILINE,
 )
+_UNREAD = re.compile(  # by Jinja: comments and raw text, neither of which reaches over a tag with '#!'
+    r"\{#(?:(?!^#!(?:end_)?delayed_).)*?#\}"
+    r"|\{%[-+]?\s*raw\s*[-+]?%\}(?:(?!^#!(?:end_)?delayed_).)*?\{%[-+]?\s*endraw\b",
+    re.MULTILINE | re.DOTALL,
+)
 START, END, WHOLE = "delayed_block", "end_delayed_block", "delayed_sls"
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 TAGS = (START, END, WHOLE)
-NONE_WORDS = ("None", "none", "null", "~")
-_WHOLE = re.compile(r"[0-9]{1,18}")
-LIMIT_FIX = "write a whole number from 1 on, or None for no limit"
 
 
 class _Tag(Struct, frozen=True):
@@ -36,6 +40,12 @@ class _Tag(Struct, frozen=True):
     line: int
     start: int
     end: int
+    draft: bool = False
+
+    def spelt(self, kind: str, name: str = "") -> str:
+        """Another tag, in the spelling of this one."""
+        words = " ".join(filter(None, (kind, name)))
+        return f"{{% {words} %}}" if self.draft else f"#!{words}"
 
 
 def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tuple[Block, ...]]:
@@ -49,10 +59,12 @@ def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tupl
     kept: list[str] = []
     blocks: list[Block] = []
     opened: list[_Tag] = []
+    doubtful: list[_Tag] = []  # inside of blocks: what may have been meant as an end
     at = 0
     for tag in tags:
         if tag.kind not in TAGS:
             problems += [] if opened else [_unknown(tag, file)]
+            doubtful += [tag] if opened else []
         elif tag.kind == START:
             opened.append(tag)
         elif not opened:
@@ -64,7 +76,7 @@ def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tupl
                 kept += (text[at : start.start], "\n" * text.count("\n", start.start, tag.end))
                 at = tag.end
                 blocks.append(_block(text, start, tag, file, outer, problems))
-    problems += [_unclosed(start, file) for start in opened]
+    problems += [_unclosed(start, file, doubtful) for start in opened]
     problems += _twice(blocks)
     if problems:
         raise CompileError(*problems)
@@ -73,14 +85,21 @@ def cut(text: str, file: str, *, outer: tuple[str, ...] = ()) -> tuple[str, tupl
 
 def _tags(text: str) -> Iterable[_Tag]:
     line = counted = 0
+    unread: list[tuple[int, int]] | None = None
     for found in _TAG.finditer(text):
+        kind = found["tag"] or found["draft"]
+        if kind == WHOLE and found["tag"]:
+            continue
+        if found["draft"]:
+            unread = [one.span() for one in _UNREAD.finditer(text)] if unread is None else unread
+            if any(start <= found.start() < end for start, end in unread):
+                continue
         line += text.count("\n", counted, found.start())
         counted = found.start()
-        kind = found["tag"] or found["draft"]
         group = "rest" if found["tag"] else "words"
-        if kind != WHOLE:
-            column = found.start(group) - found.start() + 1
-            yield _Tag(kind, found[group], column, line + 1, found.start(), found.end())
+        begin = text.rfind("\n", 0, found.start(group)) + 1
+        column = found.start(group) - begin + 1
+        yield _Tag(kind, found[group], column, line + 1, found.start(), found.end(), not found["tag"])
 
 
 def _block(
@@ -90,8 +109,8 @@ def _block(
     words = Words()
     try:
         name, words = _named(start, file)
-    except CompileError as problem:
-        problems += problem.diagnostics
+    except CompileError as wrong:
+        problems += wrong.diagnostics
     inside = text[start.end : end.start]
     return Block(
         name=name, file=file, line=start.line, text="\n" * (start.line - 1) + inside, words=words, outer=outer
@@ -103,31 +122,39 @@ def _mismatch(start: _Tag, end: _Tag, file: str) -> list[Diagnostic]:
     begun = start.words.split()[:1]
     if not named or named == begun:
         return []
-    what = f"{END} names {named[0]!r}, but the block it ends is {begun[0] if begun else ''!r}"
-    fix = f"write '#!{END} {begun[0] if begun else ''}', or end {named[0]!r} where it belongs"
+    name = begun[0] if begun else ""
+    what = f"{END} names {named[0]!r}, but the block it ends is {name!r}"
+    fix = f"write '{end.spelt(END, name)}', or end {named[0]!r} where it belongs"
     if len(named) > 1:
         what, fix = f"{END} takes one name, not {len(named)} words", "leave the others out"
-    return [_problem("delayed-end-name", what, Mark(file, end.line), fix, ("begun", Mark(file, start.line)))]
+    return [problem("delayed-end-name", what, Mark(file, end.line), fix, ("begun", Mark(file, start.line)))]
 
 
 def _unknown(tag: _Tag, file: str) -> Diagnostic:
-    fix = did_you_mean(tag.kind, TAGS) or f"the tags are {', '.join(f'#!{one}' for one in TAGS)}"
-    return _problem("delayed-tag", f"there is no tag '#!{tag.kind}'", Mark(file, tag.line, 3), fix)
+    near = did_you_mean(tag.kind, TAGS)
+    fix = near or f"the tags are {', '.join(tag.spelt(one) for one in TAGS)}"
+    where = Mark(file, tag.line, tag.column - len(tag.kind))
+    return problem("delayed-tag", f"there is no tag '{tag.spelt(tag.kind)}'", where, fix)
 
 
 def _unopened(tag: _Tag, file: str) -> Diagnostic:
+    if tag.kind == WHOLE:
+        what, fix = f"'{WHOLE}' is no tag of this spelling", f"write '#!{WHOLE}' at the top of the file"
+        return problem("delayed-tag", what, Mark(file, tag.line), fix)
     what = f"this {END} ends no block"
-    return _problem(
-        "delayed-no-start", what, Mark(file, tag.line), f"begin it with a line '#!{START} NAME', in column 1"
-    )
+    where = "" if tag.draft else ", in column 1"
+    fix = f"begin it with {'' if tag.draft else 'a line '}'{tag.spelt(START, 'NAME')}'{where}"
+    return problem("delayed-no-start", what, Mark(file, tag.line), fix)
 
 
-def _unclosed(tag: _Tag, file: str) -> Diagnostic:
+def _unclosed(tag: _Tag, file: str, doubtful: Iterable[_Tag]) -> Diagnostic:
     name = "".join(tag.words.split()[:1])
     what = f"the block {name!r} is not ended"
-    return _problem(
-        "delayed-no-end", what, Mark(file, tag.line), f"end it with a line '#!{END} {name}', in column 1"
-    )
+    where = "" if tag.draft else ", in column 1"
+    fix = f"end it with {'' if tag.draft else 'a line '}'{tag.spelt(END, name)}'{where}"
+    likely = [one for one in doubtful if one.start > tag.start and END in did_you_mean(one.kind, TAGS)]
+    also = [(f"'{one.kind}' is no end", Mark(file, one.line)) for one in likely[:1]]
+    return problem("delayed-no-end", what, Mark(file, tag.line), fix, *also)
 
 
 def _twice(blocks: Iterable[Block]) -> list[Diagnostic]:
@@ -142,14 +169,7 @@ def _twice(blocks: Iterable[Block]) -> list[Diagnostic]:
 
 def twice(block: Block, first: Block) -> Diagnostic:
     what = f"two blocks of one file are called {block.name!r}"
-    return _problem("delayed-twice", what, block.mark, "rename one of them", ("first", first.mark))
-
-
-def _problem(code: str, what: str, where: Mark, fix: str = "", *also: tuple[str, Mark]) -> Diagnostic:
-    return Diagnostic(code=code, what=what, where=where, fix=fix, also=also)
-
-
-# -- the words of a tag ----------------------------------------------------------------------------
+    return problem("delayed-twice", what, block.mark, "rename one of them", ("first", first.mark))
 
 
 def _named(tag: _Tag, file: str) -> tuple[str, Words]:
@@ -157,102 +177,63 @@ def _named(tag: _Tag, file: str) -> tuple[str, Words]:
     if not name or "=" in name[0]:
         what = f"{START} has no name"
         where = Mark(file, tag.line, tag.column)
-        raise CompileError(_problem("delayed-no-name", what, where, f"write '#!{START} NAME'"))
+        raise CompileError(problem("delayed-no-name", what, where, f"write '#!{START} NAME'"))
     begin = tag.words.index(name[0]) + len(name[0])
     return name[0], read_words(tag.words[begin:], Mark(file, tag.line, tag.column + begin))
-
-
-def read_words(text: str, where: Mark) -> Words:
-    """``scoped delayed_repeat_limit=3 refresh=grains,pillar``; ``where`` is the place of the text."""
-    known = Words()
-    seen: set[str] = set()
-    for found in re.finditer(r"\S+", text):
-        key, equals, value = found[0].partition("=")
-        at = Mark(where.file, where.line, where.column + found.start())
-        reader = _READERS.get(key)
-        if reader is None:
-            fix = did_you_mean(key, _READERS) or f"the words are {', '.join(_READERS)}"
-            raise CompileError(_problem("delayed-word", f"{found[0]!r} is no word of this tag", at, fix))
-        if key in seen:
-            raise CompileError(_problem("delayed-word", f"{key!r} stands here twice", at, "keep one of them"))
-        seen.add(key)
-        known = reader(known, value if equals else None, at)
-    return known
-
-
-def _scoped(words: Words, value: str | None, where: Mark) -> Words:
-    if value is not None:
-        raise CompileError(_problem("delayed-word", "'scoped' takes no value", where, "write 'scoped'"))
-    return Words(scoped=True, limit=words.limit, refresh=words.refresh)
-
-
-def _limited(words: Words, value: str | None, where: Mark) -> Words:
-    text = value or ""
-    limit = int(text) if _WHOLE.fullmatch(text) else text
-    return Words(scoped=words.scoped, limit=read_limit(limit, where), refresh=words.refresh)
-
-
-def _refreshed(words: Words, value: str | None, where: Mark) -> Words:
-    names = [name.strip() for name in (value or "").split(",")]
-    wrong = next((name for name in names if name not in REFRESHABLE), None)
-    if wrong is not None:
-        fix = did_you_mean(wrong, REFRESHABLE) or f"write refresh={','.join(REFRESHABLE)}, or some of them"
-        raise CompileError(_problem("delayed-word", f"refresh cannot look again at {wrong!r}", where, fix))
-    return Words(scoped=words.scoped, limit=words.limit, refresh=frozenset(names))
-
-
-_READERS: dict[str, Callable[[Words, str | None, Mark], Words]] = {
-    "scoped": _scoped,
-    "delayed_repeat_limit": _limited,
-    "refresh": _refreshed,
-}
-
-
-def read_limit(value: object, where: Mark | None) -> Limit:
-    """A limit as data."""
-    if value is None or value in NONE_WORDS:
-        return UNLIMITED
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        return value
-    what = f"delayed_repeat_limit is {value!r}" if value != "" else "delayed_repeat_limit has no value"
-    raise CompileError(Diagnostic(code="delayed-limit", what=what, where=where, fix=LIMIT_FIX))
-
-
-def decorated(words: Mapping[str, object], where: Mark) -> Words:
-    """The same words, as a Python file gives them to its decorator."""
-    unknown = next((word for word in words if word not in _READERS), None)
-    if unknown is not None:
-        fix = did_you_mean(unknown, _READERS) or f"the words are {', '.join(_READERS)}"
-        raise CompileError(_problem("delayed-word", f"delayed_block takes no {unknown!r}", where, fix))
-    scoped = words.get("scoped", False)
-    if not isinstance(scoped, bool):
-        what = f"'scoped' is {scoped!r}"
-        raise CompileError(_problem("delayed-word", what, where, "write scoped=True, or leave it out"))
-    limit = read_limit(words["delayed_repeat_limit"], where) if "delayed_repeat_limit" in words else None
-    refresh = words.get("refresh", ())
-    names = refresh if isinstance(refresh, list | tuple | set | frozenset) else [refresh]
-    again = _refreshed(Words(), ",".join(map(str, names)), where).refresh if names else frozenset()
-    return Words(scoped=scoped, limit=limit, refresh=again)
 
 
 # -- a whole SLS -------------------------------------------------------------------------------------
 
 
-def sls_words(text: str, file: str) -> Words:
-    """The ``#!delayed_sls`` line at the top of a file that a ``delayed_render`` names."""
-    found: Words | None = None
-    first = 0
-    for number, line in enumerate(text.splitlines() if f"#!{WHOLE}" in text else (), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            break
-        tag, _, rest = line.partition(" ")
-        if tag.rstrip() != f"#!{WHOLE}":
-            continue
-        if found is not None:
-            what = f"this file has two '#!{WHOLE}' lines"
-            where = Mark(file, number)
-            raise CompileError(
-                _problem("delayed-sls-twice", what, where, "keep one", ("first", Mark(file, first)))
-            )
-        found, first = read_words(rest, Mark(file, number, len(tag) + 2)), number
-    return found or Words()
+def sls_words(text: str, file: str, found: Diagnostics | None = None) -> Words:
+    """The ``#!delayed_sls`` line at the top of a file that a ``delayed_render`` names.
+
+    One that is not at the top has no effect: ``found`` is given a warning.
+    """
+    if f"#!{WHOLE}" not in text:
+        return Words()
+    tops, late = _whole_tags(text)
+    problems: list[Diagnostic] = []
+    words = Words()
+    for number, tag, rest in tops:
+        try:
+            words = read_words(rest, Mark(file, number, len(tag) + 2))
+        except CompileError as wrong:
+            problems += wrong.diagnostics
+    for number, *_ in tops[1:]:
+        what, also = f"this file has two '#!{WHOLE}' lines", ("first", Mark(file, tops[0][0]))
+        problems.append(problem("delayed-sls-twice", what, Mark(file, number), "keep one", also))
+    if problems:
+        raise CompileError(*problems)
+    for number, why, fix in late if found is not None else ():
+        assert found is not None
+        what = f"'#!{WHOLE}' has no effect here: {why}"
+        found.warn("delayed-sls-late", what, where=Mark(file, number), fix=fix)
+    return words
+
+
+def _whole_tags(text: str) -> tuple[list[tuple[int, str, str]], list[tuple[int, str, str]]]:
+    """The tags at the top, with their words; and those that have no effect, with the reason and the fix."""
+    tops: list[tuple[int, str, str]] = []
+    late: list[tuple[int, str, str]] = []
+    first = 0  # the first line that says something
+    bare = _COMMENT.sub(lambda one: "\n" * one[0].count("\n"), _cut_quietly(text)).split("\n")
+    for number, line in enumerate(bare, 1):
+        tag, _, rest = line.rstrip("\r").partition(" ")
+        inset = line.lstrip()
+        if tag.rstrip() == f"#!{WHOLE}" and not first:
+            tops.append((number, tag, rest))
+        elif inset.partition(" ")[0].rstrip() == f"#!{WHOLE}" and not (first and line != inset):
+            why = f"line {first} comes before it" if first else "it does not begin in column 1"
+            late.append((number, why, f"move it above line {first}" if first else "remove the spaces"))
+        elif inset.strip() and not inset.startswith("#"):
+            first = first or number
+    return tops, late
+
+
+def _cut_quietly(text: str) -> str:
+    """Without its blocks, where they can be found."""
+    try:
+        return cut(text, "")[0]
+    except CompileError:
+        return text

@@ -2,13 +2,13 @@
 
 It sees ``__salt__``, ``__grains__``, ``__pillar__``, ``__opts__``, ``__env__``, ``__sls__`` and the same
 names without the underscores. It is code, not a template: it is trusted as much as a module is. A
-function decorated with ``@delayed_block("NAME")`` is a delayed block.
+function decorated with ``@delayed_block("NAME")``, or only ``@delayed_block``, is a delayed block.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING
@@ -53,21 +53,23 @@ def called(block: Block, job: Job) -> object:
         return block.call(job.values.get("prev_ret"))
 
 
-def _decorator(harvest: Harvest, file: str) -> Callable[..., Callable[[FunctionType], FunctionType]]:
-    """``@delayed_block("NAME", scoped=…, delayed_repeat_limit=…, refresh=[…])``."""
-    from saltern.render.blocks import decorated
+def _decorator(harvest: Harvest, file: str) -> Callable[..., object]:
+    """``@delayed_block("NAME", scoped=…, delayed_repeat_limit=…, refresh=[…])``; a block without a name has
+    that of its function, with or without parentheses."""
+    from saltern.render.block_words import decorated
 
-    def delayed_block(name: object = "", **words: object) -> Callable[[FunctionType], FunctionType]:
-        if not isinstance(name, str) or not name.strip():
+    def marked(function: FunctionType, name: str, words: Mapping[str, object]) -> FunctionType:
+        line = function.__code__.co_firstlineno
+        read = decorated(words, Mark(file, line))
+        harvest.blocks.append(Block(name=name, file=file, line=line, words=read, call=function))
+        return function
+
+    def delayed_block(name: object = None, **words: object) -> object:
+        if isinstance(name, FunctionType):  # without parentheses
+            return marked(name, name.__name__, words)
+        if name is not None and (not isinstance(name, str) or not name.strip()):
             raise TypeError("delayed_block takes the name of the block: @delayed_block('NAME')")
-
-        def mark(function: FunctionType) -> FunctionType:
-            line = function.__code__.co_firstlineno
-            read = decorated(words, Mark(file, line))
-            harvest.blocks.append(Block(name=name, file=file, line=line, words=read, call=function))
-            return function
-
-        return mark
+        return lambda function: marked(function, name or function.__name__, words)
 
     return delayed_block
 

@@ -1,0 +1,126 @@
+"""The words of a delayed tag, and of the decorator of a Python file: read, or reported with their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+
+from msgspec.structs import replace
+
+from saltern.language.delayed import REFRESHABLE, UNLIMITED, Limit, Words
+from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
+from saltern.language.source import Mark
+
+NONE_WORDS = ("None", "none", "null", "~")
+_WHOLE = re.compile(r"[0-9]{1,18}")
+LIMIT_FIX = "write a whole number from 1 on, or None for no limit"
+
+
+def read_words(text: str, where: Mark) -> Words:
+    """``scoped delayed_repeat_limit=3 refresh=grains,pillar``; ``where`` is the place of the text.
+
+    Raises ``CompileError`` with all words that are wrong.
+    """
+    known = Words()
+    seen: set[str] = set()
+    problems: list[Diagnostic] = []
+    for found in re.finditer(r"\S+", text):
+        key, equals, value = found[0].partition("=")
+        at = Mark(where.file, where.line, where.column + found.start())
+        try:
+            known = _reader(key, found[0], seen, at)(known, value if equals else None, at)
+        except CompileError as wrong:
+            problems += wrong.diagnostics
+        seen.add(key)
+    if problems:
+        raise CompileError(*problems)
+    return known
+
+
+def _reader(key: str, word: str, seen: Collection[str], at: Mark) -> Callable[..., Words]:
+    if key not in _READERS:
+        fix = did_you_mean(key, _READERS) or f"the words are {', '.join(_READERS)}"
+        raise CompileError(problem("delayed-word", f"{word!r} is no word of this tag", at, fix))
+    if key in seen:
+        raise CompileError(problem("delayed-word", f"{key!r} stands here twice", at, "keep one of them"))
+    return _READERS[key]
+
+
+def _scoped(words: Words, value: str | None, where: Mark) -> Words:
+    if value is not None:
+        raise CompileError(problem("delayed-word", "'scoped' takes no value", where, "write 'scoped'"))
+    return Words(scoped=True, limit=words.limit, refresh=words.refresh)
+
+
+def _limited(words: Words, value: str | None, where: Mark) -> Words:
+    text = value or ""
+    limit = int(text) if _WHOLE.fullmatch(text) else text
+    return Words(scoped=words.scoped, limit=read_limit(limit, where), refresh=words.refresh)
+
+
+def _refreshed(words: Words, value: str | None, where: Mark) -> Words:
+    names = [name.strip() for name in (value or "").split(",")]
+    usual = f"write refresh={','.join(REFRESHABLE)}, or some of them"
+    wrong = [
+        problem(
+            "delayed-word",
+            f"refresh cannot look again at {name!r}",
+            where,
+            did_you_mean(name, REFRESHABLE) or usual,
+        )
+        for name in names
+        if name not in REFRESHABLE
+    ]
+    if wrong:
+        raise CompileError(*wrong)
+    return Words(scoped=words.scoped, limit=words.limit, refresh=frozenset(names))
+
+
+_READERS: dict[str, Callable[[Words, str | None, Mark], Words]] = {
+    "scoped": _scoped,
+    "delayed_repeat_limit": _limited,
+    "refresh": _refreshed,
+}
+
+
+def read_limit(value: object, where: Mark | None) -> Limit:
+    """A limit as data."""
+    if value is None or value in NONE_WORDS:
+        return UNLIMITED
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    what = f"delayed_repeat_limit is {value!r}" if value != "" else "delayed_repeat_limit has no value"
+    raise CompileError(Diagnostic(code="delayed-limit", what=what, where=where, fix=LIMIT_FIX))
+
+
+def decorated(words: Mapping[str, object], where: Mark) -> Words:
+    """The same words, as a Python file gives them to its decorator."""
+    known = Words()
+    problems: list[Diagnostic] = []
+    for word, value in words.items():
+        try:
+            known = _decorated(known, word, value, where)
+        except CompileError as wrong:
+            problems += wrong.diagnostics
+    if problems:
+        raise CompileError(*problems)
+    return known
+
+
+def _decorated(known: Words, word: str, value: object, where: Mark) -> Words:
+    if word == "scoped":
+        if not isinstance(value, bool):
+            what = f"'scoped' is {value!r}"
+            raise CompileError(problem("delayed-word", what, where, "write scoped=True, or leave it out"))
+        return replace(known, scoped=value)
+    if word == "delayed_repeat_limit":
+        return replace(known, limit=read_limit(value, where))
+    if word == "refresh":
+        names = value if isinstance(value, list | tuple | set | frozenset) else [value]
+        return _refreshed(known, ",".join(map(str, names)), where) if names else known
+    fix = did_you_mean(word, _READERS) or f"the words are {', '.join(_READERS)}"
+    raise CompileError(problem("delayed-word", f"delayed_block takes no {word!r}", where, fix))
+
+
+def problem(code: str, what: str, where: Mark, fix: str = "", *also: tuple[str, Mark]) -> Diagnostic:
+    return Diagnostic(code=code, what=what, where=where, fix=fix, also=also)
