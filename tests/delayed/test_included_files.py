@@ -70,7 +70,7 @@ def test_a_block_in_an_included_file_may_be_scoped() -> None:
 
 def test_special_names_win_over_the_context_in_included_files_too() -> None:
     """“Precedence: special names > `prev_ret` > entry `context`”."""
-    text = called("block: B").replace("zone: example.org", "zone: z, sls: mine, prev_ret: mine, saltenv: mine")
+    text = called("block: B").replace("zone: example.org", "sls: mine, prev_ret: mine, saltenv: mine")
     part = "p:\n  test.nop:\n    - seen: {{ [sls, saltenv, prev_ret.name] | tojson }}\n"
     assert seen(run(text, {"part.sls": part}), "a>B#1>p") == ["part", "base", "a"]
 
@@ -102,7 +102,7 @@ def test_exclude_reaches_ids_in_nested_blocks() -> None:
     text = (
         "a:\n  test.nop:\n    - delayed_render: [{block: B}]\n"
         "#!delayed_block B\nb:\n  test.nop:\n    - delayed_render: [{block: C}]\n"
-        "#!delayed_block C\nc:\n  test.nop: []\nd:\n  test.nop: []\n#!end_delayed_block\n#!end_delayed_block\n"
+        "#!delayed_block C\nc:\n  test.nop: []\nd:\n  test.nop: []\n" + "#!end_delayed_block\n" * 2
     )
     outcome = attempted(text, request={"exclude": [{"id": "c"}]})
     assert outcome.report is not None

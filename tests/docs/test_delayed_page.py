@@ -20,7 +20,7 @@ from saltern.config.settings import Settings
 from saltern.engine import single
 from saltern.language.delayed import REFRESHABLE, WHEN, WORDS
 from saltern.language.result import Outcome
-from saltern.render import blocks
+from saltern.render import block_words, blocks
 from saltern.runtime.frames import FATES, Came, Fate
 from saltern.session import Session
 
@@ -50,7 +50,7 @@ def test_every_tag_word_and_keyword_is_on_the_page() -> None:
     assert all(f"`#!{tag}" in section("Tags") for tag in blocks.TAGS)
     words = section("Words of a tag")
     assert all(f"`{word}" in words for word in ("scoped", "delayed_repeat_limit", "refresh"))
-    assert ",".join(REFRESHABLE) in words and all(f"`{none}`" in words for none in blocks.NONE_WORDS)
+    assert ",".join(REFRESHABLE) in words and all(f"`{none}`" in words for none in block_words.NONE_WORDS)
     assert {*WORDS, "register"} <= named(section("Keywords of a state"))
     assert {*entries.KINDS, "context", "when", *WHEN} <= named(section("Keys of an entry"))
 

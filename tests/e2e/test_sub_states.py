@@ -88,4 +88,4 @@ def test_what_is_shown_is_chosen_on_the_command_line(place: Place) -> None:
     text = place.run("apply", "main", "--sub-states", "count").out
     assert "3 sub states are not shown: 1 failed, 1 changed" in text
     assert "again" not in text
-    assert "Sub states:           3 (failed=1, changed=1)" in text
+    assert "Sub states among them: 3 (failed=1, changed=1)" in text

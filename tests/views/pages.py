@@ -18,6 +18,7 @@ TREES: dict[str, Callable[[Path], Path]] = {
     "hub": lambda place: trees.hub(place, 40),
     "huge": lambda place: trees.many(place, 5004),
     "hostile": trees.hostile,
+    "failing": lambda place: trees.failing(place, 500),
 }
 
 

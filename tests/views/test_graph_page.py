@@ -162,7 +162,8 @@ def test_a_run_has_the_colours_of_its_results(page: Page, pages: Pages) -> None:
         for status in ("ok", "changed", "failed")
     }
     assert len(set(fills.values())) == 3
-    expect(page.locator("#panel")).to_contain_text("2 failed")
+    expect(page.locator("#failures")).to_have_text("2 failed (1 blocked)")
+    expect(page.locator("#panel")).to_contain_text("1 blocked by a failure")
     page.locator(".node", has_text="second account").click()
     expect(page.locator("#panel")).to_contain_text("Runs as number 2 of 2 in block accounts.")
 

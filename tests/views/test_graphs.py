@@ -66,7 +66,7 @@ def test_a_run_is_drawn_in_the_colours_of_its_results(site: Path, capsys: Captur
     saltern("apply", "late", "--file-root", str(site), "--out", "quiet")
     text = drawn(site, capsys, "--run", "last", "--format", "svg")
     found = [one.split()[2] for one in classes(text, "node")]
-    assert sorted(found) == ["s-changed"] * 2 + ["s-failed"] * 2 + ["s-ok"] * 2
+    assert sorted(found) == ["s-blocked", *["s-changed"] * 3, "s-failed", "s-ok"]
     assert len(classes(text, "box")) == 1
 
 

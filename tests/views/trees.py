@@ -159,3 +159,19 @@ def run():
 
 def saltern(*words: str) -> int:
     return run(list(words))
+
+
+def failing(place: Path, states: int) -> Path:
+    """Many files; in two of them a state fails, and three wait for it."""
+    place.mkdir(parents=True)
+    parts = [f"part{at}" for at in range(10)]
+    for name in parts:
+        text = "".join(f"{name} state {at}:\n  test.nop: []\n" for at in range(states // len(parts)))
+        if name in ("part2", "part7"):
+            text += f"{name} fails:\n  test.fail_without_changes: []\n"
+            waits = f"  test.nop:\n    - require:\n      - test: {name} fails\n"
+            text += "".join(f"{name} waits {at}:\n{waits}" for at in range(3))
+        (place / f"{name}.sls").write_text(text, encoding="utf-8")
+    listed = "".join(f"    - {name}\n" for name in parts)
+    (place / "top.sls").write_text(f"base:\n  '*':\n{listed}", encoding="utf-8")
+    return place

@@ -20,7 +20,19 @@ SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
 NOTES = Path(__file__).parent / "errors.yaml"
 SLUG = re.compile(r"[a-z]+(-[a-z0-9]+)+")
 TELLERS = frozenset(
-    {"error", "warn", "tell", "Diagnostic", "YamlProblem", "_problem", "_bad", "_told", "told", "_wrong"}
+    {
+        "error",
+        "warn",
+        "tell",
+        "Diagnostic",
+        "YamlProblem",
+        "_problem",
+        "tag_problem",
+        "_bad",
+        "_told",
+        "told",
+        "_wrong",
+    }
 )
 
 

@@ -76,7 +76,9 @@ def _entry(step: SubResult) -> dict[str, object]:
         "sub_state_run": [_entry(inner) for inner in step.sub],
     }
     if step.timed:
-        entry |= {"duration": step.took, "start_time": step.started}
+        entry["duration"] = step.took
+    if step.started:
+        entry["start_time"] = step.started
     return {**entry, **{key: value for key, value in more.items() if value}}
 
 

@@ -16,7 +16,6 @@ from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.high import Exclusion
 
-
 Used = set[tuple[str, str]]  # IDs and SLS of rules that named something
 
 

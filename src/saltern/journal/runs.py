@@ -340,19 +340,30 @@ def _busy(who: Held) -> OperationError:
 
 
 def summary(jid: str, state: RunState, *, running: bool = False) -> Summary:
-    answers = [body["answer"] for scope in state.scopes.values() for body in scope.done.values()]
+    answers = list(_answers(state))
+    failed = sum(answer["result"]["outcome"] is False for answer in answers)
+    status = "running" if running and state.end is None else state.status
     return Summary(
         jid=jid,
-        status="running" if running and state.end is None else state.status,
+        status="abandoned" if status == "failed" and not failed else status,
         started=state.head.get("started", 0.0),
         took=(state.end or {}).get("took", 0.0),
         asked=_asked(state.head.get("request") or {}),
         done=len(answers),
-        failed=sum(answer["result"]["outcome"] is False for answer in answers),
+        failed=failed,
         changed=sum(bool(answer["result"]["changes"]) for answer in answers),
         resumed=state.resumed,
         by_user=state.end is not None and state.end["stopped"] == "interrupted",
     )
+
+
+def _answers(state: RunState) -> Iterator[Mapping[str, Any]]:
+    """All of a run, as its report has them: states, what stands for frames, listeners, sub states."""
+    for scope in state.scopes.values():
+        for told in (scope.done, scope.stand_ins, scope.listened):
+            yield from (body["answer"] for body in told.values())
+    for steps in (state.steps, state.tried):
+        yield from (body for bodies in steps.values() for body in bodies)
 
 
 def _asked(request: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -22,7 +22,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     took: float = 0.0
     timed: bool = True  # False: nothing was called, so there is no time to tell
     parallel: bool = False
-    parent: str = ""  # tag of the answer that spawned this one
+    parent: str = ""  # tag of the answer that spawned this one, with its path
     under: int = -1  # its number
     depth: int = 0
     frame: str = ""  # path of the delayed frame it belongs to
@@ -32,6 +32,23 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     def path(self) -> str:
         """Where it stands in the run: ``my_state1>A#1>my_state2``; its ID outside of any frame."""
         return f"{self.frame}>{self.chunk.id}" if self.frame else self.chunk.id
+
+    @property
+    def tag(self) -> str:
+        """The chunk's tag; of what was rendered late, with its whole path for an ID, always in four parts."""
+        return tag_in(self.chunk, self.frame)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether it is known when it began: of a step, also where nobody knows how long it took."""
+        return self.started > 0 if self.sub else self.timed
+
+
+def tag_in(chunk: Chunk, frame: str) -> str:
+    """The tag of a chunk in the delayed frame with this path; an empty one is the run itself."""
+    if not frame:
+        return chunk.tag
+    return f"{chunk.state}_|-{frame}>{chunk.id}_|-{chunk.name}_|-{chunk.fun}"
 
 
 def in_order(answers: Iterable[Answer]) -> list[Answer]:
@@ -48,14 +65,22 @@ def in_order(answers: Iterable[Answer]) -> list[Answer]:
 
 
 class RunStarted(Struct, frozen=True, kw_only=True):
+    """``chunks`` are all that may answer."""
+
     total: int
     test: bool = False
     started: float = 0.0
+    chunks: Sequence[Chunk] = ()
 
 
 class ChunkStarted(Struct, frozen=True):
     chunk: Chunk
     started: float
+    frame: str = ""  # path of the delayed frame it belongs to
+
+    @property
+    def tag(self) -> str:
+        return tag_in(self.chunk, self.frame)
 
 
 class ChunkFinished(Struct, frozen=True):
@@ -63,9 +88,10 @@ class ChunkFinished(Struct, frozen=True):
 
 
 class FrameStarted(Struct, frozen=True):
-    """A delayed target has been rendered; its states come next."""
+    """A delayed target has been rendered; its states come next. ``chunks`` are all that may answer."""
 
     frame: Frame
+    chunks: Sequence[Chunk] = ()
 
 
 class FrameFinished(Struct, frozen=True):

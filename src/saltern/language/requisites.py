@@ -34,6 +34,9 @@ class When(Enum):
     COMPILE = "compile"  # nothing at run time: arguments are copied while compiling
 
 
+WORST_FIRST = (Outcome.FAILED, Outcome.WOULD_CHANGE, Outcome.OK)
+
+
 class Standing(Struct, frozen=True):
     """What requisites read of a finished chunk: its own answer and all that it spawned."""
 

@@ -6,7 +6,10 @@ as a whole; below zero the rehearsals (``~place``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
 from saltern.language.requisites import RequisiteKind, When
@@ -38,6 +41,17 @@ class Plan(Struct, kw_only=True):
     pulled_by: dict[int, int] = field(default_factory=dict)  # place → the place that pulled it forward
     listeners: list[Listener] = field(default_factory=list)
     groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # place → all that are done together
+
+    def answering(self) -> Sequence[Chunk]:
+        """All that may answer: the chunks, and those of them that listen once more."""
+        if not self.listeners:
+            return self.chunks
+        return [*self.chunks, *(listening(self.chunks[one.place]) for one in self.listeners)]
+
+
+def listening(chunk: Chunk) -> Chunk:
+    """A chunk as it reacts at the end of the run."""
+    return replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
 
 
 def steps_before(plan: Plan, step: int) -> list[int]:

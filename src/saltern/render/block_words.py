@@ -40,15 +40,15 @@ def read_words(text: str, where: Mark) -> Words:
 def _reader(key: str, word: str, seen: Collection[str], at: Mark) -> Callable[..., Words]:
     if key not in _READERS:
         fix = did_you_mean(key, _READERS) or f"the words are {', '.join(_READERS)}"
-        raise CompileError(problem("delayed-word", f"{word!r} is no word of this tag", at, fix))
+        raise CompileError(tag_problem("delayed-word", f"{word!r} is no word of this tag", at, fix))
     if key in seen:
-        raise CompileError(problem("delayed-word", f"{key!r} stands here twice", at, "keep one of them"))
+        raise CompileError(tag_problem("delayed-word", f"{key!r} stands here twice", at, "keep one of them"))
     return _READERS[key]
 
 
 def _scoped(words: Words, value: str | None, where: Mark) -> Words:
     if value is not None:
-        raise CompileError(problem("delayed-word", "'scoped' takes no value", where, "write 'scoped'"))
+        raise CompileError(tag_problem("delayed-word", "'scoped' takes no value", where, "write 'scoped'"))
     return Words(scoped=True, limit=words.limit, refresh=words.refresh)
 
 
@@ -62,7 +62,7 @@ def _refreshed(words: Words, value: str | None, where: Mark) -> Words:
     names = [name.strip() for name in (value or "").split(",")]
     usual = f"write refresh={','.join(REFRESHABLE)}, or some of them"
     wrong = [
-        problem(
+        tag_problem(
             "delayed-word",
             f"refresh cannot look again at {name!r}",
             where,
@@ -111,7 +111,7 @@ def _decorated(known: Words, word: str, value: object, where: Mark) -> Words:
     if word == "scoped":
         if not isinstance(value, bool):
             what = f"'scoped' is {value!r}"
-            raise CompileError(problem("delayed-word", what, where, "write scoped=True, or leave it out"))
+            raise CompileError(tag_problem("delayed-word", what, where, "write scoped=True, or leave it out"))
         return replace(known, scoped=value)
     if word == "delayed_repeat_limit":
         return replace(known, limit=read_limit(value, where))
@@ -119,8 +119,8 @@ def _decorated(known: Words, word: str, value: object, where: Mark) -> Words:
         names = value if isinstance(value, list | tuple | set | frozenset) else [value]
         return _refreshed(known, ",".join(map(str, names)), where) if names else known
     fix = did_you_mean(word, _READERS) or f"the words are {', '.join(_READERS)}"
-    raise CompileError(problem("delayed-word", f"delayed_block takes no {word!r}", where, fix))
+    raise CompileError(tag_problem("delayed-word", f"delayed_block takes no {word!r}", where, fix))
 
 
-def problem(code: str, what: str, where: Mark, fix: str = "", *also: tuple[str, Mark]) -> Diagnostic:
+def tag_problem(code: str, what: str, where: Mark, fix: str = "", *also: tuple[str, Mark]) -> Diagnostic:
     return Diagnostic(code=code, what=what, where=where, fix=fix, also=also)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from saltern.language.delayed import MARKER, Block, Words
 from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, did_you_mean
 from saltern.language.source import Mark
-from saltern.render.block_words import problem, read_words
+from saltern.render.block_words import read_words, tag_problem
 
 _TAG = re.compile(
     r"^#!(?P<tag>(?:end_)?delayed_\w*)(?P<rest>[^\r\n]*)\r?$"
@@ -127,24 +127,26 @@ def _mismatch(start: _Tag, end: _Tag, file: str) -> list[Diagnostic]:
     fix = f"write '{end.spelt(END, name)}', or end {named[0]!r} where it belongs"
     if len(named) > 1:
         what, fix = f"{END} takes one name, not {len(named)} words", "leave the others out"
-    return [problem("delayed-end-name", what, Mark(file, end.line), fix, ("begun", Mark(file, start.line)))]
+    return [
+        tag_problem("delayed-end-name", what, Mark(file, end.line), fix, ("begun", Mark(file, start.line)))
+    ]
 
 
 def _unknown(tag: _Tag, file: str) -> Diagnostic:
     near = did_you_mean(tag.kind, TAGS)
     fix = near or f"the tags are {', '.join(tag.spelt(one) for one in TAGS)}"
     where = Mark(file, tag.line, tag.column - len(tag.kind))
-    return problem("delayed-tag", f"there is no tag '{tag.spelt(tag.kind)}'", where, fix)
+    return tag_problem("delayed-tag", f"there is no tag '{tag.spelt(tag.kind)}'", where, fix)
 
 
 def _unopened(tag: _Tag, file: str) -> Diagnostic:
     if tag.kind == WHOLE:
         what, fix = f"'{WHOLE}' is no tag of this spelling", f"write '#!{WHOLE}' at the top of the file"
-        return problem("delayed-tag", what, Mark(file, tag.line), fix)
+        return tag_problem("delayed-tag", what, Mark(file, tag.line), fix)
     what = f"this {END} ends no block"
     where = "" if tag.draft else ", in column 1"
     fix = f"begin it with {'' if tag.draft else 'a line '}'{tag.spelt(START, 'NAME')}'{where}"
-    return problem("delayed-no-start", what, Mark(file, tag.line), fix)
+    return tag_problem("delayed-no-start", what, Mark(file, tag.line), fix)
 
 
 def _unclosed(tag: _Tag, file: str, doubtful: Iterable[_Tag]) -> Diagnostic:
@@ -154,7 +156,7 @@ def _unclosed(tag: _Tag, file: str, doubtful: Iterable[_Tag]) -> Diagnostic:
     fix = f"end it with {'' if tag.draft else 'a line '}'{tag.spelt(END, name)}'{where}"
     likely = [one for one in doubtful if one.start > tag.start and END in did_you_mean(one.kind, TAGS)]
     also = [(f"'{one.kind}' is no end", Mark(file, one.line)) for one in likely[:1]]
-    return problem("delayed-no-end", what, Mark(file, tag.line), fix, *also)
+    return tag_problem("delayed-no-end", what, Mark(file, tag.line), fix, *also)
 
 
 def _twice(blocks: Iterable[Block]) -> list[Diagnostic]:
@@ -169,7 +171,7 @@ def _twice(blocks: Iterable[Block]) -> list[Diagnostic]:
 
 def twice(block: Block, first: Block) -> Diagnostic:
     what = f"two blocks of one file are called {block.name!r}"
-    return problem("delayed-twice", what, block.mark, "rename one of them", ("first", first.mark))
+    return tag_problem("delayed-twice", what, block.mark, "rename one of them", ("first", first.mark))
 
 
 def _named(tag: _Tag, file: str) -> tuple[str, Words]:
@@ -177,7 +179,7 @@ def _named(tag: _Tag, file: str) -> tuple[str, Words]:
     if not name or "=" in name[0]:
         what = f"{START} has no name"
         where = Mark(file, tag.line, tag.column)
-        raise CompileError(problem("delayed-no-name", what, where, f"write '#!{START} NAME'"))
+        raise CompileError(tag_problem("delayed-no-name", what, where, f"write '#!{START} NAME'"))
     begin = tag.words.index(name[0]) + len(name[0])
     return name[0], read_words(tag.words[begin:], Mark(file, tag.line, tag.column + begin))
 
@@ -202,7 +204,7 @@ def sls_words(text: str, file: str, found: Diagnostics | None = None) -> Words:
             problems += wrong.diagnostics
     for number, *_ in tops[1:]:
         what, also = f"this file has two '#!{WHOLE}' lines", ("first", Mark(file, tops[0][0]))
-        problems.append(problem("delayed-sls-twice", what, Mark(file, number), "keep one", also))
+        problems.append(tag_problem("delayed-sls-twice", what, Mark(file, number), "keep one", also))
     if problems:
         raise CompileError(*problems)
     for number, why, fix in late if found is not None else ():

@@ -66,8 +66,14 @@ class Blocks:
         yield "Comment", result.comment.strip("\n")
         if result.outcome is Outcome.FAILED and (where := place(answer)):
             yield "Where", where
-        if self._options.state_output_profile and answer.timed:
+        if self._options.state_output_profile:
+            yield from self._times(answer)
+
+    def _times(self, answer: Answer) -> Iterator[tuple[str, str]]:
+        """What is known of them: of a step, an engine may tell one without the other."""
+        if answer.has_start:
             yield "Started", self._clock(answer.started)
+        if answer.timed:
             yield "Duration", f"{milliseconds(answer)} ms"
 
     def _row(self, label: str, value: str, colour: str) -> Iterator[str]:
@@ -94,8 +100,8 @@ class Blocks:
             f"Function: {safe_line(answer.chunk.function)}",
             f"Result: {word(answer.result)}",
         ]
-        if self._options.state_output_profile and answer.timed:
-            parts += [f"Started: {self._clock(answer.started)}", f"Duration: {milliseconds(answer)} ms"]
+        if self._options.state_output_profile:
+            parts += [f"{label}: {value}" for label, value in self._times(answer)]
         return " - ".join(parts)
 
     def _tabular(self, answer: Answer) -> str:
@@ -107,10 +113,10 @@ class Blocks:
             return TABULAR.format(*cells)
 
     def _cells(self, answer: Answer) -> tuple[str, str, str, str, str]:
-        timed = self._options.state_output_profile and answer.timed
+        times = dict(self._times(answer)) if self._options.state_output_profile else {}
         return (
-            self._clock(answer.started) if timed else "",
-            f"{milliseconds(answer)} ms" if timed else "",
+            times.get("Started", ""),
+            times.get("Duration", ""),
             safe_line(answer.chunk.function),
             word(answer.result),
             self._title(answer),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -13,10 +13,16 @@ NAMED = 10  # as many as a reader takes in; the count tells the rest
 
 
 class Blame(Struct, kw_only=True):
-    """``hidden`` are numbers of answers told under their cause; ``victims`` their IDs, by its number."""
+    """``causes`` has the number of the cause by that of each answer told under it; ``victims`` the IDs of
+    these by the number of the cause."""
 
-    hidden: set[int] = field(default_factory=set)
+    causes: dict[int, int] = field(default_factory=dict)
     victims: dict[int, list[str]] = field(default_factory=dict)
+
+    @property
+    def hidden(self) -> Collection[int]:
+        """Numbers of the answers that are told under their cause."""
+        return self.causes.keys()
 
     def note(self, answer: Answer) -> str:
         """The sentence under the root cause; empty when nothing waited for it."""
@@ -45,13 +51,27 @@ def assign(answers: Sequence[Answer]) -> Blame:
     victims = [answer for answer in answers if blocked(answer)]
     if not victims:
         return blame
-    blockers = {(answer.frame, answer.chunk.tag): answer for answer in answers if _to_blame(answer)}
+    blockers = _blockers(answers)
     for answer in victims:
         cause = _cause(answer, blockers)
         if cause is not None:
-            blame.hidden.add(answer.number)
+            blame.causes[answer.number] = cause.number
             blame.victims.setdefault(cause.number, []).append(answer.chunk.id)
     return blame
+
+
+def _blockers(answers: Sequence[Answer]) -> dict[tuple[str, str], Answer]:
+    """Failed states; and, for one that is fine itself, the first failure of what it spawned: a sub state,
+    or a state of a frame."""
+    by_number = {answer.number: answer for answer in answers}
+    guilty = [answer for answer in answers if _to_blame(answer)]
+    blockers = {(one.frame, one.chunk.tag): one for one in guilty if not one.sub}
+    for answer in guilty:
+        above = by_number.get(answer.under)
+        while above is not None:
+            blockers.setdefault((above.frame, above.chunk.tag), answer)
+            above = by_number.get(above.under)
+    return blockers
 
 
 def _to_blame(answer: Answer) -> bool:

@@ -43,11 +43,11 @@ def write(report: Report, out: TextIO, options: OutputOptions) -> None:
 def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
     paint = painter(options.colour)
     answers = in_order(report.answers)
-    blame = Blame() if options.expand else assign(answers)
+    steps = SubStates(answers, options.sub_states)
+    blame = Blame() if options.expand else assign([answer for answer in answers if steps.shows(answer)])
     shown = [answer for answer in answers if answer.number not in blame.hidden]
     if options.state_compress_ids:
         shown = compress(shown, alone=blame.victims)
-    steps = SubStates(answers, options.sub_states)
     shown = [answer for answer in shown if steps.shows(answer)]
     styled = [(answer, style) for answer in shown if (style := _style(answer.result, options)) != HIDE]
     yield paint(f"{safe_line(options.label)}:", _host_colour([answer for answer, _ in styled]))
@@ -125,7 +125,8 @@ def _summary(report: Report, options: OutputOptions, paint: Paint) -> Iterator[s
     yield paint(f"Summary for {safe_line(options.label)}", "cyan")
     yield dashes
     yield paint(f"Succeeded: {counts.succeeded:>{digits}}", "green") + _aside(counts, paint)
-    yield paint(f"Failed:    {counts.failed:>{digits}}", "red" if counts.failed else "cyan")
+    forgiven = paint(f" (forgiven={counts.forgiven})", "bright yellow") if counts.forgiven else ""
+    yield paint(f"Failed:    {counts.failed:>{digits}}", "red" if counts.failed else "cyan") + forgiven
     if counts.warnings:
         yield paint(f"Warnings:  {counts.warnings:>{digits}}", "bright red")
     if options.state_output_pct and counts.total:
@@ -135,7 +136,7 @@ def _summary(report: Report, options: OutputOptions, paint: Paint) -> Iterator[s
     yield paint(f"Total states run: {counts.total:>{digits + 4}}", "cyan")
     if counts.sub_states:
         some = f"failed={counts.sub_failed}, changed={counts.sub_changed}"
-        yield paint(f"Sub states:       {counts.sub_states:>{digits + 4}} ({some})", "cyan")
+        yield paint(f"Sub states among them: {counts.sub_states:>{max(digits - 1, 1)}} ({some})", "cyan")
     if options.state_output_profile:
         yield paint(f"Total run time: {_time(counts.took, digits + 6)}", "cyan")
     for block in report.unused:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import asdict
@@ -21,14 +21,16 @@ from saltern.language.events import (
     Report,
     RunFinished,
     RunStarted,
+    tag_in,
 )
-from saltern.report.salt import dumps, returned, time_of_day, unique_tag
+from saltern.report.salt import Keys, dumps, returned, time_of_day
 from saltern.report.verdict import failed, totals
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
 Line = dict[str, object]
+Scopes = dict[str, list[Answer | Frame]]  # by the path of a frame; the run itself has none
 
 
 class Lines:
@@ -37,19 +39,21 @@ class Lines:
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._clock = time_of_day()
-        self._seen: set[str] = set()
+        self._keys = Keys()
         self._answers: list[Answer] = []
         self._finished: RunFinished | None = None
 
     def __call__(self, event: Event) -> None:
         match event:
             case RunStarted():
+                self._keys.reserve(chunk.tag for chunk in event.chunks)
                 self._tell("run-started", total=event.total, test=event.test, time=event.started)
             case ChunkStarted():
-                self._tell("chunk-started", **_names(event.chunk), time=event.started)
+                self._tell("chunk-started", tag=event.tag, **_names(event.chunk), time=event.started)
             case ChunkFinished():
                 self._answered(event.answer)
             case FrameStarted():
+                self._keys.reserve(tag_in(chunk, event.frame.path) for chunk in event.chunks)
                 self._tell("frame-started", **_frame(event.frame))
             case FrameFinished():
                 self._tell("frame-finished", **_frame(event.frame), took=event.frame.took)
@@ -68,10 +72,9 @@ class Lines:
         self._end(report, exit_code)
 
     def _answered(self, answer: Answer) -> None:
-        tag = unique_tag(answer, self._seen)
-        self._seen.add(tag)
+        tag, parent = self._keys.take(answer), self._keys.parent(answer)
         self._answers.append(answer)
-        self._tell("chunk-finished", tag=tag, **{"return": returned(answer, self._clock)})
+        self._tell("chunk-finished", tag=tag, **{"return": returned(answer, self._clock, parent)})
 
     def _end(self, report: Report, exit_code: int | None) -> None:
         counts = totals(report)
@@ -104,7 +107,6 @@ def _frame(frame: Frame) -> Line:
 
 def _names(chunk: Chunk) -> Line:
     return {
-        "tag": chunk.tag,
         "function": chunk.function,
         "id": chunk.id,
         "name": chunk.name,
@@ -113,13 +115,48 @@ def _names(chunk: Chunk) -> Line:
 
 
 def write(report: Report, out: TextIO, _options: OutputOptions) -> None:
-    """A finished run, told again."""
+    """A finished run, told again: each frame with its states between its start and its end."""
     tell = Lines(out)
-    started = min((answer.started for answer in report.answers if answer.timed), default=0.0)
-    tell(RunStarted(total=len(report.answers), test=report.test, started=started))
-    for answer in report.answers:
-        tell(ChunkFinished(answer))
+    started = min((answer.started for answer in report.answers if answer.has_start), default=0.0)
+    real = [answer.chunk for answer in report.answers if not (answer.sub or answer.frame)]
+    tell(RunStarted(total=len(report.answers), test=report.test, started=started, chunks=real))
+    for event in _events(report):
+        tell(event)
     tell.close(report)
+
+
+def _events(report: Report) -> Iterator[Event]:
+    """Frames are told where their first state has its number, those inside of them between their ends."""
+    scopes: Scopes = {}
+    known = {frame.path for frame in report.frames} | {""}
+    by_number = {answer.number: answer for answer in report.answers}
+
+    def home(answer: Answer | None) -> str:
+        """Of what stands for a frame, and of states of one that was never told: that of its caller."""
+        while answer is not None and answer.frame not in known:
+            answer = by_number.get(answer.under)
+        return answer.frame if answer else ""
+
+    for answer in report.answers:
+        scopes.setdefault(home(answer), []).append(answer)
+    for frame in report.frames:
+        scopes.setdefault(home(by_number.get(frame.caller)), []).append(frame)
+    yield from _scope("", scopes)
+
+
+def _scope(path: str, scopes: Scopes) -> Iterator[Event]:
+    for one in sorted(scopes.pop(path, []), key=_place):
+        if isinstance(one, Answer):
+            yield ChunkFinished(one)
+            continue
+        inside = [item for item in scopes.get(one.path, []) if isinstance(item, Answer)]
+        yield FrameStarted(one, [answer.chunk for answer in inside if not answer.sub])
+        yield from _scope(one.path, scopes)
+        yield FrameFinished(one)
+
+
+def _place(one: Answer | Frame) -> tuple[int, int]:
+    return (one.number, 1) if isinstance(one, Answer) else (one.first, 0)
 
 
 def write_data(value: object, out: TextIO, _options: OutputOptions) -> None:

@@ -96,7 +96,7 @@ class Live:
                     self._total = event.total
                     self._start()
                 case ChunkStarted():
-                    self._running[event.chunk.tag] = (event.chunk, time.monotonic())
+                    self._running[event.tag] = (event.chunk, time.monotonic())
                 case ChunkFinished():
                     self._finished(event.answer)
                 case FrameStarted():
@@ -138,8 +138,8 @@ class Live:
         if answer.sub:
             self._step(answer, kind)
             return
-        self._running.pop(answer.chunk.tag, None)
-        self._headed.discard(answer.chunk.tag)
+        self._running.pop(answer.tag, None)
+        self._headed.discard(answer.tag)
         self._done += 1
         self._failed += answer.result.outcome is Outcome.FAILED
         if self._verbose or kind not in ("clean", "skipped"):
@@ -148,6 +148,7 @@ class Live:
     def _step(self, answer: Answer, kind: str) -> None:
         """A step stands under a line that says whose it is: that state's own line comes when it has ended."""
         self._steps += 1
+        self._failed += answer.result.outcome is Outcome.FAILED
         if not self._shows(answer.result) or (not self._verbose and kind in ("clean", "skipped")):
             return
         if answer.parent in self._running and answer.parent not in self._headed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -20,18 +20,55 @@ if TYPE_CHECKING:
 
 def to_dict(report: Report) -> dict[str, dict[str, object]]:
     """``{tag: return}`` in the order of the report. Values are shared with it, not copied."""
-    shaped: dict[str, dict[str, object]] = {}
-    clock = time_of_day()
-    for answer in report.answers:
-        tag = tag_of(answer)
-        if tag in shaped:
-            tag = unique_tag(answer, shaped)
-        shaped[tag] = returned(answer, clock)
-    return shaped
+    clock, keys = time_of_day(), keys_of(report.answers)
+    return {keys.of(answer): returned(answer, clock, keys.parent(answer)) for answer in report.answers}
 
 
-def returned(answer: Answer, clock: Callable[[float], str]) -> dict[str, object]:
-    """The return of one answer, with Salt's keys. Those of ``extra`` come last and replace nothing."""
+class Keys:
+    """Which key each answer has in Salt's dictionary: no two the same, and a sub state never that of a state.
+
+    ``reserved`` are the tags of all states, also of those that have not answered yet.
+    """
+
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self._reserved = set(reserved)
+        self._taken: set[str] = set()
+        self._by_number: dict[int, str] = {}
+
+    def reserve(self, tags: Iterable[str]) -> None:
+        self._reserved.update(tags)
+
+    def take(self, answer: Answer) -> str:
+        """The tag, or that of its ID with ``#2``, ``#3`` … when another has it, or will have it."""
+        tag, number = answer.tag, 1
+        while tag in self._taken or (answer.sub and tag in self._reserved):
+            number += 1
+            tag = _tag(answer.chunk, f"{answer.path}#{number}")
+        self._taken.add(tag)
+        self._by_number[answer.number] = tag
+        return tag
+
+    def of(self, answer: Answer) -> str:
+        return self._by_number[answer.number]
+
+    def parent(self, answer: Answer) -> str:
+        """The key of the answer that spawned this one; one that has not answered yet has its own tag."""
+        return self._by_number.get(answer.under, answer.parent) if answer.parent else ""
+
+
+def keys_of(answers: Sequence[Answer]) -> Keys:
+    """Those of a whole run: its states choose first."""
+    keys = Keys(answer.tag for answer in answers if not answer.sub)
+    for answer in sorted(answers, key=lambda answer: answer.sub):
+        keys.take(answer)
+    return keys
+
+
+def returned(answer: Answer, clock: Callable[[float], str], parent: str = "") -> dict[str, object]:
+    """The return of one answer, with Salt's keys. Those of ``extra`` come last and replace nothing.
+
+    ``parent`` is the key of the answer that spawned it, where that is not its tag.
+    """
     chunk, result = answer.chunk, answer.result
     shaped: dict[str, object] = {
         "name": chunk.name,
@@ -42,8 +79,9 @@ def returned(answer: Answer, clock: Callable[[float], str]) -> dict[str, object]
         "__sls__": chunk.sls or None,
         "__id__": chunk.id,
     }
-    if answer.timed:
+    if answer.has_start:
         shaped["start_time"] = clock(answer.started)
+    if answer.timed:
         shaped["duration"] = round(answer.took * 1000, 3)
     if not result.ran or answer.sub:
         shaped["__state_ran__"] = result.ran
@@ -56,28 +94,13 @@ def returned(answer: Answer, clock: Callable[[float], str]) -> dict[str, object]
     if answer.parallel:
         shaped["__parallel__"] = True
     if answer.parent:
-        shaped["__parent__"] = answer.parent
+        shaped["__parent__"] = parent or answer.parent
     if answer.depth:
         shaped["__depth__"] = answer.depth
         shaped["__path__"] = answer.path
     for key, value in result.extra.items():
         shaped.setdefault(key, value)
     return shaped
-
-
-def tag_of(answer: Answer) -> str:
-    """The chunk's tag; of what was rendered late, with its whole path for an ID, always in four parts."""
-    chunk = answer.chunk
-    return chunk.tag if not answer.frame else _tag(chunk, answer.path)
-
-
-def unique_tag(answer: Answer, taken: Container[str]) -> str:
-    """The tag, or that of its ID with ``#2``, ``#3`` … when another answer has it already."""
-    tag, number = tag_of(answer), 1
-    while tag in taken:
-        number += 1
-        tag = _tag(answer.chunk, f"{answer.path}#{number}")
-    return tag
 
 
 def _tag(chunk: Chunk, id_: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer, Report
-from saltern.report.salt import returned, time_of_day, write_data
+from saltern.report.salt import keys_of, returned, time_of_day, write_data
 from saltern.report.verdict import failed
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def to_tree(report: Report) -> Node:
 
 class _Tree:
     def __init__(self, report: Report) -> None:
+        self._keys = keys_of(report.answers)
         self._clock: Callable[[float], str] = time_of_day()
         self._under: Mapping[int, Sequence[Answer]] = _grouped(report.answers, lambda answer: answer.under)
         self._frames: Mapping[int, Sequence[Frame]] = _grouped(report.frames, lambda frame: frame.caller)
@@ -51,7 +52,7 @@ class _Tree:
         shaped: Node = {
             "state": answer.chunk.state,
             "fun": answer.chunk.fun,
-            **returned(answer, self._clock),
+            **returned(answer, self._clock, self._keys.parent(answer)),
             "where": str(answer.chunk.mark()),
         }
         if steps := [self.node(one) for one in below if one.sub]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from msgspec import Struct
 
 from saltern.language.events import Answer, Report
+from saltern.language.requisites import WORST_FIRST, Standing
 from saltern.language.result import Outcome
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """Salt's counts: ``succeeded`` holds True and None; ``unchanged`` are the None among them.
+    """Salt's counts, sub states included: ``succeeded`` holds True and None; ``unchanged`` are the None
+    among them.
 
     ``deferred`` are the None among ``succeeded`` that a test run cannot know; they are not in
     ``unchanged``. ``changed`` are all answers with changes, failed ones too; ``warnings`` the answers that
     warn; ``not_run`` the skipped and the blocked; ``took`` seconds, of parallel states only
-    the longest. Sub states are counted apart: their parents are the states.
+    the longest, and of sub states nothing: their parents took that time. ``sub_states``, ``sub_failed`` and
+    ``sub_changed`` say how many of all these are sub states.
     """
 
     succeeded: int = 0
@@ -54,6 +57,23 @@ def changed(report: Report) -> bool:
     )
 
 
+def with_steps(answers: Iterable[Answer], forgiven: Container[int] = ()) -> dict[int, Standing]:
+    """What each state with sub states came to, all of them counted, by its number: an engine may well say
+    that it changed nothing, and mean itself. ``forgiven`` are steps of attempts that were not the last."""
+    known = {answer.number: answer for answer in answers}
+    found: dict[int, Standing] = {}
+    for answer in known.values():
+        step = answer
+        if step.sub and step.number in forgiven:
+            continue
+        while step.sub and step.under in known:
+            step = known[step.under]
+            before = found.get(step.number) or Standing(step.result.outcome, bool(step.result.changes))
+            outcome = min(before.outcome, answer.result.outcome, key=WORST_FIRST.index)
+            found[step.number] = Standing(outcome, before.changed or bool(answer.result.changes))
+    return found
+
+
 def totals(report: Report) -> Totals:
     return count(report.answers, report.forgiven)
 
@@ -69,7 +89,6 @@ def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> 
             subs += 1
             sub_fails += result.outcome is Outcome.FAILED
             sub_changes += bool(result.changes)
-            continue
         total += 1
         if result.outcome is Outcome.FAILED:
             fails += 1
@@ -80,6 +99,8 @@ def count(answers: Iterable[Answer], forgiven: frozenset[int] = frozenset()) -> 
         changes += bool(result.changes)
         warned += bool(result.warnings)
         unrun += not result.ran
+        if answer.sub:
+            continue
         if answer.parallel:
             longest = max(longest, answer.took)
         else:

@@ -161,7 +161,7 @@ class Delayed:
         world, scope = self.world, self.scope
         assert world.maker is not None
         point("frame.entered")
-        scope.say(FrameStarted(frame))
+        scope.say(FrameStarted(frame, plan.answering()))
         first = len(world.listing)
         try:
             stopped = scope.inner(plan, frame)
@@ -197,7 +197,7 @@ class Delayed:
             where=target.place(),
             depth=self.scope.depth + 1,
             caller=self.answer.number,
-            parent=self.answer.chunk.tag,
+            parent=self.answer.tag,
             jid=self.world.next_jid(),
             parent_jid=self.scope.jid,
             first=self.world.number,
@@ -212,7 +212,7 @@ class Delayed:
             result=result,
             number=self.scope.next_number(),
             timed=False,
-            parent=self.answer.chunk.tag,
+            parent=self.answer.tag,
             under=self.answer.number,
             depth=self.scope.depth + 1,
             frame=self.answer.path,

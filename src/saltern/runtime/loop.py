@@ -30,7 +30,7 @@ from saltern.language.events import (
 from saltern.language.requisites import Standing, Vote
 from saltern.language.result import LOOKED, Outcome, Result, failed, skipped
 from saltern.language.result import blocked as not_run
-from saltern.plan.plan import Plan
+from saltern.plan.plan import Plan, listening
 from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
 from saltern.runtime.answers import RESUMED, Answers, Returned
 from saltern.runtime.barriers import (
@@ -135,7 +135,14 @@ class ScopeRun:
     def all(self) -> Report:
         begin = self.clock.tick()
         self.jid = self.world.jid or self.world.next_jid()
-        self.say(RunStarted(total=len(self.plan.chunks), test=self.rules.test, started=self.clock.now()))
+        self.say(
+            RunStarted(
+                total=len(self.plan.chunks),
+                test=self.rules.test,
+                started=self.clock.now(),
+                chunks=self.plan.answering(),
+            )
+        )
         self.through()
         took = self.clock.tick() - begin
         self.say(RunFinished(took=took, stopped=self.stopped))
@@ -209,7 +216,7 @@ class ScopeRun:
             chunk = replace(chunk, words=chunk.words - CONDITIONS)
         started, tick = self.clock.now(), self.clock.tick()
         if self.tell:
-            self.tell(ChunkStarted(chunk, started))
+            self.tell(ChunkStarted(chunk, started, self.path))
         verdict = decide(self.plan, place, self.answers)
         if verdict.vote is Vote.FAIL:
             result = blocked(self.plan, place, verdict, self.answers)
@@ -480,11 +487,11 @@ class ScopeRun:
     def react(self, place: int, known: Known | None) -> Answer:
         """``known``: it was reacting when the run broke."""
         chunk = self.plan.chunks[place]
-        heard = replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
+        heard = listening(chunk)
         if known is not None and known.started is not None:
             self.again[~place] = known.started.number
         started, tick = self.clock.now(), self.clock.tick()
-        self.say(ChunkStarted(heard, started))
+        self.say(ChunkStarted(heard, started, self.path))
         begun = self.begin(~place, started, tick)
         result = self.reaction(heard, place, known)
         del self.begun[~place]

@@ -8,15 +8,14 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
-from saltern.language.events import Answer, ChunkFinished, Event
-from saltern.language.requisites import Standing
+from saltern.language.events import Answer, ChunkFinished, Event, tag_in
+from saltern.language.requisites import WORST_FIRST, Standing
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.runtime.afterwards import events, silenced, silent
 from saltern.runtime.world import World
 from saltern.system.faults import point
 
 MOST_NAMED = 3
-WORST_FIRST = (Outcome.FAILED, Outcome.WOULD_CHANGE, Outcome.OK)
 
 
 class Scope(Protocol):
@@ -40,7 +39,7 @@ class SubStates:
         self.answers: list[Answer] = []
 
     def __call__(self, step: SubResult) -> None:
-        self._add(step, self._parent, self._number, 1)
+        self._add(step, tag_in(self._parent, self._scope.path), self._number, 1)
 
     def again(self) -> None:
         """The state is tried once more: what the attempt before came to counts for nobody."""
@@ -49,7 +48,7 @@ class SubStates:
             self._scope.world.journal.tried(self._number)
         self.answers = []
 
-    def _add(self, step: SubResult, parent: Chunk, under: int, level: int) -> None:
+    def _add(self, step: SubResult, parent: str, under: int, level: int) -> None:
         scope = self._scope
         chunk = _chunk(_unnamed(step) if silent(self._parent) else step, self._parent)
         answer = Answer(
@@ -59,7 +58,7 @@ class SubStates:
             started=step.started,
             took=step.took,
             timed=step.timed,
-            parent=parent.tag,
+            parent=parent,
             under=under,
             depth=scope.depth + level,
             frame=scope.path,
@@ -74,7 +73,7 @@ class SubStates:
         for event in events(answer, every=scope.world.rules.events):
             scope.say(event)
         for inner in step.sub:
-            self._add(inner, chunk, answer.number, level + 1)
+            self._add(inner, answer.tag, answer.number, level + 1)
 
 
 def _chunk(step: SubResult, parent: Chunk) -> Chunk:

@@ -12,7 +12,7 @@ from html import escape
 from msgspec import json
 
 SCRIPTS = {
-    "graph": ("page.js", "graph_eye.js", "graph_states.js", "graph_keys.js"),
+    "graph": ("page.js", "graph_eye.js", "graph_labels.js", "graph_states.js", "graph_keys.js"),
     "run": ("page.js", "run_changes.js", "run_rows.js"),
 }
 FOLDER = os.path.join(os.path.dirname(__file__), "page")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import to_builtins
+
 from saltern.journal.codec import chunks_in
 from saltern.journal.fold import RunState
 from saltern.journal.report import report_of
@@ -13,7 +15,9 @@ from saltern.language.delayed import Frame
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer, Report, in_order
 from saltern.plan.make import make_plan
+from saltern.report.causes import assign
 from saltern.report.plain import plain
+from saltern.report.verdict import totals, with_steps
 from saltern.views.assets import page
 from saltern.views.run_picture import status_of
 
@@ -30,11 +34,11 @@ def run_data(state: RunState, report: Report) -> dict[str, object]:
     """What the page shows; ``rows`` are in the order of the tree, each with its level."""
     request: dict[str, Any] = state.head.get("request") or {}
     settings: dict[str, Any] = state.head.get("settings") or {}
-    times = [answer.started for answer in report.answers if answer.timed and answer.started]
+    times = [answer.started for answer in report.answers if answer.has_start and answer.started]
     begun = min([*times, state.head.get("started") or float("inf")], default=0.0)
     begun = 0.0 if begun == float("inf") else begun
     last = max(
-        (answer.started + answer.took - begun for answer in report.answers if answer.timed), default=0.0
+        (answer.started + answer.took - begun for answer in report.answers if answer.has_start), default=0.0
     )
     return {
         "jid": report.jid,
@@ -47,6 +51,7 @@ def run_data(state: RunState, report: Report) -> dict[str, object]:
         "started": begun,
         "took": max(report.took, last),
         "resumed": state.resumed,
+        "totals": to_builtins(totals(report)) | {"total": totals(report).total},
         "rows": list(_Rows(report, begun, _unreached(state)).scope(-1, "", 0)),
     }
 
@@ -86,6 +91,8 @@ def _about(chunk: Chunk) -> Row:
 class _Rows:
     def __init__(self, report: Report, begun: float, unreached: dict[str, list[Row]]) -> None:
         self._begun, self._unreached = begun, unreached
+        self._came = with_steps(report.answers, report.forgiven)
+        self._blame = assign(in_order(report.answers))
         self._under: dict[int, list[Answer]] = {}
         self._frames: dict[int, list[Frame]] = {}
         for answer in in_order(report.answers):
@@ -128,15 +135,20 @@ class _Rows:
             "level": level,
             "number": answer.number,
             **_about(chunk),
-            "status": status_of(answer),
+            "status": status_of(answer, self._came.get(answer.number)),
             "comment": result.comment,
             "changes": plain(result.changes),
             "warnings": list(result.warnings),
         }
         if answer.sub:
             row["where"] = ""  # that of its state
+        if answer.number in self._blame.causes:
+            row["cause"] = self._blame.causes[answer.number]
+        if answer.number in self._blame.victims:
+            row["victims"] = len(self._blame.victims[answer.number])
+        if answer.has_start and answer.started:
+            row["start"] = max(answer.started - self._begun, 0.0)
         if answer.timed:
-            row["start"] = max(answer.started - self._begun, 0.0) if answer.started else None
             row["took"] = answer.took
         if answer.parallel:
             row["parallel"] = True

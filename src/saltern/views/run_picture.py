@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from saltern.journal.codec import answer_in, chunks_in, frame_in
 from saltern.journal.fold import RunState, ScopeState
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer
+from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
 from saltern.plan.make import make_plan
+from saltern.report.causes import blocked
 from saltern.report.text import safe_line
+from saltern.report.verdict import with_steps
 from saltern.views.picture import DELAYED, Edge, Item, Picture, of_plan
 
 
-def status_of(answer: Answer) -> str:
-    """One word: failed, would (change), changed, skipped or ok."""
+def status_of(answer: Answer, standing: Standing | None = None) -> str:
+    """One word: failed, blocked, would (change), changed, skipped or ok.
+
+    ``standing`` is that of a state with its sub states, where it has any.
+    """
     result = answer.result
-    if result.outcome is Outcome.FAILED:
-        return "failed"
-    if result.outcome is Outcome.WOULD_CHANGE:
+    came = standing or Standing(result.outcome, bool(result.changes))
+    if came.outcome is Outcome.FAILED:
+        return "blocked" if blocked(answer) else "failed"
+    if came.outcome is Outcome.WOULD_CHANGE:
         return "would"
-    return "changed" if result.changes else "ok" if result.ran else "skipped"
+    return "changed" if came.changed else "ok" if result.ran else "skipped"
 
 
 def of_run(state: RunState) -> Picture:
@@ -49,20 +58,27 @@ def _scope(state: RunState, path: str) -> Picture:
             item.status = "waiting"
             if place in scope.done:
                 answer = answer_in(scope.done[place]["answer"], chunks[place])
-                _answered(item, answer)
+                _answered(item, answer, list(_steps(state, answer.number)))
                 numbers[answer.number] = item.key
     _add_frames(state, scope, picture, numbers)
     return picture
 
 
-def _answered(item: Item, answer: Answer) -> None:
-    item.status = status_of(answer)
+def _steps(state: RunState, number: int) -> Iterator[Answer]:
+    """All steps below a state, or below one of them."""
+    for body in state.steps.get(number, ()):
+        yield answer_in(body)
+        yield from _steps(state, body["number"])
+
+
+def _answered(item: Item, answer: Answer, steps: Sequence[Answer]) -> None:
+    item.status = status_of(answer, with_steps([answer, *steps]).get(answer.number))
     item.facts["result"] = {
         "status": item.status,
         "comment": answer.result.comment,
         "took": answer.took if answer.timed else None,
         "number": answer.number,
-        "steps": len(answer.result.sub),
+        "steps": len(steps),
     }
 
 

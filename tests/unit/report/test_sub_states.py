@@ -87,11 +87,11 @@ def test_steps_of_one_name_are_never_pressed_into_one(answers: list[Answer], mak
     assert shown(twice, "full", state_compress_ids=True) == [" Name: site", "   Name: fine", "   Name: fine"]
 
 
-def test_the_summary_counts_them_apart(answers: list[Answer]) -> None:
+def test_the_summary_counts_them_as_salt_does(answers: list[Answer]) -> None:
     out = io.StringIO()
     show(Report(answers=answers), OutputOptions(), out)
-    assert "Succeeded: 2\n" in out.getvalue()
-    assert "Sub states:           4 (failed=1, changed=1)" in out.getvalue()
+    assert "Succeeded: 5 (changed=1)\nFailed:    1\n" in out.getvalue()
+    assert "Total states run:     6\nSub states among them: 4 (failed=1, changed=1)" in out.getvalue()
 
 
 def test_steps_stay_under_a_parent_that_ran_beside_others(answers: list[Answer]) -> None:

@@ -294,7 +294,8 @@ def test_state_events_are_told_for_steps_too() -> None:
     assert fired == ["salt/job/local/prog/changed/1", "salt/job/local/prog/a/0"]
 
 
-def test_steps_are_counted_apart() -> None:
-    counts = totals(go([chunk("a"), chunk("b")], Emitting({"a": [[FINE, CHANGED, WRONG]]})))
-    assert (counts.total, counts.succeeded, counts.failed) == (2, 2, 0)
+def test_steps_count_as_in_salt() -> None:
+    chunks = [chunk("a"), chunk("b"), chunk("c")]
+    counts = totals(go(chunks, Emitting({"a": [[FINE, CHANGED, WRONG]]})))
+    assert (counts.total, counts.succeeded, counts.failed, counts.changed) == (6, 5, 1, 1)
     assert (counts.sub_states, counts.sub_changed, counts.sub_failed) == (3, 1, 1)

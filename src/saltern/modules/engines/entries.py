@@ -119,6 +119,12 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _seconds(value: object) -> float | None:
+    """As a number, or as one that is written as text."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9:
         return float(value)
     return None

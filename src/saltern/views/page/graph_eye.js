@@ -16,7 +16,7 @@ document.getElementById("heading").textContent = `${data.title} · ${states} ${s
 // -- where we look ----------------------------------------------------------------------------------
 const map = document.getElementById("map");
 // From afar there is less to read, in larger letters: how large in the picture, and from how many pixels a unit on.
-const MODES = [{ least: 0.75, title: 13, below: 10.5, number: 11 }, { least: 0.45, title: 17, below: 13, number: 14 }, { least: 0.17, title: 26 }, { least: 0 }];
+const MODES = [{ least: 0.75, title: 13, below: 10.5, number: 11 }, { least: 0.45, title: 17, below: 13, number: 14 }, { least: 0.33, title: 26 }, { least: 0 }];
 let eye = { ...full };
 let mode = null;
 function look(next) {
@@ -28,6 +28,7 @@ function look(next) {
   const part = seen();
   map.toggleAttribute("hidden", part.width >= full.width * 0.98 && part.height >= full.height * 0.98);
   for (const [name, value] of Object.entries(part)) document.getElementById("eye").setAttribute(name, value);
+  label(part, scale);
 }
 const pen = document.createElement("canvas").getContext("2d");
 const FONT = getComputedStyle(document.body).fontFamily;

@@ -47,7 +47,7 @@ orderButton.addEventListener("click", () => {
   view.append(line);
 });
 const KEYS = {
-  "/": () => search.focus(), "+": () => zoom(1.35), "=": () => zoom(1.35), "-": () => zoom(1 / 1.35), 0: fit, o: () => orderButton.click(),
+  "/": () => search.focus(), "+": () => zoom(1.35), "=": () => zoom(1.35), "-": () => zoom(1 / 1.35), 0: fit, n: () => failuresButton.click(), o: () => orderButton.click(),
   ArrowRight: () => step(1), ArrowDown: () => step(1), ArrowLeft: () => step(-1), ArrowUp: () => step(-1), Escape: () => select(null),
 };
 /** By a fifth of what is seen. */

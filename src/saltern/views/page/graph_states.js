@@ -97,19 +97,35 @@ function describe() {
   if (one.text) panel.append(make("h3", {}, "Text"), make("pre", {}, one.text));
   panel.scrollTop = 0;
 }
-const WORDS = { ok: "fine as it was", changed: "changed", failed: "failed", would: "would change", skipped: "not run", waiting: "not reached" };
+const WORDS = { ok: "fine as it was", changed: "changed", failed: "failed", blocked: "blocked by a failure", would: "would change", skipped: "not run", waiting: "not reached" };
 function overview() {
   const counts = {};
   for (const key of ordered) if (data.items[key].status) counts[data.items[key].status] = (counts[data.items[key].status] || 0) + 1;
-  const results = Object.entries(counts).map(([status, count]) => make("span", { class: status }, `${count} ${WORDS[status]}`));
+  const results = Object.entries(counts).map(([status, count]) => make("button", { class: `link ${status}`, title: "Go to the next of them", on: { click: () => next([status]) } }, `${count} ${WORDS[status]}`));
   const keys = [["/", "search; Enter goes to the next match"], ["← →", "the state that runs before, after"], ["+ −", "zoom; the wheel does, too"], ["⇧ ← ↑", "move the picture"],
-    ["0", "the whole picture"], ["o", "draw the order"], ["Esc", "let go"]];
+    ["0", "the whole picture"], ["n", "the next failure"], ["o", "draw the order"], ["Esc", "let go"]];
   if (!nodes.size) return [make("h2", {}, data.title), make("p", {}, "There are no states to draw.")];
   return [make("h2", {}, data.title), make("p", {}, "States stand from left to right, each after what it waits for. The number is its place in the run."),
     make("p", { class: "soft" }, "Click a state to see where it is written, why it runs where it runs, and what hangs on it."),
     ...section("Results", results), make("h3", {}, "Keys"),
     make("ul", {}, ...keys.map(([key, text]) => make("li", {}, make("kbd", {}, key), ` ${text}`)))];
 }
+/** The next state with one of these results, after the one that is selected, or after the one it led to before. */
+let led = -1;
+function next(statuses) {
+  const some = ordered.filter((key) => statuses.includes(data.items[key].status));
+  if (!some.length) return;
+  const from = selected === null ? led : ordered.indexOf(selected);
+  const key = some.find((one) => ordered.indexOf(one) > from) ?? some[0];
+  led = ordered.indexOf(key);
+  select(key, { move: true });
+}
+const guilty = ordered.filter((key) => data.items[key].status === "failed").length;
+const stopped = ordered.filter((key) => data.items[key].status === "blocked").length;
+const failuresButton = document.getElementById("failures");
+failuresButton.hidden = !(guilty + stopped);
+failuresButton.textContent = `${guilty + stopped} failed${stopped ? ` (${stopped} blocked)` : ""}`;
+failuresButton.addEventListener("click", () => next(guilty ? ["failed"] : ["blocked"]));
 canvas.addEventListener("click", (event) => {
   if (moved > 4) return;
   const copy = event.target.closest("[data-of]");

@@ -1,10 +1,11 @@
-const WORDS = { ok: "fine", changed: "changed", would: "would change", failed: "failed", skipped: "not run", begun: "at work", waiting: "not reached" };
+const WORDS = { ok: "fine", changed: "changed", would: "would change", failed: "failed", blocked: "blocked", skipped: "not run", begun: "at work", waiting: "not reached" };
 const list = document.getElementById("rows");
 const search = document.getElementById("search");
 const sort = document.getElementById("sort");
 const steps = document.getElementById("steps");
 const span = data.took || 1e-9;
 const rows = data.rows.map((row, at) => ({ ...row, at, parent: -1, children: [] }));
+const byNumber = new Map(rows.filter((row) => row.number !== undefined).map((row) => [row.number, row]));
 const stack = [];
 for (const row of rows) {
   stack.length = row.level;
@@ -33,8 +34,19 @@ const nameOf = (row) => (row.kind === "frame" ? `frame-${row.path}` : `state-${r
 // -- head ---------------------------------------------------------------------------------------------
 const STATUS = { succeeded: "ok", failed: "failed", broken: "failed", interrupted: "would" };
 document.getElementById("heading").textContent = `${data.asked}${data.test ? " (test mode)" : ""}`;
+const tallied = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+/** How many failed, as a way to them: causes, and what was blocked by them. */
+function failures() {
+  const { failed, forgiven } = data.totals;
+  if (!failed) return "";
+  const blocked = rows.filter((row) => row.status === "blocked").length;
+  const parts = [blocked ? `${tallied(blocked, "blocked by another", "blocked by others")}` : "", forgiven ? `${forgiven} forgiven` : ""].filter(Boolean).join(", ");
+  return make("a", { class: "failed", id: "failures", href: "#failed" }, `${failed} failed${parts ? ` (${parts})` : ""}`);
+}
+const { total: states, changed: altered, sub_states: parts } = data.totals;
 document.getElementById("summary").append(
-  make("b", { class: STATUS[data.status] || "" }, data.status), ` · run ${data.jid}`, data.id ? ` · ${data.id}` : "",
+  make("b", { class: STATUS[data.status] || "" }, data.status), " · ", ...[failures()].flatMap((one) => (one ? [one, " · "] : [])),
+  `${tallied(states, "state")}${parts ? ` (${tallied(parts, "sub state")} among them)` : ""}, ${altered} changed`, ` · run ${data.jid}`, data.id ? ` · ${data.id}` : "",
   data.started ? ` · ${new Date(data.started * 1000).toISOString().replace("T", " ").slice(0, 19)} UTC` : "", ` · ${seconds(data.took)}`,
   data.resumed ? ` · resumed ${data.resumed}×` : "", data.stopped ? ` · ${data.stopped}` : "");
 const ruler = make("div", {});
@@ -57,6 +69,7 @@ const shownStatuses = new Set();
 const counts = {};
 for (const row of rows) if (row.kind === "state") counts[row.status] = (counts[row.status] || 0) + 1;
 const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+if (counts.blocked) counts.failed = (counts.failed || 0) + counts.blocked;
 const filters = new Map();
 function addFilter(key, text) {
   const button = make("button", { class: key, "aria-pressed": "false", "data-filter": key }, text);
@@ -69,7 +82,7 @@ function addFilter(key, text) {
   document.getElementById("filters").append(button);
 }
 addFilter("all", `All ${total}`);
-for (const key of ["failed", "begun", "changed", "would", "skipped", "ok", "waiting"]) if (counts[key]) addFilter(key, `${WORDS[key]} ${counts[key]}`);
+for (const key of ["failed", "blocked", "begun", "changed", "would", "skipped", "ok", "waiting"]) if (counts[key]) addFilter(key, `${WORDS[key]} ${counts[key]}`);
 
 const texts = new Map();
 function textOf(row) {
@@ -81,7 +94,7 @@ function textOf(row) {
 }
 function fits(row, words) {
   if (row.kind === "frame" || (row.kind === "sub" && !steps.checked)) return false;
-  if (shownStatuses.size && !shownStatuses.has(row.status)) return false;
+  if (shownStatuses.size && !shownStatuses.has(row.status) && !(row.status === "blocked" && shownStatuses.has("failed"))) return false;
   return words.every((word) => textOf(row).includes(word));
 }
 const subStates = rows.filter((row) => row.kind === "sub").length;
@@ -115,10 +128,10 @@ function element(row) {
   const word = row.kind === "frame" ? `${row.states} ${row.states === 1 ? "state" : "states"}` : WORDS[row.status];
   const line = make("button", { class: "line", "aria-expanded": "false", "data-row": row.at },
     make("span", { class: `badge ${row.status || ""}` }, word),
-    make("span", { class: "lead" }, make("span", { class: "title" }, row.title), make("span", { class: "fun" }, row.function || "rendered during the run")),
+    make("span", { class: "lead" }, make("span", { class: "title" }, row.title), make("span", { class: "fun" }, row.function || "rendered during the run"), aside(row)),
     bar, make("span", { class: "took" }, seconds(row.took)));
   line.addEventListener("click", () => toggle(row));
-  const item = make("li", { class: `row ${row.kind}`, style: `--level:${row.level}` }, line);
+  const item = make("li", { class: `row ${row.kind} ${row.status === "failed" ? "guilty" : ""}`, style: `--level:${row.level}` }, line);
   if (row.children.length) {
     const twist = make("button", { class: "twist", "aria-expanded": "true", "aria-label": "What is below", tabindex: "-1", title: "Fold what is below (← →)" });
     twist.addEventListener("click", () => fold(row));
@@ -126,6 +139,12 @@ function element(row) {
   }
   drawn.set(row.at, item);
   return item;
+}
+/** Beside the name: which failure is to blame, or how much a failure has blocked. */
+function aside(row) {
+  if (row.victims) return make("span", { class: "blame" }, `blocks ${tallied(row.victims, "state")}`);
+  const cause = byNumber.get(row.cause);
+  return cause ? make("span", { class: "blame" }, `because of ${cause.title}`) : null;
 }
 /** What is below a row, away or back. */
 function fold(row, to = !folded.has(row.at)) {
@@ -161,8 +180,19 @@ function details(row) {
   add(make("a", { href: `#${encodeURIComponent(nameOf(row))}` }, "link to it"));
   const box = make("div", { class: "details" });
   if (row.comment) box.append(make("pre", {}, row.comment));
+  const cause = byNumber.get(row.cause);
+  if (cause) box.append(make("p", {}, "Not run because of ", make("a", { href: `#${encodeURIComponent(nameOf(cause))}` }, cause.title), "."));
+  if (row.victims) box.append(victims(row));
   for (const text of row.warnings || []) box.append(make("p", { class: "warning" }, `Warning: ${text}`));
   box.append(...changes(row.changes || {}), about);
+  return box;
+}
+const MOST_NAMED = 20;
+function victims(row) {
+  const some = rows.filter((one) => one.cause === row.number);
+  const box = make("p", {}, `Not run because of this, ${tallied(some.length, "state")}: `);
+  some.slice(0, MOST_NAMED).forEach((one, at) => box.append(at ? ", " : "", make("a", { href: `#${encodeURIComponent(nameOf(one))}` }, one.title)));
+  if (some.length > MOST_NAMED) box.append(" …");
   return box;
 }
 function draw() {
@@ -231,6 +261,8 @@ function fromAddress() {
     shownStatuses.clear();
     if (asked !== "all") shownStatuses.add(asked);
     draw();
+    const first = rows.find((row) => row.status === asked && drawn.has(row.at));
+    if (first) element(first).firstChild.focus();
   }
   const row = rows.find((one) => nameOf(one) === asked);
   if (!row) return;
@@ -244,6 +276,7 @@ function fromAddress() {
 }
 if (!rows.length) document.getElementById("none").textContent = "The run had no states.";
 draw();
-for (const row of rows) if (["failed", "begun"].includes(row.status) && total < 400) toggle(row, true);
+const MOST_OPEN = 100; // what failed is open, however large the run; what was only blocked by it is not
+for (const row of rows.filter((one) => ["failed", "begun"].includes(one.status)).slice(0, MOST_OPEN)) toggle(row, true);
 addEventListener("hashchange", fromAddress);
 fromAddress();
