@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from saltern.modules.registry import Registry
-from tools.reference import errors, modules, tables
+from tools.reference import errors, man, modules, tables
 
 TARGET = Path(__file__).parent.parent.parent / "docs" / "reference"
 CODES = "../../src/saltern/views/codes.json"  # the page of errors as data, in the package
@@ -19,12 +19,14 @@ def pages() -> dict[str, str]:
     made["errors.md"] = errors.errors()
     made[CODES] = errors.shipped()
     made |= modules.pages(Registry())
+    made |= man.pages()
     return made
 
 
 def stale(made: dict[str, str]) -> list[str]:
     """Pages that differ from what is on disk, those that nothing makes any more included."""
     present = {str(file.relative_to(TARGET)) for file in TARGET.rglob("*.md")} - BY_HAND
+    present |= {f"{man.FOLDER}/{file.name}" for file in (TARGET / man.FOLDER).glob("*.1")}
     differ = {name for name, text in made.items() if _read(name) != text}
     return sorted(differ | (present - made.keys()))
 

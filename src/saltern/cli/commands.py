@@ -15,8 +15,10 @@ class Command(Struct, frozen=True):
 COMMANDS: dict[str, Command] = {
     "apply": Command("apply states to this machine", "apply"),
     "plan": Command("show what would change, for a person to approve; -o keeps it for apply", "plan"),
+    "drift": Command("compare this machine with its states, and say since when it differs", "drift"),
     "show": Command("show what would be applied: high data, low data, order, top, pillar, grains …", "show"),
     "resume": Command("go on with a run that broke", "resume"),
+    "init": Command("write a small tree that works, with a test, to begin from", "init"),
     "runs": Command("list the runs of this machine", "runs"),
     "chain": Command("run action chains, which go on after reboots", "chain"),
     "install-service": Command(
@@ -30,5 +32,6 @@ COMMANDS: dict[str, Command] = {
     "single": Command("apply one state, without any file", "single"),
     "call": Command("call one execution function", "call"),
     "docs": Command("print what a module or a function does and takes", "docs"),
+    "completion": Command("print the completion script of bash, zsh or fish", "completion"),
     "render": Command("render a file and print the result", "render"),
 }

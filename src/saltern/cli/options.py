@@ -16,10 +16,39 @@ if TYPE_CHECKING:
     from saltern.session import Session
 
 OUTPUT_NAMES = ("highstate", "json", "tree", "jsonl", "yaml", "junit", "quiet", "nested", "pprint")
+LOGGED = frozenset({"info", "profile", "debug", "trace", "garbage", "all"})
+LEVELS = ("critical", "error", "warning", "info", "debug", "trace")
 STATE_OUTPUTS = ("full", "terse", "mixed", "changes", "filter")
 
 
 FROM = "where things come from"
+LOG = "log"
+LOG_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="-v",
+        dest="verbose",
+        kind="on",
+        default=False,
+        group=LOG,
+        help="say what happens: --log-level info",
+    ),
+    Row(
+        flag="--log-level",
+        dest="log_level",
+        metavar="LEVEL",
+        choices=LEVELS,
+        group=LOG,
+        help=f"write a log to stderr: {', '.join(LEVELS)}",
+    ),
+    Row(
+        flag="-l",
+        dest="log_level",
+        metavar="LEVEL",
+        choices=LEVELS,
+        group=LOG,
+        help="the same as --log-level",
+    ),
+)
 TREE_ROWS: tuple[Row, ...] = (
     Row(
         flag="--file-root",
@@ -67,6 +96,7 @@ TREE_ROWS: tuple[Row, ...] = (
         group=FROM,
         help="the name of this machine, for targeting",
     ),
+    *LOG_ROWS,
 )
 
 
@@ -138,10 +168,16 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
             "pillarenv": args.pillarenv,
             "id": args.minion_id,
             "grains_file": existing(args.grains),
+            "log_level": args.log_level or ("info" if args.verbose else None),
             **overrides,
         },
         os.environ,
     )
+    if settings.log_level in LOGGED:
+        from saltern.system import log
+
+        log.start(settings.log_level)
+        log.info("configuration: %s", ", ".join(settings.files) or "none, the defaults hold")
     if args.color is None and isinstance(settings.color, bool):
         args.color = settings.color
     if warnings:

@@ -77,7 +77,18 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
 
 
 def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
-    """Who is told while it happens: the terminal, or whoever reads the lines."""
+    """Who is told while it happens: the log, the terminal, or whoever reads the lines."""
+    from saltern.system import log
+
+    if log.is_on("info"):
+        from saltern.report.log import write
+
+        found, close = _viewers(args)
+        return [write, *found], close
+    return _viewers(args)
+
+
+def _viewers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
     if args.out == "jsonl":
         from saltern.report.lines import Lines
 

@@ -185,6 +185,13 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("module_dirs", PATHS, [], "Further directories of modules."),
         Option("extension_modules", PATH, "", "A directory of modules written for Salt."),
+        Option(
+            "log_level",
+            TEXT,
+            "warning",
+            "Write a log to stderr, from this level on. `-v` is `info`.",
+            ("quiet", "critical", "error", "warning", "info", "profile", "debug", "trace", "garbage", "all"),
+        ),
         Option("color", FLAG_OR_TEXT, "auto", "Colours: true, false, or auto (only on a terminal)."),
         Option("state_verbose", FLAG, True, "Show states that succeeded without changes."),
         Option(

@@ -91,6 +91,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     module_dirs: list[str] = []
     extension_modules: str = ""
 
+    log_level: str = "warning"
     color: bool | str = "auto"
     state_verbose: bool = True
     state_output: str = "full"

@@ -20,6 +20,7 @@ from saltern.render.values import sls_names
 from saltern.render.yaml import USUAL, Limits, YamlProblem, read
 from saltern.render.yaml_places import locate
 from saltern.sources.tree import SlsSource, check_text
+from saltern.system import log
 from saltern.system.guard import REFUSED
 
 FILE_RENDERERS = "file"
@@ -141,6 +142,7 @@ class Renderers:
         if extra:
             values = {**extra, **values}
         job = self._job(source, values, source.path)
+        log.debug("render %s", source.path)
         document = self._document(source.text, job, home=source)
         self.rendered.add(source.ref.name)
         return document

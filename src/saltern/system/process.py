@@ -13,6 +13,8 @@ from time import monotonic
 
 from msgspec import Struct
 
+from saltern.system import log
+
 PATIENCE = 10.0  # seconds for a program to end when it is asked to
 LINGER = 5.0  # seconds that what a program leaves behind may keep its output open
 NOT_FOUND = 127
@@ -122,7 +124,9 @@ def run(
         _close(mine)
         return _not_started(problem, start)
     data = stdin.encode() if isinstance(stdin, str) else stdin
-    return _attend(pid, mine, data or b"", timeout, sink)
+    ran = _attend(pid, mine, data or b"", timeout, sink)
+    log.debug("program %s (process %d) ended with %d", argv[0], pid, ran.code)
+    return ran
 
 
 def _launch(launch: Callable[[Start], int], start: Start) -> int:

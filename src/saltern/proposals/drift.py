@@ -1,0 +1,84 @@
+"""How far this machine is from what its states describe, and since when.
+
+A look is a test run. What it finds is kept beside the journals of runs, so that the next look knows for
+how long each state has been different.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from msgspec import DecodeError, Struct, ValidationError, json
+
+from saltern.config.settings import Settings, state_directory
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.foreseen import KEEP, Foreseen
+
+FILE = "drift.json"
+
+
+class Different(Struct, frozen=True, kw_only=True):
+    """One state that is not as described. ``since`` is when a look first found it so."""
+
+    tag: str
+    kind: str
+    function: str
+    id: str
+    where: str
+    since: float
+    comment: str = ""
+
+
+class Drift(Struct, frozen=True, kw_only=True):
+    """What one look found. ``asked`` is what was compared: names of SLS, or the highstate."""
+
+    at: float
+    asked: str
+    states: int
+    different: list[Different]
+
+
+def compare(rows: Iterable[Foreseen], before: Mapping[str, float], *, asked: str, now: float) -> Drift:
+    """The look of now; ``before`` has since when each state was known to be different."""
+    found = [row for row in rows if not row.sub]
+    different = [
+        Different(
+            tag=row.tag,
+            kind=row.kind,
+            function=row.function,
+            id=row.id,
+            where=row.where,
+            since=min(before.get(row.tag, now), now),
+            comment=row.comment,
+        )
+        for row in found
+        if row.kind != KEEP
+    ]
+    return Drift(at=now, asked=asked, states=len(found), different=different)
+
+
+def known_since(last: Drift | None, asked: str) -> dict[str, float]:
+    """Since when states are different, by what the last look for the same files found."""
+    return {one.tag: one.since for one in last.different} if last and last.asked == asked else {}
+
+
+def load(settings: Settings) -> Drift | None:
+    """The last look; None if there was none, or if its file cannot be read."""
+    try:
+        with open(os.path.join(state_directory(settings), FILE), "rb") as file:
+            return json.decode(file.read(), type=Drift)
+    except (OSError, ValidationError, DecodeError):
+        return None
+
+
+def save(settings: Settings, drift: Drift) -> None:
+    from saltern.system import files
+
+    folder = state_directory(settings)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        files.write(os.path.join(folder, FILE), json.encode(drift) + b"\n", files.Attributes(mode=0o600))
+    except OSError as problem:
+        what = f"what was found cannot be kept in {folder!r}: {problem.strerror or problem}"
+        raise OperationError(Diagnostic(code="drift-unwritable", what=what, fix="set state_dir")) from None

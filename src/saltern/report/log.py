@@ -1,0 +1,44 @@
+"""The events of a run as lines of the log."""
+
+from __future__ import annotations
+
+from saltern.language.chunk import Chunk
+from saltern.language.events import (
+    ChunkFinished,
+    ChunkStarted,
+    Event,
+    Fired,
+    FrameStarted,
+    RunFinished,
+    RunStarted,
+)
+from saltern.report.text import safe_line
+from saltern.system import log
+
+
+def write(event: Event) -> None:
+    """One line, or two at the level debug."""
+    match event:
+        case RunStarted():
+            log.info("the run begins: %d states%s", event.total, ", test mode" if event.test else "")
+        case ChunkStarted(chunk=chunk):
+            log.debug("%s %s begins (%s)", chunk.function, _name(chunk), chunk.mark())
+        case ChunkFinished(answer=answer):
+            result = answer.result
+            changed = ", changed" if result.changes else ""
+            words = (answer.chunk.function, _name(answer.chunk), result.outcome.name.lower(), changed)
+            log.info("%s %s: %s%s, %.1f ms", *words, answer.took * 1000)
+            log.debug("%s", safe_line(result.comment))
+        case FrameStarted(frame=frame):
+            log.info("rendered late: %s", frame.path)
+        case Fired():
+            log.debug("event %s", safe_line(event.tag))
+        case RunFinished():
+            log.info("the run ends after %.1f s%s", event.took, f": {event.stopped}" if event.stopped else "")
+        case _:
+            pass
+
+
+def _name(chunk: Chunk) -> str:
+    """The ID, which may be a command, unless the state is marked ``no_log``."""
+    return "(hidden)" if chunk.args.get("no_log") else safe_line(chunk.id)
