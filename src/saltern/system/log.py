@@ -1,7 +1,7 @@
 """The log, for operators: what saltern reads and does, on stderr, from the level that was asked for.
 
-Above ``info`` nothing is written and the standard library's logging is not imported. From there on, what modules
-written for Salt log is written as well.
+Above ``info`` nothing is written and the standard library's logging is not imported. From there on, what
+modules written for Salt log is written as well.
 """
 
 from __future__ import annotations
