@@ -361,6 +361,7 @@ def _compile_rules(session: Session, request: Request) -> CompileRules:
         auto_order=session.settings.state_auto_order,
         disabled_requisites=frozenset(session.settings.disabled_requisites),
         exclude=tuple(rules),
+        strict=session.settings.strict,
     )
 
 

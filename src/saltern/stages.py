@@ -155,6 +155,7 @@ def planned(
         found,
         aggregates(session, low.chunks),
         elsewhere=elsewhere,
+        strict=rules.strict,
     )
 
 

@@ -152,6 +152,16 @@ BAD: dict[str, list[Tree]] = {
     "condition-ignored": ["a:\n  test.nop:\n    - onlyif:\n      - [true]\n"],
     "exclude-matches-nothing": ["exclude:\n  - id: gone\na:\n  test.nop: []\n"],
     "use-unknown": ["a:\n  test.nop:\n    - use:\n      - test: gone\n"],
+    "requisite-in-unknown": [
+        "a:\n  test.nop:\n    - require_in:\n      - test: gone\n",
+        "a:\n  test.nop:\n    - watch_in:\n      - gone\n",
+        "a:\n  test.nop:\n    - require_in:\n      - sls: gone\n",
+        "a:\n  test.nop:\n    - listen_in:\n      - test: gone\n",
+    ],
+    "requisite-repeated": [
+        "a:\n  test.nop:\n    - require:\n      - b\n    - require:\n      - b\nb:\n  test.nop: []\n",
+        "a:\n  test.nop:\n    - watch_in:\n      - b\n    - watch_in:\n      - b\nb:\n  test.nop: []\n",
+    ],
     "extend-by-argument": [
         {
             "main.sls": "include: [other]\nextend:\n  /etc/x:\n    file:\n      - mode: '0600'\n",
@@ -330,6 +340,12 @@ GOOD: dict[str, list[Tree]] = {
     "condition-ignored": ["a:\n  test.nop:\n    - onlyif:\n      - 'true'\n"],
     "exclude-matches-nothing": ["exclude:\n  - id: a\na:\n  test.nop: []\n"],
     "use-unknown": ["a:\n  test.nop:\n    - use:\n      - test: b\nb:\n  test.nop: []\n"],
+    "requisite-in-unknown": ["a:\n  test.nop:\n    - require_in:\n      - test: b\nb:\n  test.nop: []\n"],
+    "requisite-repeated": [
+        "a:\n  test.nop:\n    - require:\n      - b\n    - watch:\n      - b\nb:\n  test.nop: []\n",
+        "extend:\n  a:\n    test:\n      - require:\n        - b\na:\n  test.nop:\n    - require:\n"
+        "      - c\nb:\n  test.nop: []\nc:\n  test.nop: []\n",
+    ],
     "extend-by-argument": [
         {
             "main.sls": "include: [other]\nextend:\n  /etc/x:\n    file:\n      - mode: '0600'\n",

@@ -31,6 +31,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     disabled_requisites: frozenset[str] = frozenset()
     exclude: tuple[Exclusion, ...] = ()  # of the command line
     used: Used = field(default_factory=set)  # which of these named anything so far
+    strict: bool = False
 
 
 class Low(Struct, kw_only=True):
@@ -61,7 +62,7 @@ def compile_low(
     """
     rendered = tuple(dict.fromkeys(file.ref.name for file in high.files.values()))
     chunks = shape(high, rules, found)
-    chunks = reverse(chunks, rendered, found, elsewhere)
+    chunks = reverse(chunks, rendered, found, elsewhere, strict=rules.strict)
     found.check()
     chunks = use(chunks, rendered, found)
     if high.exclusions:
@@ -81,9 +82,9 @@ def shape(high: High, rules: Rules, found: Diagnostics) -> list[Chunk]:
     return chunks
 
 
-def _low_order(chunk: Chunk) -> tuple[float, str]:
-    """By order; a tie by type, name and function, run together as Salt does."""
-    return chunk.order, chunk.state + chunk.name + chunk.fun
+def _low_order(chunk: Chunk) -> tuple[float, str, str]:
+    """By order; a tie by type, name and function, run together as Salt does; then by ID."""
+    return chunk.order, chunk.state + chunk.name + chunk.fun, chunk.id
 
 
 def _plain_watch(chunk: Chunk, reacts: Reacts) -> Chunk:

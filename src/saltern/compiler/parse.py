@@ -12,6 +12,7 @@ from saltern.compiler.ports import Loaded
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.high import Declaration, Exclusion, Extension, Include, SlsFile
 from saltern.language.keywords import ENGINE_WORDS
+from saltern.language.requisites import REQUISITE_WORDS
 from saltern.language.source import SlsRef
 
 NO_WORDS: frozenset[str] = frozenset()
@@ -68,6 +69,8 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
             fix=_misplaced(id_, body),
         )
         return
+    if id_.startswith("__"):
+        return  # as in Salt: a place for notes and YAML anchors
     seen: dict[str, str] = {}
     for key, items in body.items():
         if not isinstance(key, str):
@@ -92,6 +95,9 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
         seen[state] = key
         shaped = _items(id_, key, items, document, found)
         if shaped is not None:
+            words = words_in(shaped)
+            if not words.isdisjoint(REQUISITE_WORDS):
+                _check_repeated((id_, key), shaped, document, found)
             file.declarations.append(
                 Declaration(
                     id=id_,
@@ -100,9 +106,27 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
                     items=shaped,
                     ref=file.ref,
                     origin=document,
-                    words=words_in(shaped),
+                    words=words,
                 )
             )
+
+
+def _check_repeated(path: tuple[str, str], items: list[object], document: Loaded, found: Diagnostics) -> None:
+    """Two lists of one requisite: authors mean both, and Salt takes the last one."""
+    first: dict[str, int] = {}
+    for index, item in enumerate(items):
+        for word in item if isinstance(item, dict) else ():
+            if word not in REQUISITE_WORDS:
+                continue
+            if word in first:
+                found.warn(
+                    "requisite-repeated",
+                    f"{word!r} of {path[0]!r} has two lists; both count here, and in Salt only the last one",
+                    where=document.mark((*path, index)),
+                    fix="make them one list",
+                    also=(("first", document.mark((*path, first[word]))),),
+                )
+            first.setdefault(word, index)
 
 
 def _misplaced(id_: str, body: object) -> str:

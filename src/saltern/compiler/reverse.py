@@ -1,18 +1,52 @@
-"""``require_in`` and its kin, turned around: what they say becomes a plain requisite of their target."""
+"""``require_in`` and its kin, turned around: what they say becomes a plain requisite of their target.
+
+They reach an ID, and only if there is none, those of that name; ``sls: X`` reaches the states that X itself
+declares. What they add comes in the order in which files were opened: who includes before what is included.
+Patterns are ours: low data shows whom they reach, and the plan has one step for all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import IN_FORMS
-from saltern.plan.index import Index, described, is_pattern
+from saltern.plan.index import SLS, Index, described, is_pattern
 
 # Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
+MOST_REPEATED = 100  # targets in one list; longer ones are not repeated as Salt repeats them
+
+
+class Turned(Struct, frozen=True, gc=False):
+    """What an owner adds to a target; ``shown`` only in low data, if a pattern reached it."""
+
+    requisite: Requisite
+    item: dict[str, str]
+    shown: bool = False
+
+
+class Missing(Struct, frozen=True):
+    """Tells of targets that are not there; ``elsewhere`` says where a name is that no chunk has."""
+
+    found: Diagnostics
+    elsewhere: Callable[[str], str] | None
+    strict: bool
+
+    def tell(self, owner: Chunk, wanted: Requisite, index: Index) -> None:
+        """Nothing waits for the owner then; formulas rely on that, for what they do not always include."""
+        what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
+        where = owner.mark(wanted.kind, wanted.at)
+        if is_pattern(wanted.value):
+            self.found.warn("requisite-matches-nothing", what, where=where)
+            return
+        tell = self.found.error if self.strict else self.found.warn
+        there = self.elsewhere(wanted.value) if self.elsewhere else ""
+        tell("requisite-in-unknown", what, where=where, fix=there or index.suggestion(wanted))
 
 
 def reverse(
@@ -20,46 +54,69 @@ def reverse(
     rendered: Collection[str],
     found: Diagnostics,
     elsewhere: Callable[[str], str] | None = None,
+    *,
+    strict: bool = False,
 ) -> list[Chunk]:
-    """``elsewhere`` says where a name is that no chunk has."""
+    """``rendered``: the names of all files, as they were opened."""
     owners = [chunk for chunk in chunks if not chunk.words.isdisjoint(TURNED)]
     if not owners:
         return chunks
     index = Index(chunks, rendered)
-    added: dict[int, list[Requisite]] = {}
-    for owner in owners:
-        for word in TURNED & owner.words:
-            items = [one for one in owner.requisites if one.kind == word]
-            turned = Requisite(IN_FORMS[word].name, owner.state, owner.id)
-            for at, wanted in enumerate(items):
-                targets = index.find(wanted)
-                if not targets:
-                    there = elsewhere(wanted.value) if elsewhere else ""
-                    _missing(owner, wanted, there or index.suggestion(wanted), found)
-                for place in targets:
-                    more = added.setdefault(place, [])
-                    if turned not in more:
-                        # Low data repeats it for each item that follows, and scripts have seen it so.
-                        more += [turned] * (len(items) - at)
+    opened = {name: at for at, name in enumerate(rendered)}
+    owners.sort(key=lambda chunk: opened.get(chunk.sls, 0))
+    added: dict[int, list[Turned]] = {}
+    for owner, word, items in _lists(owners):
+        turned = Turned(Requisite(IN_FORMS[word].name, owner.state, owner.id), {owner.state: owner.id})
+        shown = replace(turned, shown=True)
+        for place, by_pattern in _reached(owner, items, index, Missing(found, elsewhere, strict)):
+            added.setdefault(place, []).append(shown if by_pattern else turned)
     return [_with(chunk, added[place]) if place in added else chunk for place, chunk in enumerate(chunks)]
 
 
-def _with(chunk: Chunk, more: list[Requisite]) -> Chunk:
+def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite]]]:
+    """Each ``_in`` form of each owner, as they are written; one for all members of ``names``."""
+    seen: set[tuple[str, str, str]] = set()
+    for owner in owners:
+        for word in owner.args:
+            key = (owner.state, owner.id, word)
+            if word in TURNED and key not in seen:
+                seen.add(key)
+                yield owner, word, [one for one in owner.requisites if one.kind == word]
+
+
+def _reached(
+    owner: Chunk, items: Sequence[Requisite], index: Index, missing: Missing
+) -> Iterator[tuple[int, bool]]:
+    """Places, as often as low data names the owner there, and whether a pattern reached them.
+
+    Salt adds the owner once more for each item that follows in its list, and scripts have seen it so;
+    ``sls`` begins the list anew.
+    """
+    before: list[int] = []
+    repeats = len(items) <= MOST_REPEATED
+    for wanted in items:
+        places = index.reached(wanted)
+        if not places:
+            missing.tell(owner, wanted, index)
+            if not wanted.state:
+                continue
+        if wanted.kind != "use_in" and index.by_pattern(wanted):
+            yield from ((place, True) for place in places if index.chunks[place] is not owner)
+            continue
+        before = [*(before if repeats and wanted.state != SLS else ()), *places]
+        yield from ((place, False) for place in before)
+
+
+def _with(chunk: Chunk, more: list[Turned]) -> Chunk:
     """The chunk with further requisites, in its arguments too, where ``show lowstate`` shows them."""
     args = dict(chunk.args)
+    by_kind: dict[str, list[object]] = {}
     for one in more:
-        if one.kind != "use":
-            before = args.get(one.kind)
-            item = {one.state: one.value}
-            args[one.kind] = [*before, item] if isinstance(before, list) else [item]
-    words = chunk.words | {one.kind for one in more}
-    requisites = tuple(dict.fromkeys((*chunk.requisites, *more)))
-    return replace(chunk, args=args, words=words, requisites=requisites)
-
-
-def _missing(owner: Chunk, wanted: Requisite, fix: str, found: Diagnostics) -> None:
-    what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
-    if is_pattern(wanted.value):
-        found.warn("requisite-matches-nothing", what, where=owner.mark(wanted.kind, wanted.at))
-    else:
-        found.error("requisite-unknown", what, where=owner.mark(wanted.kind, wanted.at), fix=fix)
+        by_kind.setdefault(one.requisite.kind, []).append(one.item)
+    for kind, items in by_kind.items():
+        if kind != "use":
+            before = args.get(kind)
+            args[kind] = [*before, *items] if isinstance(before, list) else items
+    words = chunk.words | by_kind.keys()
+    written = dict.fromkeys((*chunk.requisites, *(one.requisite for one in more if not one.shown)))
+    return replace(chunk, args=args, words=words, requisites=tuple(written))

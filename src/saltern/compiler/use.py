@@ -1,7 +1,7 @@
 """``use``: take over the plain arguments of another state, where the own ones are silent.
 
 Requisites, conditions and all other words of the engine are never taken, nor are names. The source's
-own arguments count, not those it takes over itself.
+own arguments count, not those it takes over itself. Of several sources the last one wins.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def use(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> l
 
 
 def _taken(chunk: Chunk, index: Index, found: Diagnostics) -> Chunk:
-    args = dict(chunk.args)
+    taken: dict[str, object] = {}
     for wanted in chunk.requisites:
         if wanted.kind != "use":
             continue
@@ -38,6 +38,6 @@ def _taken(chunk: Chunk, index: Index, found: Diagnostics) -> Chunk:
             )
         for place in targets:
             for key, value in index.chunks[place].args.items():
-                if key not in ENGINE_WORDS:
-                    args.setdefault(key, value)
-    return replace(chunk, args=args)
+                if key not in ENGINE_WORDS and key not in chunk.args:
+                    taken[key] = value
+    return replace(chunk, args={**chunk.args, **taken})

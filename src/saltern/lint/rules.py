@@ -229,6 +229,11 @@ RULES: dict[str, Rule] = {
         Rule(name="argument-missing", doc="The state needs an argument that is not given.", severity=ERROR),
         Rule(name="argument-suspicious", doc="An argument looks like a misspelt requisite or keyword."),
         Rule(name="requisite-unknown", doc="A requisite names a state that is not there.", severity=ERROR),
+        Rule(name="requisite-in-unknown", doc="A `require_in` or its kin names a state that is not there."),
+        Rule(
+            name="requisite-repeated",
+            doc="A state has one requisite in two lists: here both count, in Salt only the last.",
+        ),
         Rule(name="requisite-matches-nothing", doc="The pattern of a requisite fits no state."),
         Rule(name="id-conflict", doc="Two files of one run declare the same ID.", severity=ERROR),
         Rule(name="sls-not-found", doc="A file that is named does not exist.", severity=ERROR),

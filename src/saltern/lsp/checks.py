@@ -29,6 +29,7 @@ OF_THE_WHOLE = frozenset(
     {
         "check-nothing",
         "requisite-unknown",
+        "requisite-in-unknown",
         "requisite-matches-nothing",
         "extend-unknown",
         "use-unknown",

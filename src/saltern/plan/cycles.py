@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.source import Mark
+from saltern.plan.index import SLS
 
 MOST_TOLD = 20
 
@@ -32,9 +33,18 @@ def tell(
         "requisite-cycle",
         "these states wait for each other: " + "; ".join(text for text, _ in story) + rest,
         where=story[0][1],
-        fix="remove one of these requisites",
+        fix=_advice(shown),
         also=tuple((text, mark) for text, mark in story[1:]),
     )
+
+
+def _advice(owners: Sequence[Chunk]) -> str:
+    if any(one.state == SLS for owner in owners for one in owner.requisites):
+        return (
+            "name the states that are needed instead of the whole file, with all it includes"
+            " (Salt 3006 runs some such circles; 3008 refuses them, too)"
+        )
+    return "remove one of these requisites"
 
 
 def _link(owner: Chunk, target: Chunk) -> tuple[str, Mark]:

@@ -1,7 +1,8 @@
 """What a reference means: one matcher for requisites, their ``_in`` forms and ``listen``.
 
 ``type: X`` are all chunks of that type whose ID or name is X; a bare X is of any type. Literal
-matches come before patterns. ``sls: X`` is everything that X declares or includes.
+matches come before patterns. ``sls: X`` is everything that X declares or includes. For ``_in`` forms see
+``reached``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from saltern.language.diagnostics import did_you_mean
 PATTERN = frozenset("*?[")
 SLS = "sls"
 MOST_SUGGESTED = 20
+UNGUESSED = "include the file that declares it"
 
 
 def is_pattern(text: str) -> bool:
@@ -36,6 +38,8 @@ class Index:
             if chunk.name != chunk.id:
                 _add(names, chunk.name, place)
         self._files: dict[str, list[int]] | None = None
+        self._own: dict[str, list[int]] | None = None
+        self._patterns: dict[tuple[str, str], list[int]] = {}
         self._asked = 0
 
     def find(self, wanted: Requisite) -> list[int]:
@@ -43,7 +47,32 @@ class Index:
         if wanted.state == SLS:
             return [place for name in self.files(wanted.value) for place in self.members(name)]
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
-        return names.get(wanted.value) or _matching(names, wanted.value)
+        return names.get(wanted.value) or self._matching(names, wanted)
+
+    def reached(self, wanted: Requisite) -> list[int]:
+        """The chunks that an ``_in`` form means: an ID comes before a name, and a file is what it declares
+        itself; the rest is as in ``find``."""
+        if wanted.state == SLS:
+            return [place for name in self.files(wanted.value) for place in self.own_members(name)]
+        names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
+        known = names.get(wanted.value)
+        if known is None:
+            return self._matching(names, wanted)
+        return [place for place in known if self.chunks[place].id == wanted.value] or known
+
+    def by_pattern(self, wanted: Requisite) -> bool:
+        """Whether it is a pattern that no chunk is literally called."""
+        if not is_pattern(wanted.value) or wanted.state == SLS:
+            return False
+        return wanted.value not in (self._typed.get(wanted.state, {}) if wanted.state else self._bare())
+
+    def own_members(self, sls: str) -> list[int]:
+        """Every chunk that a file itself declares."""
+        if self._own is None:
+            self._own = {}
+            for place, chunk in enumerate(self.chunks):
+                self._own.setdefault(chunk.sls, []).append(place)
+        return self._own.get(sls, [])
 
     def files(self, value: str) -> list[str]:
         """The rendered files that ``sls: value`` means."""
@@ -77,7 +106,20 @@ class Index:
         if others:
             return f"{wanted.value!r} is of type {others[0]!r}: write '- {others[0]}: {wanted.value}'"
         near = did_you_mean(wanted.value, self._typed.get(wanted.state, self._bare()))
-        return near or "include the file that declares it"
+        return near or UNGUESSED
+
+    def _matching(self, names: dict[str, list[int]], wanted: Requisite) -> list[int]:
+        """One look for each pattern, however many name it."""
+        if not is_pattern(wanted.value):
+            return []
+        key = (wanted.state, wanted.value)
+        if key not in self._patterns:
+            import re
+            from fnmatch import translate
+
+            fits = re.compile(translate(wanted.value)).match
+            self._patterns[key] = sorted({place for name in names if fits(name) for place in names[name]})
+        return self._patterns[key]
 
     def _bare(self) -> dict[str, list[int]]:
         if not self._any:
@@ -94,14 +136,6 @@ def _add(names: dict[str, list[int]], name: str, place: int) -> None:
         names[name] = [place]
     elif known[-1] != place:
         known.append(place)
-
-
-def _matching(names: dict[str, list[int]], pattern: str) -> list[int]:
-    if not is_pattern(pattern):
-        return []
-    from fnmatch import fnmatchcase
-
-    return sorted({place for name, places in names.items() if fnmatchcase(name, pattern) for place in places})
 
 
 def described(wanted: Requisite) -> str:

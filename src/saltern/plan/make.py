@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
-from saltern.language.requisites import ORDERING, RequisiteKind, When
-from saltern.plan.index import SLS, Index, described, is_pattern
+from saltern.language.requisites import IN_FORMS, ORDERING, RequisiteKind, When
+from saltern.plan.index import SLS, UNGUESSED, Index, described, is_pattern
 from saltern.plan.plan import Listener, Need, Plan, steps_before
+
+TURNED = frozenset(IN_FORMS) - {"listen_in", "use_in"}
+FEW = 8  # matches of a pattern that are steps of their own
 
 
 def make_plan(
@@ -23,6 +28,7 @@ def make_plan(
     aggregates: Callable[[Chunk], bool] | None = None,
     *,
     elsewhere: Callable[[str], str] | None = None,
+    strict: bool = False,
 ) -> Plan:
     """Raises ``CompileError`` for unknown targets and cycles, all of a kind together.
 
@@ -32,7 +38,7 @@ def make_plan(
     plan = Plan(chunks=list(chunks), rendered=tuple(rendered))
     related = any(chunk.requisites for chunk in chunks)
     if related:
-        _Resolver(plan, rendered, found, elsewhere).all()
+        _Resolver(plan, rendered, found, elsewhere, strict=strict).all()
         found.check()
     if aggregates is not None:
         if related:
@@ -59,17 +65,23 @@ class _Resolver:
         rendered: Sequence[str],
         found: Diagnostics,
         elsewhere: Callable[[str], str] | None,
+        *,
+        strict: bool,
     ) -> None:
         self.plan = plan
         self.found = found
         self.elsewhere = elsewhere
+        self.strict = strict
         self.index = Index(plan.chunks, rendered)
-        self.barriers: dict[str, int] = {}
+        self.barriers: dict[Requisite, int] = {}
+        self.members: dict[tuple[str, str], frozenset[int]] = {}
+        self.added: dict[int, list[Need]] = {}  # by patterns of ``_in`` forms
         self.preparers: dict[int, list[int]] = {}
 
     def all(self) -> None:
+        self.patterns()
         for place, chunk in enumerate(self.plan.chunks):
-            if chunk.requisites:
+            if chunk.requisites or place in self.added:
                 self.one(place, chunk)
         opened = {name: at for at, name in enumerate(self.index.rendered)}
         declared = [(opened.get(chunk.sls, 0), chunk.declared.order or 0) for chunk in self.plan.chunks]
@@ -83,7 +95,8 @@ class _Resolver:
         for kind in ORDERING:
             for wanted in chunk.requisites:
                 if wanted.kind == kind.name:
-                    needs += [Need(kind, on) for on in self.places(chunk, wanted, kind)]
+                    needs += [Need(kind, on) for on in self.steps(place, chunk, wanted, kind)]
+            needs += [need for need in self.added.get(place, ()) if need.kind is kind]
         if needs:
             self.plan.needs[place] = tuple(needs)
         for need in needs:
@@ -93,38 +106,74 @@ class _Resolver:
                     owners.append(place)
         for wanted in chunk.requisites:
             if wanted.kind == "listen":
-                for on in self.places(chunk, wanted, None):
+                for on in self.places(chunk, wanted):
                     self.plan.listeners.append(Listener(place, on))
             elif wanted.kind == "listen_in":
-                for listener in self.places(chunk, wanted, None):
+                for listener in self.places(chunk, wanted):
                     self.plan.listeners.append(Listener(listener, place))
 
-    def places(self, chunk: Chunk, wanted: Requisite, kind: RequisiteKind | None) -> list[int]:
-        if wanted.state == SLS and kind is not None and kind.when is When.BEFORE:
-            places = [self.barrier(name) for name in self.index.files(wanted.value)]
-            known = bool(places)
-        else:
-            places = self.index.find(wanted)
-            known = bool(places) or (wanted.state == SLS and bool(self.index.files(wanted.value)))
-        if not known:
+    def patterns(self) -> None:
+        """Owners whose ``_in`` form has one pattern are one step for all whom it reaches."""
+        owners: dict[Requisite, list[int]] = {}
+        for place, chunk in enumerate(self.plan.chunks):
+            for one in chunk.requisites if not chunk.words.isdisjoint(IN_FORMS) else ():
+                if one.kind in TURNED and self.index.by_pattern(one):
+                    owners.setdefault(replace(one, at=-1), []).append(place)
+        for wanted, places in owners.items():
+            kind, members = IN_FORMS[wanted.kind], frozenset(places)
+            for place in self.index.reached(wanted):
+                alone = kind.when is not When.BEFORE or place in members
+                steps = [on for on in places if on != place] if alone else [self.barrier(wanted, places)]
+                self.added.setdefault(place, []).extend(Need(kind, on) for on in steps)
+
+    def steps(self, place: int, chunk: Chunk, wanted: Requisite, kind: RequisiteKind) -> list[int]:
+        """Chunks, or steps that stand for many: all of a file, or all that a pattern matches."""
+        if kind.when is not When.BEFORE:
+            return self.places(chunk, wanted)
+        if wanted.state == SLS:
+            files = self.index.files(wanted.value)
+            if not files:
+                self.unknown(chunk, wanted)
+            return [self.barrier(Requisite("", SLS, name), self.index.members(name)) for name in files]
+        places = self.places(chunk, wanted)
+        if len(places) < FEW or not self.index.by_pattern(wanted) or place in self.matched(wanted, places):
+            return places
+        return [self.barrier(Requisite("", wanted.state, wanted.value), places)]
+
+    def matched(self, wanted: Requisite, places: list[int]) -> frozenset[int]:
+        key = (wanted.state, wanted.value)
+        if key not in self.members:
+            self.members[key] = frozenset(places)
+        return self.members[key]
+
+    def places(self, chunk: Chunk, wanted: Requisite) -> list[int]:
+        places = self.index.find(wanted)
+        if not places and not (wanted.state == SLS and self.index.files(wanted.value)):
             self.unknown(chunk, wanted)
         return places
 
-    def barrier(self, sls: str) -> int:
-        """One step for "all of that file", however many wait for it."""
-        if sls not in self.barriers:
-            self.barriers[sls] = len(self.plan.chunks) + len(self.plan.barriers)
-            self.plan.barriers.append(self.index.members(sls))
-        return self.barriers[sls]
+    def barrier(self, wanted: Requisite, places: list[int]) -> int:
+        """One step for all of them, however many wait for it."""
+        if wanted not in self.barriers:
+            self.barriers[wanted] = len(self.plan.chunks) + len(self.plan.barriers)
+            self.plan.barriers.append(places)
+            self.plan.barrier_names[self.barriers[wanted]] = wanted.value
+        return self.barriers[wanted]
 
     def unknown(self, chunk: Chunk, wanted: Requisite) -> None:
         what = f"{wanted.kind!r} of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares"
         where = chunk.mark(wanted.kind, wanted.at)
         if is_pattern(wanted.value):
             self.found.warn("requisite-matches-nothing", what, where=where)
+            return
+        there = self.elsewhere(wanted.value) if self.elsewhere else ""
+        fix = there or self.index.suggestion(wanted)
+        if wanted.kind == "listen_in":
+            tell = self.found.error if self.strict else self.found.warn
+            tell("requisite-in-unknown", what, where=where, fix=fix)
         else:
-            there = self.elsewhere(wanted.value) if self.elsewhere else ""
-            fix = there or self.index.suggestion(wanted)
+            if fix == UNGUESSED:
+                fix += " (Salt 3006 fails this state only; 3008 refuses the run, too)"
             self.found.error("requisite-unknown", what, where=where, fix=fix)
 
 

@@ -1,7 +1,7 @@
 """The plan: who waits for whom, and the sequence in which everything will really run.
 
-Steps are numbers: a chunk's place; beyond them the barriers, one for each file that somebody requires
-as a whole; below zero the rehearsals (``~place``).
+Steps are numbers: a chunk's place; beyond them the barriers, one for each file or
+pattern that is required as a whole; below zero the rehearsals (``~place``).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Plan(Struct, kw_only=True):
     needs: dict[int, tuple[Need, ...]] = field(default_factory=dict)
     preparers: dict[int, tuple[int, ...]] = field(default_factory=dict)  # place → who has a prereq on it
     barriers: list[list[int]] = field(default_factory=list)  # the members of barrier len(chunks) + n
+    barrier_names: dict[int, str] = field(default_factory=dict)  # barrier → the file or pattern it stands for
     sequence: list[int] = field(default_factory=list)
     pulled_by: dict[int, int] = field(default_factory=dict)  # place → the place that pulled it forward
     listeners: list[Listener] = field(default_factory=list)

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from saltern.language.chunk import Chunk
 from saltern.language.requisites import When
-from saltern.plan.index import SLS
 from saltern.plan.plan import Plan
 
 
@@ -60,32 +59,15 @@ def pullers(plan: Plan, place: int) -> list[int]:
 def ties(plan: Plan) -> Iterator[Tie]:
     """Every requisite, from what runs first to what runs later; ``listen`` comes last and makes no order.
 
-    A file that is required as a whole is a barrier: its number stands in place of a state's.
+    A file or a pattern that is required as a whole is a barrier: its number stands in place of a state's.
     """
-    names = barrier_names(plan)
+    names = plan.barrier_names
     for owner, needs in plan.needs.items():
         for need in needs:
             ends = (owner, need.on) if need.kind.when is When.REHEARSED else (need.on, owner)
             yield Tie(need.kind.name, *ends, names.get(need.on, ""))
     for one in plan.listeners:
         yield Tie("listen", one.to, one.place)
-
-
-def barrier_names(plan: Plan) -> dict[int, str]:
-    """Barrier → the file it stands for: one that somebody waits for, and that has all of its members."""
-    size = len(plan.chunks)
-    names: dict[int, str] = {}
-    for owner, needs in plan.needs.items():
-        for step in (need.on for need in needs if need.on >= size and need.on not in names):
-            wanted = [one.value for one in plan.chunks[owner].requisites if one.state == SLS]
-            homes = [_homes(plan.chunks[place]) for place in plan.barriers[step - size]]
-            fitting = (name for name in wanted if all(name in home for home in homes))
-            names[step] = next(fitting, ", ".join(wanted))
-    return names
-
-
-def _homes(chunk: Chunk) -> tuple[str, ...]:
-    return (chunk.sls, *chunk.declared.included_from)
 
 
 def positions(plan: Plan) -> dict[int, int]:

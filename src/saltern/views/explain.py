@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from saltern.language.chunk import Chunk
 from saltern.plan.plan import Plan
-from saltern.plan.reasons import Tie, barrier_names, positions, pullers, reason, ties, title
+from saltern.plan.reasons import Tie, positions, pullers, reason, ties, title
 from saltern.report.colours import Paint
 from saltern.report.text import safe_line
 
@@ -51,7 +51,7 @@ class Explainer:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.positions = positions(plan)
-        self._names = barrier_names(plan)
+        self._names = plan.barrier_names
         self._before: dict[int, list[Tie]] = {}
         self._after: dict[int, list[Tie]] = {}
         for tie in ties(plan):

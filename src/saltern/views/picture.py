@@ -13,7 +13,7 @@ from msgspec import Struct, field, to_builtins
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Target
 from saltern.plan.plan import Plan
-from saltern.plan.reasons import barrier_names, ties
+from saltern.plan.reasons import ties
 from saltern.views.explain import Explainer, labels
 
 DELAYED = "delayed"  # the kind of an edge from a state to what is rendered after it
@@ -72,7 +72,7 @@ def of_plan(plan: Plan, *, prefix: str = "", boxes: bool = True) -> Picture:
         picture.items.append(_state(explainer, place, prefix))
         if boxes:
             _add_boxes(picture, plan.chunks[place], f"{prefix}{place}")
-    for step, name in barrier_names(plan).items():
+    for step, name in plan.barrier_names.items():
         picture.items.append(_file(plan, step, name, prefix))
         members = plan.barriers[step - len(plan.chunks)]
         picture.edges += [Edge("member", f"{prefix}{place}", f"{prefix}{step}") for place in members]
