@@ -291,7 +291,7 @@ def single(session: Session, function: str, name: str, args: Mapping[str, object
         declared=declared,
     )
     found = Diagnostics()
-    check_arguments([chunk], session.registry, found, strict=True)
+    check_arguments([chunk], session.registry, found, strict=True, files=session.tree)
     found.check()
     plan = make_plan([chunk], [], found)
     return run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session))

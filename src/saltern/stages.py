@@ -147,7 +147,7 @@ def planned(
     if is_delayed:
         _delayed(low.chunks, loader, delays, found)
     if checks:
-        check(low.chunks, session.registry, found, strict=session.settings.strict)
+        check(low.chunks, session.registry, found, strict=session.settings.strict, files=session.tree)
     found.check()
     return make_plan(
         low.chunks,

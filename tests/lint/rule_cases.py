@@ -132,9 +132,16 @@ BAD: dict[str, list[Tree]] = {
     ],
     "short-form-colon": ["a:\n  test.nop:\n"],
     "state-unknown": ["a:\n  pgk.installed: []\n", "a:\n  pkg.instaled: []\n"],
-    "argument-unknown": ["/x:\n  file.absent:\n    - mod: 644\n"],
+    "argument-unknown": [
+        "/x:\n  file.absent:\n    - mod: 644\n",
+        "/x:\n  file.managed:\n    - content: x\n",
+        "x:\n  pkg.installed:\n    - verison: 1\n",
+        "x:\n  service.running:\n    - enabel: true\n",
+        "x:\n  cmd.run:\n    - cwdd: /\n    - unless: 'true'\n",
+    ],
     "argument-missing": ["a:\n  alias.present: []\n"],
     "argument-suspicious": ["a:\n  test.nop:\n    - requires:\n      - test: b\nb:\n  test.nop: []\n"],
+    "argument-unsupported": ["a:\n  pkg.installed:\n    - pkg_verify: true\n"],
     "requisite-unknown": ["a:\n  test.nop:\n    - require:\n      - test: gone\n"],
     "requisite-matches-nothing": ["a:\n  test.nop:\n    - require:\n      - test: gone*\n"],
     "id-conflict": [
@@ -326,6 +333,7 @@ GOOD: dict[str, list[Tree]] = {
     "argument-unknown": ["/x:\n  file.absent:\n    - name: /y\n"],
     "argument-missing": ["a:\n  alias.present:\n    - target: b\n"],
     "argument-suspicious": ["a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop: []\n"],
+    "argument-unsupported": ["a:\n  pkg.installed:\n    - pkg_verify: false\n    - skip_suggestions: true\n"],
     "requisite-unknown": ["a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop: []\n"],
     "requisite-matches-nothing": ["a:\n  test.nop:\n    - require:\n      - test: b*\nb:\n  test.nop: []\n"],
     "id-conflict": [

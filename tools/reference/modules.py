@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from saltern.modules.api import StateFunction
 from saltern.modules.registry import AnyFunction, AnyState, Registry, schema
+from saltern.modules.salt_arguments import NO_EFFECT, UNSUPPORTED
+from tools.arguments import OTHER_DEFAULTS
 from tools.reference.markdown import code, docstring, example, page, prose, shown, table
 
 TITLES = {"states": "State module", "functions": "Execution module"}
@@ -104,13 +106,32 @@ def _function(module: str, found: AnyState | AnyFunction) -> str:
         rows.insert(0, ("`name`", "`str`", "the ID", arguments["name"]))
     if rows:
         parts.append(table(("argument", "type", "default", "meaning"), rows).rstrip())
-    if known.open:
+    if known.takes_anything:
         parts.append("Takes further arguments of any name.")
-    if known.lenient:
-        parts.append("Lets unknown arguments pass, as Salt does; they are told as warnings.")
+    elif known.rest == "Variables":
+        parts.append("Further arguments are variables for the template that is rendered.")
+    elif known.rest:
+        parts.append("Lets unknown arguments pass, as Salt does; they are reported before the run.")
+    parts += _beside_salt(known.key)
     if shown_example := example(found.doc):
         parts.append(shown_example)
     return "\n\n".join(parts)
+
+
+def _beside_salt(key: str) -> list[str]:
+    """What of Salt's arguments does nothing here, and which defaults are not Salt's."""
+    different = [(code(name), text) for name, text in sorted(UNSUPPORTED.get(key, {}).items())]
+    nothing = [(code(name), text) for name, text in sorted(NO_EFFECT.get(key, {}).items())]
+    defaults = [(code(name), why) for (one, name), why in sorted(OTHER_DEFAULTS.items()) if one == key]
+    return [
+        f"{title}\n\n{table(heads, rows).rstrip()}"
+        for title, heads, rows in (
+            ("Not supported (reported before the run):", ("Salt's argument", "what is different"), different),
+            ("Accepted, without an effect:", ("Salt's argument", "why"), nothing),
+            ("Another default than Salt's:", ("argument", "why"), defaults),
+        )
+        if rows
+    ]
 
 
 def _type(annotation: str) -> str:

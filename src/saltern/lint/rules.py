@@ -227,7 +227,14 @@ RULES: dict[str, Rule] = {
         Rule(name="state-unknown", doc="No module has this state.", severity=ERROR),
         Rule(name="argument-unknown", doc="The state takes no such argument.", severity=ERROR),
         Rule(name="argument-missing", doc="The state needs an argument that is not given.", severity=ERROR),
-        Rule(name="argument-suspicious", doc="An argument looks like a misspelt requisite or keyword."),
+        Rule(
+            name="argument-suspicious",
+            doc="An argument of a state that takes any looks like a misspelt one or a misspelt requisite.",
+        ),
+        Rule(
+            name="argument-unsupported",
+            doc="Salt takes this argument; here it has no effect, and the message says what is different.",
+        ),
         Rule(name="requisite-unknown", doc="A requisite names a state that is not there.", severity=ERROR),
         Rule(name="requisite-in-unknown", doc="A `require_in` or its kin names a state that is not there."),
         Rule(

@@ -16,9 +16,11 @@ from saltern.language.keywords import ENGINE_WORDS, INTERNAL
 
 VARARGS, VARKEYS = 0x04, 0x08
 
-# ``**rest: Ignored`` marks a function that lets arguments pass which it does not know, as Salt's does:
-# they are told while compiling, and do not reach it.
-Ignored = object
+# What further keywords are to a function, by the annotation of its ``**`` parameter. Any other one: data.
+Ignored = object  # let pass, as Salt does, but reported while compiling; they do not reach the function
+Unused = object  # the same, but they do reach it: it remarks on them in its result
+Variables = object  # names for the template that the function renders
+NOT_DATA = frozenset({"Ignored", "Unused", "Variables"})
 
 
 class BadArgument(Exception):
@@ -38,11 +40,18 @@ class Schema(Struct, frozen=True, kw_only=True):
     params: dict[str, Param]
     converters: dict[str, Callable[[object], object]]
     required: tuple[str, ...]
-    open: bool  # takes any further keyword
+    open: bool  # further keywords reach it
     lenient: bool = False  # lets unknown ones pass
+    rest: str = ""  # what further ones are: one of ``NOT_DATA``, or anything else
+    key: str = ""  # ``file.managed``, of a state that is built in
+
+    @property
+    def takes_anything(self) -> bool:
+        """Whether a keyword of any name has a meaning to it."""
+        return self.open and self.rest not in NOT_DATA
 
 
-def schema_of(body: Callable[..., object], *, skip: int) -> Schema:
+def schema_of(body: Callable[..., object], *, skip: int, key: str = "") -> Schema:
     """The schema of ``body``; its first ``skip`` parameters are passed by the engine."""
     assert isinstance(body, FunctionType)
     code = body.__code__
@@ -61,7 +70,7 @@ def schema_of(body: Callable[..., object], *, skip: int) -> Schema:
     }
     rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & VARARGS) :][:1]
     catches = bool(code.co_flags & VARKEYS)
-    lenient = catches and body.__annotations__.get(rest[0]) == "Ignored"
+    kind = str(body.__annotations__.get(rest[0], "object")) if catches else ""
     return Schema(
         params=params,
         converters={
@@ -70,8 +79,10 @@ def schema_of(body: Callable[..., object], *, skip: int) -> Schema:
             if (convert := _converter(param.annotation)) is not None
         },
         required=tuple(name for name, param in params.items() if param.required),
-        open=catches and not lenient,
-        lenient=lenient,
+        open=catches and kind != "Ignored",
+        lenient=kind == "Ignored",
+        rest=kind,
+        key=key,
     )
 
 
@@ -95,14 +106,28 @@ def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:
                 problems.append(f"argument {name!r}: {problem}")
         elif name in ENGINE_WORDS or name in INTERNAL or name.startswith("__"):
             continue
+        elif schema.open and schema.rest not in NOT_DATA:
+            bound[name] = value
+        elif refusal := _refusal(schema, name, args):
+            problems.append(refusal)
         elif schema.open:
             bound[name] = value
-        elif not schema.lenient:
-            problems.append(unknown_argument(name, params))
     problems += [f"argument {name!r} is missing" for name in schema.required if name not in bound]
     if problems:
         raise BadArgument("\n".join(problems))
     return bound
+
+
+def _refusal(schema: Schema, name: str, args: Mapping[str, object]) -> str:
+    """Why a state is not called with an argument that it does not have; empty: the argument is let pass."""
+    from saltern.modules.salt_arguments import decisive_slip, effect_of_ignoring
+
+    if effect_of_ignoring(schema.key, name) is not None:
+        return ""
+    if schema.open or schema.lenient:
+        meant = decisive_slip(schema.key, name, args)
+        return f"no argument is called {name!r}; did you mean {meant!r}?" if meant else ""
+    return unknown_argument(name, schema.params)
 
 
 def unknown_argument(name: str, known: Iterable[str]) -> str:

@@ -291,9 +291,17 @@ class Registry:
 def schema(function: AnyState | AnyFunction) -> Schema:
     """Read from its signature once; the engine passes the context, and to a state its name."""
     if function.schema is None:
-        skip = 2 if isinstance(function, StateFunction) else 1
-        function.schema = schema_of(function.body, skip=skip)
+        is_state = isinstance(function, StateFunction)
+        function.schema = schema_of(
+            function.body, skip=2 if is_state else 1, key=_key(function) if is_state else ""
+        )
     return function.schema
+
+
+def _key(function: AnyState | AnyFunction) -> str:
+    """``file.managed`` of a state that is built in, however its module is cut into files."""
+    _, found, place = function.module.partition("saltern.modules.states.")
+    return f"{place.partition('.')[0]}.{function.name}" if found else ""
 
 
 def _member(module: ModuleType | None, name: str, kind: type) -> Any:

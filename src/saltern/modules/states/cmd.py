@@ -20,7 +20,7 @@ from saltern.language.result import LOOKED, Outcome, Result, failed, ok
 from saltern.modules.api import state
 from saltern.modules.commands import Done, Options, environment, execute
 from saltern.modules.context import Context
-from saltern.modules.params import BadArgument, bind, schema_of
+from saltern.modules.params import BadArgument, Unused, Variables, bind, schema_of
 from saltern.modules.states._reboot_codes import asking, reboot_codes
 from saltern.modules.states._stateful import as_told, is_stateful, test_command
 
@@ -57,7 +57,7 @@ def run(
     reboot_retcodes: object = None,
     bg: bool = False,
     stdin: str | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Run a command in a shell.
 
@@ -180,7 +180,7 @@ def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
 
 
 @state
-def wait(ctx: Context, /, name: str, **_: object) -> Result:  # noqa: ARG001
+def wait(ctx: Context, /, name: str, **_: Unused) -> Result:  # noqa: ARG001
     """Run a command, but only when something that is watched has changed. Takes what ``run`` takes.
 
     Example:
@@ -226,7 +226,7 @@ def script(
     reboot_retcodes: object = None,
     saltenv: str | None = None,
     stdin: str | None = None,
-    **rest: object,
+    **rest: Variables,
 ) -> Result:
     """Run a script: a private copy, which is removed afterwards.
 
@@ -236,6 +236,7 @@ def script(
         template: render it first, with ``jinja`` or another engine.
         args: arguments for the script, as text or a list.
         context, defaults: values for the template.
+        **rest: with ``template``, further arguments are values for it, too.
         cwd, runas, shell, env, prepend_path, stateful, read_only, umask, hide_output, timeout,
             ignore_timeout, success_retcodes, success_stdout, success_stderr, reboot_retcodes, stdin: as in
             ``run``.
@@ -282,12 +283,14 @@ def script(
             args if args is not None or not source else name.partition(" ")[2],
             options,
             template=template,
-            values={**_mapping(defaults), **_mapping(context)},
+            values={**(rest if template else {}), **_mapping(defaults), **_mapping(context)},
             env=saltenv or "",
         )
     except (BadArgument, NoScript) as problem:
         return failed(str(problem))
-    answer = _answer(done, f"Command '{name}' run", hide=hide_output, warnings=_unused(rest))
+    answer = _answer(
+        done, f"Command '{name}' run", hide=hide_output, warnings=() if template else _unused(rest)
+    )
     answer = asking(answer, done, codes) if codes else answer
     answer = as_told(answer, done) if is_stateful(stateful) else answer
     return _unchanged(ctx, answer, name) if read_only else answer
@@ -298,7 +301,7 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 @state
-def wait_script(ctx: Context, /, name: str, **_: object) -> Result:  # noqa: ARG001
+def wait_script(ctx: Context, /, name: str, **_: Unused) -> Result:  # noqa: ARG001
     """Run a script, but only when something that is watched has changed. Takes what ``script`` takes.
 
     Example:
@@ -326,7 +329,7 @@ def call(
     func: object,
     args: object = None,
     kws: object = None,
-    **_: object,
+    **_: Unused,
 ) -> Result:
     """Call a Python function, or an execution function by its name.
 
@@ -362,7 +365,7 @@ def call(
 
 
 @state
-def wait_call(ctx: Context, /, name: str, *, func: object, **_: object) -> Result:  # noqa: ARG001
+def wait_call(ctx: Context, /, name: str, *, func: object, **_: Unused) -> Result:  # noqa: ARG001
     """Call a function, but only when something that is watched has changed. Takes what ``call`` takes.
 
     Example:

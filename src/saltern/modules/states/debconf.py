@@ -10,11 +10,11 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages import debconf
 from saltern.modules.packages.model import PackageError
-from saltern.modules.params import BadArgument
+from saltern.modules.params import BadArgument, Ignored, Variables
 
 
 @state(name="set")
-def set_(ctx: Context, /, name: str, *, data: dict[str, object], **_: object) -> Result:
+def set_(ctx: Context, /, name: str, *, data: dict[str, object], **_: Ignored) -> Result:
     """Answer questions of a package before it asks them.
 
     Args:
@@ -43,7 +43,7 @@ def set_file(
     template: str | None = None,
     context: dict[str, object] | None = None,
     defaults: dict[str, object] | None = None,
-    **_: object,
+    **variables: Variables,
 ) -> Result:
     """Answer questions from a file, as ``debconf-get-selections`` prints it.
 
@@ -53,6 +53,7 @@ def set_file(
         template: the engine to render it with, such as ``jinja``.
         context: values for the template.
         defaults: values for the template that ``context`` overrides.
+        **variables: with ``template``, further arguments are values for it, too.
 
     Example:
         ```yaml
@@ -71,7 +72,7 @@ def set_file(
             raise PackageError(f"the file {source} was not found")
         text = read(path).decode("utf-8", "replace")
         if template:
-            values = {**(defaults or {}), **(context or {})}
+            values = {**variables, **(defaults or {}), **(context or {})}
             text = ctx.templates.text(text, engine=template, env=ctx.env, path=source, values=values)
         return _told(ctx, debconf.parse(text))
 

@@ -19,7 +19,6 @@ def setenv(
     value: object,
     false_unsets: bool = False,
     clear_all: bool = False,
-    update_minion: bool = False,  # noqa: ARG001 - there is no minion beside this process
     permanent: bool = False,
 ) -> Result:
     """Set environment variables for the rest of the run.
@@ -29,7 +28,6 @@ def setenv(
         value: its value, or a mapping of variables to values; false empties a variable.
         false_unsets: false removes a variable instead.
         clear_all: empty or remove all variables that are not named.
-        update_minion: of no effect; this process is the one that runs the commands.
         permanent: for Windows; not possible here.
 
     Example:

@@ -55,7 +55,6 @@ def run(
     key: str | None = None,
     overwrite: bool = True,
     check_db_exists: bool = True,
-    client_flags: list[str] | None = None,  # noqa: ARG001 - the client needs none
     connection_user: str | None = None,
     connection_pass: str | None = None,
     connection_host: str | None = None,
@@ -77,7 +76,6 @@ def run(
         key: the grain is a mapping, and this key of it gets the answer.
         overwrite: run it, and write the answer, although the grain or the file is there already.
         check_db_exists: fail if the database does not exist; without, the SQL may make it.
-        client_flags: not used; several statements need no flag.
         connection_user: who logs in.
         connection_pass: the password for that.
         connection_host: where the server is; this machine if not given.
@@ -120,7 +118,6 @@ def run_file(
     overwrite: bool = True,
     saltenv: str | None = None,
     check_db_exists: bool = True,
-    client_flags: list[str] | None = None,  # noqa: ARG001 - the client needs none
     connection_user: str | None = None,
     connection_pass: str | None = None,
     connection_host: str | None = None,
@@ -143,7 +140,6 @@ def run_file(
         overwrite: run it, and write the answer, although the grain or the file is there already.
         saltenv: the environment that ``salt://`` is looked up in.
         check_db_exists: fail if the database does not exist; without, the SQL may make it.
-        client_flags: not used; several statements need no flag.
         connection_user, connection_pass, connection_host, connection_port, connection_db: as in ``run``.
         connection_unix_socket, connection_charset, connection_default_file: as in ``run``.
         connection_default_group: as in ``run``.

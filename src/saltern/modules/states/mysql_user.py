@@ -33,7 +33,6 @@ def present(
     password_hash: str | None = None,
     allow_passwordless: bool = False,
     unix_socket: bool = False,
-    password_column: str | None = None,  # noqa: ARG001 - where it is kept is found out
     auth_plugin: str = accounts.NATIVE,
     connection_user: str | None = None,
     connection_pass: str | None = None,
@@ -57,7 +56,6 @@ def present(
         password_hash: the hash of the password, as the server keeps it; not used if there is a password.
         allow_passwordless: without password and hash, let the user in without one.
         unix_socket: let the user of the machine with this name in, without a password.
-        password_column: not used; where the server keeps the password is found out.
         auth_plugin: the plugin that checks the password, such as ``ed25519`` or ``caching_sha2_password``.
         connection_user: who logs in.
         connection_pass: the password for that.

@@ -117,7 +117,6 @@ def installed(
     force_reinstall: bool = False,
     registry: str | None = None,
     env: object = None,
-    silent: bool = True,  # noqa: ARG001
 ) -> Result:
     """Node packages are installed.
 
@@ -129,7 +128,6 @@ def installed(
         force_reinstall: install again what is there.
         registry: the address of the registry.
         env: more environment variables.
-        silent: accepted for Salt's sake.
 
     Example:
         ```yaml
@@ -216,7 +214,6 @@ def bootstrap(
     name: str,
     *,
     user: str | None = None,
-    silent: bool = True,  # noqa: ARG001
     registry: str | None = None,
 ) -> Result:
     """All that a directory's ``package.json`` asks for is installed.
@@ -224,7 +221,6 @@ def bootstrap(
     Args:
         name: the directory.
         user: the user to install as.
-        silent: accepted for Salt's sake.
         registry: the address of the registry.
 
     Example:

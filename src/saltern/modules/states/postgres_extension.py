@@ -19,7 +19,6 @@ def present(
     ctx: Context,
     name: str,
     *,
-    if_not_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
     schema: str | None = None,
     ext_version: str | None = None,
     from_version: str | None = None,
@@ -34,7 +33,6 @@ def present(
 
     Args:
         name: the extension. Its package must be installed.
-        if_not_exists: of no effect: whether it exists is always looked at first.
         schema: the schema that its objects are in; it must exist.
         ext_version: the version; if not given, a new one gets the newest, and an old one keeps its own.
         from_version: of no effect on servers of today.
@@ -106,7 +104,6 @@ def absent(
     ctx: Context,
     name: str,
     *,
-    if_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
     restrict: bool | None = None,
     cascade: bool | None = None,
     user: str | None = None,
@@ -120,7 +117,6 @@ def absent(
 
     Args:
         name: the extension.
-        if_exists: of no effect: whether it exists is always looked at first.
         restrict: fail if something else depends on it; so it is without ``cascade``, too.
         cascade: remove what depends on it as well.
         user: the user of this machine that psql runs as; ``postgres`` for a local server.

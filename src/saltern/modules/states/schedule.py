@@ -12,6 +12,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.params import Ignored
 from saltern.modules.schedules import store
 from saltern.modules.schedules.jobs import job, plain
 
@@ -21,6 +22,7 @@ UNKNOWN_BUT_FINE = ("state.", "saltutil.")  # what an agent brings
 @state
 def present(
     ctx: Context,
+    /,
     name: str,
     *,
     function: str | list[str] | None = None,
@@ -50,7 +52,7 @@ def present(
     return_job: object = None,
     metadata: dict[str, object] | None = None,
     persist: bool = True,
-    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
+    **_: Ignored,
 ) -> Result:
     """Make sure that a job is in the schedule, just like this.
 
@@ -80,7 +82,6 @@ def present(
         return_job: false: what it says goes nowhere.
         metadata: anything that what it says is to be marked with.
         persist: keep the job when the agent ends. There is no other way yet, so false is refused.
-        offline: not used; it is always the file that changes.
 
     Example:
         ```yaml
@@ -158,19 +159,11 @@ def _facts(ctx: Context, name: str) -> Changes:
 
 
 @state
-def absent(
-    ctx: Context,
-    name: str,
-    *,
-    persist: bool = True,  # noqa: ARG001 - there is the file only
-    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
-) -> Result:
+def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Make sure that a job is not in the schedule.
 
     Args:
         name: the name of the job.
-        persist: not used; the job is removed from the file.
-        offline: not used; it is always the file that changes.
 
     Example:
         ```yaml
@@ -213,19 +206,11 @@ def _switched(ctx: Context, name: str, *, on: bool) -> Result:
 
 
 @state
-def enabled(
-    ctx: Context,
-    name: str,
-    *,
-    persist: bool = True,  # noqa: ARG001 - there is the file only
-    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
-) -> Result:
+def enabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Make sure that a job of the schedule is run.
 
     Args:
         name: the name of the job, which must be in the schedule.
-        persist: not used; it is kept in the file.
-        offline: not used; it is always the file that changes.
 
     Example:
         ```yaml
@@ -237,19 +222,11 @@ def enabled(
 
 
 @state
-def disabled(
-    ctx: Context,
-    name: str,
-    *,
-    persist: bool = True,  # noqa: ARG001 - there is the file only
-    offline: bool = True,  # noqa: ARG001 - it is always the file that changes
-) -> Result:
+def disabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Make sure that a job of the schedule is kept, and not run.
 
     Args:
         name: the name of the job, which must be in the schedule.
-        persist: not used; it is kept in the file.
-        offline: not used; it is always the file that changes.
 
     Example:
         ```yaml

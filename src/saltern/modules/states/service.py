@@ -11,7 +11,7 @@ from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Words, bring
-from saltern.modules.params import schema_of
+from saltern.modules.params import Unused, schema_of
 from saltern.modules.services.processes import pids_of
 from saltern.modules.services.providers import manager
 from saltern.modules.services.react import reacted, reaction
@@ -33,7 +33,7 @@ def running(
     reload: bool = False,  # noqa: ARG001 - these three are for mod_watch
     force: bool = False,  # noqa: ARG001
     full_restart: bool = False,  # noqa: ARG001
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Make sure that a service runs. When something it watches changes, it is restarted.
 
@@ -85,7 +85,7 @@ def dead(
     sig: str | None = None,
     init_delay: float | None = None,
     no_block: bool = False,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Make sure that a service does not run. One that does not exist does not run.
 
@@ -108,7 +108,7 @@ def dead(
 
 
 @state
-def enabled(ctx: Context, /, name: str, **rest: object) -> Result:
+def enabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
     """Make sure that a service starts at boot. Whether it runs now is left alone.
 
     Args:
@@ -125,7 +125,7 @@ def enabled(ctx: Context, /, name: str, **rest: object) -> Result:
 
 
 @state
-def disabled(ctx: Context, /, name: str, **rest: object) -> Result:
+def disabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
     """Make sure that a service does not start at boot. Whether it runs now is left alone.
 
     Args:
@@ -230,7 +230,7 @@ def mod_watch(
     init_delay: float | None = None,
     force: bool = False,
     no_block: bool = False,
-    **_: object,
+    **_: Unused,
 ) -> Result:
     """What a service does when something it watches has changed: restart, reload, or stop if dead.
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states import _ssh as ssh
 from saltern.modules.states._programs import answer, guarded
 from saltern.modules.states._ssh import Home, Key
@@ -121,6 +122,7 @@ def _settle(
 @state
 def present(
     ctx: Context,
+    /,
     name: str,
     *,
     user: str,
@@ -130,7 +132,7 @@ def present(
     source_hash: str = "",
     options: object = None,
     config: str = CONFIG,
-    fingerprint_hash_type: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """A public key may log in as a user.
 
@@ -143,7 +145,6 @@ def present(
         source_hash: what that file must have.
         options: a list such as ``no-pty`` or ``command="…"``.
         config: the file, relative to the user's home directory; ``%h`` and ``%u`` are understood.
-        fingerprint_hash_type: accepted for Salt's sake.
 
     Example:
         ```yaml
@@ -184,13 +185,9 @@ def absent(
     name: str,
     *,
     user: str,
-    enc: str | None = None,
-    comment: str = "",
     source: str = "",
     source_hash: str = "",
-    options: object = None,
     config: str = CONFIG,
-    fingerprint_hash_type: str | None = None,
 ) -> Result:
     """A public key may not log in as a user.
 
@@ -200,7 +197,6 @@ def absent(
         source: a file of keys instead, ``salt://`` or a path.
         source_hash: what that file must have.
         config: the file, relative to the user's home directory.
-        enc, comment, options, fingerprint_hash_type: accepted for Salt's sake; the key alone decides.
 
     Example:
         ```yaml
@@ -228,16 +224,16 @@ def absent(
 @state
 def manage(
     ctx: Context,
+    /,
     name: str,
     *,
     ssh_keys: list[str],
     user: str,
     enc: str | None = None,
     comment: str = "",
-    source: str = "",
     options: object = None,
     config: str = CONFIG,
-    fingerprint_hash_type: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """These keys may log in as a user, and no others.
 
@@ -248,7 +244,6 @@ def manage(
         enc, comment, options: for keys that do not say it themselves.
         source: accepted for Salt's sake.
         config: the file, relative to the user's home directory.
-        fingerprint_hash_type: accepted for Salt's sake.
 
     Example:
         ```yaml

@@ -1,7 +1,5 @@
 """``ssh_known_hosts``: the keys by which hosts are recognised."""
 
-# ruff: noqa: ARG001 - the signatures are the interface
-
 from __future__ import annotations
 
 from saltern.language.result import Outcome, Result
@@ -27,7 +25,6 @@ def present(
     config: str | None = None,
     hash_known_hosts: bool = True,
     timeout: int = 5,
-    fingerprint_hash_type: str | None = None,
 ) -> Result:
     """A host is known by its key.
 
@@ -43,7 +40,6 @@ def present(
         config: another file.
         hash_known_hosts: False writes the name of the host so that everybody can read it.
         timeout: seconds to wait for the host.
-        fingerprint_hash_type: accepted for Salt's sake; the form of the fingerprint tells it.
 
     Example:
         ```yaml

@@ -13,6 +13,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.commands import environment, listed
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import answer, guarded, output, program, unused
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.pip.command import Pip, forget, install, packages
@@ -132,7 +133,7 @@ def managed(
     pip_no_cache_dir: bool = False,
     pip_cache_dir: str | None = None,
     no_binary: object = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """A Python environment of its own, with packages in it.
 

@@ -9,6 +9,7 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.commands import words
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import answer, guarded, unused
 from saltern.modules.states.archive.entries import toplevel
 from saltern.modules.states.archive.formats import Packed, contents, form_of
@@ -66,7 +67,7 @@ def extracted(
     keyring: object = None,
     gnupghome: object = None,
     sig_backend: str = "gpg",
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Unpack an archive, unless everything it holds is there already.
 

@@ -6,6 +6,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Refused, bring, one_line
+from saltern.modules.params import Unused
 from saltern.modules.states.cron.wording import words_for
 from saltern.modules.tables import crontab
 from saltern.modules.tables.crontab import FIELDS, Crontab, Job
@@ -130,7 +131,7 @@ def absent(
     user: str = "root",
     identifier: object = False,
     special: str | None = None,
-    **_: object,
+    **_: Unused,
 ) -> Result:
     """Make sure that a command is not in the crontab of a user.
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, bring
+from saltern.modules.params import Variables
 from saltern.modules.states.cron.wording import words_for
 from saltern.modules.states.file.answers import guarded
 from saltern.modules.tables import crontab
+
+if TYPE_CHECKING:
+    from saltern.modules.states.file.content import Template
 
 
 @state
@@ -24,8 +30,7 @@ def file(
     context: object = None,
     replace: bool = True,
     defaults: object = None,
-    backup: str = "",  # noqa: ARG001 - a crontab is no file of ours to keep a copy of
-    **_: object,
+    **variables: Variables,
 ) -> Result:
     """Make a file the whole crontab of a user.
 
@@ -35,8 +40,8 @@ def file(
         user: whose crontab.
         template: render the file first, with ``jinja`` or another engine.
         context, defaults: values for the template.
+        **variables: with ``template``, further arguments are values for it, too.
         replace: false leaves a crontab alone that is not empty.
-        backup: of no effect.
 
     Example:
         ```yaml
@@ -47,8 +52,11 @@ def file(
         ```
     """
 
+    from saltern.modules.states.file.content import template_of
+
     def work() -> Result:
-        new = _content(ctx, name, (source_hash, source_hash_name), template, context, defaults)
+        how = template_of(template, context, defaults, variables=variables)
+        new = _content(ctx, name, (source_hash, source_hash_name), how)
 
         def differs() -> Changes:
             old = crontab.read(ctx, user)
@@ -73,14 +81,12 @@ def _content(
     ctx: Context,
     source: str,
     hashes: tuple[str, str | None],
-    template: str | None,
-    context: object,
-    defaults: object,
+    how: Template,
 ) -> str:
     from saltern.modules.states.file import sources
-    from saltern.modules.states.file.content import render_source, template_of
+    from saltern.modules.states.file.content import render_source
 
     found = sources.find(ctx, source, sources.Fetch(source_hash=hashes[0], source_hash_name=hashes[1] or ""))
-    data = render_source(ctx, source, found, template_of(template, context, defaults))
+    data = render_source(ctx, source, found, how)
     text = data.decode("utf-8", "surrogateescape")
     return text if text.endswith("\n") or not text else f"{text}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, guarded, unchanged
 
 KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, …]}}
@@ -13,7 +14,7 @@ Collected = dict[str, dict[str, list[str]]]
 
 
 @state
-def accumulated(ctx: Context, name: str, *, filename: str, text: str | list[str]) -> Result:
+def accumulated(ctx: Context, /, name: str, *, filename: str, text: str | list[str], **_: Ignored) -> Result:
     """Collect texts for a file written later in the same run.
 
     A template of that file (``file.managed``) sees them as ``accumulator[name]``, a list;

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Variables
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, guarded
 from saltern.modules.states.file.content import render_source, template_of
 from saltern.modules.states.file.editing import Edit, Words, edit, ended
 
+NO_TEMPLATE = "no argument is called {!r}, and no template is rendered that could use it"
+
 
 @state
 def append(
     ctx: Context,
+    /,
     name: str,
     *,
     text: object = None,
@@ -29,6 +33,7 @@ def append(
     context: object = None,
     ignore_whitespace: bool = True,
     show_changes: bool = True,
+    **variables: Variables,
 ) -> Result:
     """Add text to the end of a file unless it is in there already. A missing file is created.
 
@@ -40,6 +45,7 @@ def append(
         source_hash, source_hashes: their checksums.
         template: the engine that renders them.
         defaults, context: variables for it.
+        **variables: further arguments are variables for it, too, if ``source`` or ``sources`` is given.
         ignore_whitespace: white space at the ends of a line, and how much of it there is inside, does
             not count when looking.
         show_changes: False keeps the difference out of the result.
@@ -56,7 +62,17 @@ def append(
 
     def work() -> Result:
         found = texts(
-            ctx, name, text, source, source_hash, sources, source_hashes, template, context, defaults
+            ctx,
+            name,
+            text,
+            source,
+            source_hash,
+            sources,
+            source_hashes,
+            template,
+            context,
+            defaults,
+            variables,
         )
         added: list[str] = []
 
@@ -79,6 +95,7 @@ def append(
 @state
 def prepend(
     ctx: Context,
+    /,
     name: str,
     *,
     text: object = None,
@@ -92,6 +109,7 @@ def prepend(
     context: object = None,
     header: bool = False,
     show_changes: bool = True,
+    **variables: Variables,
 ) -> Result:
     """Add text to the start of a file unless it is in there already. A missing file is created.
 
@@ -110,7 +128,17 @@ def prepend(
 
     def work() -> Result:
         found = texts(
-            ctx, name, text, source, source_hash, sources, source_hashes, template, context, defaults
+            ctx,
+            name,
+            text,
+            source,
+            source_hash,
+            sources,
+            source_hashes,
+            template,
+            context,
+            defaults,
+            variables,
         )
         added: list[str] = []
 
@@ -159,6 +187,7 @@ def texts(
     template: str | None,
     context: object,
     defaults: object,
+    variables: Mapping[str, object],
 ) -> list[str]:
     """The texts from the arguments: given, or read from sources and rendered."""
     named = [
@@ -171,11 +200,13 @@ def texts(
             f"give one of text, source and sources{', not ' + ' and '.join(named) if named else ''}"
         )
     if text is not None:
+        for name in variables:
+            raise Refusal(NO_TEMPLATE.format(name))
         return [_checked(item) for item in (text if isinstance(text, list) else [text])]
     listed = [several] if isinstance(several, str) else several or []
     places: Sequence[object] = [source] if source is not None else listed
     sums: Sequence[object] = [source_hash] if source is not None else hashes or []
-    how = template_of(template, context, defaults)
+    how = template_of(template, context, defaults, variables=variables)
     return [
         render_source(ctx, path, sources.find(ctx, [place], _fetch(sums, at)), how).decode("utf-8")
         for at, place in enumerate(places)

@@ -7,8 +7,9 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Variables
 from saltern.modules.states.file.accumulated import collected_for
-from saltern.modules.states.file.adding import texts
+from saltern.modules.states.file.adding import NO_TEMPLATE, texts
 from saltern.modules.states.file.answers import Refusal, guarded
 from saltern.modules.states.file.diffs import lines_of
 from saltern.modules.states.file.editing import Edit, backup_suffix, edit, ended
@@ -18,6 +19,7 @@ from saltern.modules.states.file.patterns import compiled
 @state
 def blockreplace(
     ctx: Context,
+    /,
     name: str,
     *,
     marker_start: str = "#-- start managed zone --",
@@ -37,6 +39,7 @@ def blockreplace(
     append_newline: bool | None = None,
     insert_before_match: str | None = None,
     insert_after_match: str | None = None,
+    **variables: Variables,
 ) -> Result:
     """Manage the lines between two markers; the rest of the file is not touched.
 
@@ -46,6 +49,7 @@ def blockreplace(
         content: what the block shall hold.
         source, sources, source_hash, source_hashes, template, defaults, context: take it from files
             instead, rendered.
+        **variables: further arguments are variables for the template of ``source`` or ``sources``.
         append_if_not_found, prepend_if_not_found: add the block at the end or the start if there is none.
         insert_before_match, insert_after_match: or before or after the first line matching this.
         append_newline: True always ends the content with a further newline, False never; without it,
@@ -73,9 +77,21 @@ def blockreplace(
         if source is not None or sources is not None:
             body = "".join(
                 texts(
-                    ctx, name, None, source, source_hash, sources, source_hashes, template, context, defaults
+                    ctx,
+                    name,
+                    None,
+                    source,
+                    source_hash,
+                    sources,
+                    source_hashes,
+                    template,
+                    context,
+                    defaults,
+                    variables,
                 )
             )
+        elif variables:
+            raise Refusal(NO_TEMPLATE.format(next(iter(variables))))
         for collected in collected_for(ctx, name).values():
             body = "\n".join([*([body] if body else []), *collected])
         where = {

@@ -12,6 +12,8 @@ from saltern.modules.states.file import sources
 from saltern.modules.states.file.accumulated import collected_for
 from saltern.modules.states.file.answers import Refusal
 
+RESERVED = ("salt", "pillar", "grains", "opts")  # the same further arguments that Salt fails on
+
 
 class Template(Struct, frozen=True, kw_only=True):
     """How text becomes content."""
@@ -19,6 +21,7 @@ class Template(Struct, frozen=True, kw_only=True):
     engine: str = ""
     context: Mapping[str, object] = field(default_factory=dict)
     defaults: Mapping[str, object] = field(default_factory=dict)
+    variables: Mapping[str, object] = field(default_factory=dict)
     encoding: str = ""
     errors: str = "strict"
 
@@ -29,11 +32,17 @@ def template_of(
     defaults: object,
     encoding: str | None = None,
     errors: str = "strict",
+    variables: Mapping[str, object] | None = None,
 ) -> Template:
+    """``variables``: further arguments of the state, below ``defaults``, as in Salt."""
+    taken = [name for name in RESERVED if engine and name in (variables or ())]
+    if taken:
+        raise Refusal(f"{taken[0]!r} cannot be a variable of a template; it has a meaning of its own there")
     return Template(
         engine=engine or "",
         context=ordered(_mapping("context", context)),
         defaults=ordered(_mapping("defaults", defaults)),
+        variables=ordered(variables or {}),
         encoding=encoding or "",
         errors=errors,
     )
@@ -76,6 +85,7 @@ def render(
         values = {
             "source": source,
             **(names or {}),
+            **template.variables,
             **template.defaults,
             **template.context,
             "accumulator": collected_for(ctx, path),

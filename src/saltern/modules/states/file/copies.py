@@ -11,6 +11,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.owners import asked, attribute_changes, attributes_of
 from saltern.modules.states.file.placing import make_parents, parent_notes
@@ -35,6 +36,7 @@ class Move(Struct, frozen=True, kw_only=True):
 @state
 def copy(
     ctx: Context,
+    /,
     name: str,
     *,
     source: str,
@@ -46,6 +48,8 @@ def copy(
     mode: Mode | None = None,
     dir_mode: Mode | None = None,
     subdir: bool = False,
+    owner: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Copy a file or directory of this machine, unless something is at its new place already.
 
@@ -57,6 +61,7 @@ def copy(
         preserve: keep mode and owner of the source.
         user, group, mode: the owner and mode of the copy. ``mode: keep`` is the mode of the source.
         dir_mode: the mode of directories made.
+        owner: another word for user, as other systems have it.
         subdir: if ``name`` is a directory, copy into it.
 
     Example:
@@ -79,7 +84,7 @@ def copy(
             force=force,
             makedirs=makedirs,
             preserve=preserve or mode == "keep",
-            user=user,
+            user=user or owner,
             group=group,
             mode=None if mode == "keep" else mode,
             dir_mode=dir_mode,
@@ -156,7 +161,9 @@ def _copied(move: Move, found: os.stat_result, attributes: Attributes) -> None:
 
 
 @state
-def rename(ctx: Context, name: str, *, source: str, force: bool = False, makedirs: bool = False) -> Result:
+def rename(
+    ctx: Context, /, name: str, *, source: str, force: bool = False, makedirs: bool = False, **_: Ignored
+) -> Result:
     """Move a file or directory, unless that was done already.
 
     Args:

@@ -1,7 +1,5 @@
 """``file.decode``: a file from encoded data."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 from saltern.language.result import Result
@@ -19,7 +17,6 @@ def decode(
     encoded_data: str | None = None,
     contents_pillar: str | None = None,
     encoding_type: str = "base64",
-    checksum: str = "md5",
 ) -> Result:
     """Write a file from base64 data: a key, a picture, anything that is no text.
 
@@ -28,7 +25,6 @@ def decode(
         encoded_data: the data.
         contents_pillar: or its key in pillar.
         encoding_type: ``base64``, the only one there is.
-        checksum: accepted for Salt's sake; the bytes themselves are compared.
 
     Example:
         ```yaml

@@ -1,7 +1,5 @@
 """``file.directory``: a directory, its mode and owner, and those of what is in it."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 import os
@@ -64,11 +62,7 @@ def directory(
     backupname: str | None = None,
     allow_symlink: bool = True,
     children_only: bool = False,
-    win_owner: object = None,
-    win_perms: object = None,
-    win_deny_perms: object = None,
-    win_inheritance: bool = True,
-    win_perms_reset: bool = False,
+    owner: str | None = None,
     **_: Ignored,
 ) -> Result:
     """Manage a directory.
@@ -76,6 +70,7 @@ def directory(
     Args:
         name: the absolute path.
         user, group: the owner.
+        owner: another word for user, as other systems have it.
         dir_mode, mode: the mode of the directory, and with ``recurse`` of those in it.
         file_mode: the mode of the files in it, with ``recurse``.
         recurse: what of ``user``, ``group``, ``mode`` also holds for all that is in the directory;
@@ -89,7 +84,6 @@ def directory(
         backupname: rename what is in the way to this instead.
         allow_symlink: False does not take a link to a directory for a directory.
         children_only: leave the directory itself alone, only do what is in it.
-        win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset: accepted for Salt's sake.
 
     Example:
         ```yaml
@@ -110,7 +104,7 @@ def directory(
             raise Refusal("a directory has no source whose mode could be kept; give an octal mode")
         wanted = Directory(
             path=os.path.normpath(absolute(name)),
-            user=user,
+            user=user or owner,
             group=group,
             mode=dir_mode or mode,
             file_mode=file_mode or mode,

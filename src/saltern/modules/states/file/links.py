@@ -1,7 +1,5 @@
 """``file.symlink`` and ``file.hardlink``."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 import os
@@ -36,6 +34,7 @@ class Link(Struct, frozen=True, kw_only=True):
     user: str | None = None
     group: str | None = None
     dir_mode: str | None = None
+    above: tuple[str | None, str | None] = (None, None)  # who shall own directories made, if not the owner
 
 
 @state
@@ -52,14 +51,7 @@ def symlink(
     group: str | None = None,
     mode: Mode | None = None,
     dir_mode: Mode | None = None,
-    atomic: bool = False,
-    disallow_copy_and_unlink: bool = False,
-    inherit_user_and_group: bool = False,
-    follow_symlinks: bool = True,
-    win_owner: object = None,
-    win_perms: object = None,
-    win_deny_perms: object = None,
-    win_inheritance: object = None,
+    owner: str | None = None,
     **_: Ignored,
 ) -> Result:
     """Manage a symbolic link. An existing link is changed in one step.
@@ -71,10 +63,8 @@ def symlink(
         backupname: rename what is in the way to this instead; a bare name stays in the directory.
         makedirs: make the directories above it if they are missing.
         user, group: the owner of the link itself.
+        owner: another word for user, as other systems have it.
         dir_mode, mode: the mode of directories made; a link has none.
-        inherit_user_and_group: without ``user`` and ``group``, take those of an existing link.
-        atomic, disallow_copy_and_unlink, follow_symlinks, win_owner, win_perms, win_deny_perms,
-            win_inheritance: accepted for Salt's sake; changes are always atomic.
 
     Example:
         ```yaml
@@ -90,7 +80,7 @@ def symlink(
         force=force,
         backupname=backupname,
         makedirs=makedirs,
-        user=user,
+        user=user or owner,
         group=group,
         dir_mode=dir_mode or mode,
     )
@@ -100,6 +90,7 @@ def symlink(
 @state
 def hardlink(
     ctx: Context,
+    /,
     name: str,
     *,
     target: str,
@@ -108,6 +99,8 @@ def hardlink(
     user: str | None = None,
     group: str | None = None,
     dir_mode: Mode | None = None,
+    owner: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Manage a hard link: a second name of the same file.
 
@@ -117,6 +110,7 @@ def hardlink(
         force: replace a file that is in the way.
         makedirs: make the directories above it if they are missing.
         user, group, dir_mode: owner and mode of directories made. The file keeps its own.
+        owner: another word for user.
 
     Example:
         ```yaml
@@ -135,7 +129,13 @@ def hardlink(
         if files.kind_of(found) == "directory":
             raise Refusal(f"{target} is a directory, which can have no hard link")
         link = Link(
-            path=name, target=target, word="hard link", force=force, makedirs=makedirs, dir_mode=dir_mode
+            path=name,
+            target=target,
+            word="hard link",
+            force=force,
+            makedirs=makedirs,
+            dir_mode=dir_mode,
+            above=(user or owner, group),
         )
         return _link(ctx, link, _is_hardlink, _hard)
 
@@ -177,7 +177,8 @@ def _link(
         changes |= _in_the_way(link, found)
     notes += parent_notes(ctx, path, link.makedirs)
     if not ctx.test:
-        _make(link, found, attributes, make)
+        above = asked(ctx, *link.above, None, notes) if any(link.above) else attributes
+        _make(link, found, attributes, above, make)
         found = files.look(path)
     would = "\n".join([f"{link.word.capitalize()} {path} to {link.target} is set for creation", *notes])
     done = f"Created new {link.word} {path} -> {link.target}"
@@ -222,10 +223,14 @@ def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
 
 
 def _make(
-    link: Link, found: os.stat_result | None, attributes: Attributes, make: Callable[[str, str, int], None]
+    link: Link,
+    found: os.stat_result | None,
+    attributes: Attributes,
+    above: Attributes,
+    make: Callable[[str, str, int], None],
 ) -> None:
     if link.makedirs:
-        make_parents(link.path, attributes, dir_mode=link.dir_mode)
+        make_parents(link.path, above, dir_mode=link.dir_mode)
     if found is not None and link.backupname and files.kind_of(found) != "link":
         backup = beside(link.path, link.backupname)
         files.remove(backup)

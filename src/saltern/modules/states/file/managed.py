@@ -9,7 +9,7 @@ from msgspec.structs import replace as altered
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.params import Variables
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
 from saltern.modules.states.file.content import (
@@ -42,7 +42,6 @@ def managed(
     user: str | None = None,
     group: str | None = None,
     mode: Mode | None = None,
-    attrs: str | None = None,
     template: str | None = None,
     makedirs: bool = False,
     dir_mode: Mode | None = None,
@@ -65,7 +64,6 @@ def managed(
     follow_symlinks: bool = True,
     check_cmd: str | None = None,
     skip_verify: bool = False,
-    selinux: object = None,
     verify_ssl: bool = True,
     use_etag: bool = False,
     signature: object = None,
@@ -79,12 +77,8 @@ def managed(
     ignore_whitespace: bool = False,
     ignore_comment_characters: str | list[str] | None = None,
     new_file_diff: bool = False,
-    win_owner: object = None,
-    win_perms: object = None,
-    win_deny_perms: object = None,
-    win_inheritance: bool = True,
-    win_perms_reset: bool = False,
-    **_: Ignored,
+    owner: str | None = None,
+    **variables: Variables,
 ) -> Result:
     """Manage a file: its content, mode and owner.
 
@@ -101,11 +95,14 @@ def managed(
         source_hash_name: the name to look for in a file of checksums.
         keep_source: keep what was downloaded in the cache.
         user, group: the owner, by name or number.
+        owner: another word for user, as other systems have it.
         mode: such as ``0644``; ``keep`` takes the mode of the source.
         template: render the content with this engine (``jinja``, ``mako`` …).
         makedirs: make the directories above the file if they are missing.
         dir_mode: their mode; without it, who may read the file may enter them.
         context: variables for the template.
+        **variables: with ``template`` and ``source``, further arguments are variables for the template,
+            as in Salt; ``defaults`` and ``context`` override them.
         replace: False writes the content only into a new file.
         defaults: variables for the template that ``context`` overrides.
         backup: ``minion`` keeps the old file under ``file_backup`` in the cache; a suffix such as
@@ -134,8 +131,6 @@ def managed(
         keyring, gnupghome: where ``gpg`` finds the keys.
         sig_backend: ``gpg``; or ``asymmetric``, for which the signers are public keys in PEM form.
         use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
-        attrs, selinux, win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset: accepted
-            for Salt's sake.
 
     Example:
         ```yaml
@@ -155,7 +150,7 @@ def managed(
     def work() -> Result:
         wanted = Wanted(
             path=absolute(name),
-            user=user,
+            user=user or owner,
             group=group,
             mode=mode,
             makedirs=makedirs,
@@ -174,7 +169,8 @@ def managed(
                 facts(ctx, wanted.path, None),
             )
         plain = not (template or encoding or context or defaults)
-        how = PLAIN if plain else template_of(template, context, defaults, encoding, encoding_errors)
+        more = variables if source else {}  # Salt hands them on to the templates of sources only
+        how = PLAIN if plain else template_of(template, context, defaults, encoding, encoding_errors, more)
         given = Given(
             contents=contents,
             pillar=contents_pillar,

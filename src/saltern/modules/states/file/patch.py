@@ -10,6 +10,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.content import render_source, template_of
@@ -33,6 +34,7 @@ class Job(Struct, frozen=True):
 @state
 def patch(
     ctx: Context,
+    /,
     name: str,
     *,
     source: str | list[str] | None = None,
@@ -45,6 +47,7 @@ def patch(
     options: str = "",
     reject_file: str | None = None,
     strip: int | None = None,
+    **_: Ignored,
 ) -> Result:
     """Apply a patch to a file or a directory, unless it is applied already. Needs the program ``patch``.
 

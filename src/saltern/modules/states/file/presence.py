@@ -7,12 +7,13 @@ import os
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.system import files
 
 
 @state
-def absent(ctx: Context, name: str) -> Result:
+def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Remove a file, a link or a directory with all it holds.
 
     A link is removed, never what it leads to.
@@ -47,7 +48,7 @@ def absent(ctx: Context, name: str) -> Result:
 
 
 @state
-def exists(ctx: Context, name: str) -> Result:
+def exists(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Fail unless something is there. Changes nothing.
 
     Args:
@@ -75,7 +76,7 @@ def exists(ctx: Context, name: str) -> Result:
 
 
 @state
-def missing(ctx: Context, name: str) -> Result:
+def missing(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Fail if something is there. Changes nothing.
 
     Args:

@@ -1,7 +1,5 @@
 """``file.recurse``: a whole directory of the tree."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 import os
@@ -13,7 +11,7 @@ from msgspec.structs import replace as altered
 from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.params import Variables
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded
 from saltern.modules.states.file.content import Template, render_source, template_of
@@ -46,13 +44,11 @@ def recurse(
     name: str,
     *,
     source: str | list[str],
-    keep_source: bool = True,
     clean: bool = False,
     user: str | None = None,
     group: str | None = None,
     dir_mode: Mode | None = None,
     file_mode: Mode | None = None,
-    sym_mode: Mode | None = None,
     template: str | None = None,
     context: object = None,
     replace: bool = True,
@@ -67,11 +63,8 @@ def recurse(
     show_changes: bool = True,
     merge: bool = False,
     mode: object = None,
-    win_owner: object = None,
-    win_perms: object = None,
-    win_deny_perms: object = None,
-    win_inheritance: bool = True,
-    **_: Ignored,
+    owner: str | None = None,
+    **variables: Variables,
 ) -> Result:
     """Copy a directory of the tree, and keep it as it is there.
 
@@ -81,8 +74,10 @@ def recurse(
         clean: remove what is in the directory and not in the source, unless a required file state
             manages it. Links are removed, never followed.
         user, group: the owner of everything.
+        owner: another word for user, as other systems have it.
         dir_mode, file_mode: modes; ``file_mode: keep`` takes that of each source file.
         template, context, defaults: render every file, as for ``file.managed``.
+        **variables: with ``template``, further arguments are variables of the templates.
         replace: False leaves files alone that are there already.
         include_empty: also make directories that hold nothing.
         backup: as for ``file.managed``.
@@ -91,8 +86,6 @@ def recurse(
         keep_symlinks: make links of links; otherwise files of what they lead to.
         force_symlinks: let such a link replace a file that is in the way.
         merge: of a list of sources take all, the first one winning.
-        keep_source, sym_mode, win_owner, win_perms, win_deny_perms, win_inheritance: accepted for
-            Salt's sake.
 
     Example:
         ```yaml
@@ -115,7 +108,7 @@ def recurse(
             raise Refusal(f"{root} is a {files.kind_of(found)} where a directory should be")
         wanted = Wanted(
             path=root,
-            user=user,
+            user=user or owner,
             group=group,
             mode=file_mode,
             makedirs=True,
@@ -132,7 +125,7 @@ def recurse(
             root=root,
             url=urls[0],
             wanted=wanted,
-            template=template_of(template, context, defaults),
+            template=template_of(template, context, defaults, variables=variables),
             replace=replace,
             keep_symlinks=keep_symlinks,
             force_symlinks=force_symlinks,

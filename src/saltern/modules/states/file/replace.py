@@ -1,7 +1,5 @@
 """``file.replace``: what matches a pattern becomes something else."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 import re
@@ -41,7 +39,6 @@ def replace(
     repl: str,
     count: int = 0,
     flags: object = 8,
-    bufsize: object = 1,
     append_if_not_found: bool = False,
     prepend_if_not_found: bool = False,
     not_found_content: str | None = None,
@@ -66,7 +63,6 @@ def replace(
         ignore_if_missing: a missing file is fine.
         backslash_literal: take backslashes in ``repl`` as they are.
         encoding: the encoding of the file.
-        bufsize: accepted for Salt's sake.
 
     Example:
         ```yaml

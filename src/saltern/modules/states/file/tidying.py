@@ -10,6 +10,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.patterns import compiled
 from saltern.modules.states.file.walking import below
@@ -34,6 +35,7 @@ class Rules(Struct, frozen=True, kw_only=True):
 @state
 def tidied(
     ctx: Context,
+    /,
     name: str,
     *,
     age: float = 0,
@@ -47,6 +49,7 @@ def tidied(
     age_size_logical_operator: str = "OR",
     age_size_only: str | None = None,
     rmlinks: bool = True,
+    **_: Ignored,
 ) -> Result:
     """Remove old or large files from a directory and all below it.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.git.cloning import Clone, check_room, clone, target_path
@@ -27,7 +28,7 @@ def cloned(
     identity: object = None,
     https_user: str | None = None,
     https_pass: str | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Clone a repository if it is not there; never update it.
 

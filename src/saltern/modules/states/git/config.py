@@ -8,6 +8,7 @@ import re
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import NotYet, ProgramFailed, answer, complaint, guarded, unused
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.git.command import Git, lines
@@ -77,7 +78,7 @@ def config_set(
     multivar: object = None,
     repo: str | None = None,
     user: str | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Give a setting of git this value, or these values.
 
@@ -139,7 +140,7 @@ def config_unset(
     repo: str | None = None,
     user: str | None = None,
     all: bool = False,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Remove settings of git.
 

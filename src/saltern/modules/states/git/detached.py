@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.git.cloning import (
@@ -43,7 +44,7 @@ def detached(
     identity: object = None,
     https_user: str | None = None,
     https_pass: str | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Have a working copy with its HEAD detached at a revision.
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.git.cloning import Clone, check_room, clone, target_path, whole
@@ -45,7 +46,7 @@ def latest(
     https_pass: str | None = None,
     refspec_branch: str = "*",
     refspec_tag: str = "*",
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Clone a repository, or bring the working copy that is there to what the remote has now.
 

@@ -7,6 +7,7 @@ import os
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.git.cloning import occupied
@@ -29,7 +30,7 @@ def present(
     separate_git_dir: str | None = None,
     shared: str | None = None,
     user: str | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Have a git repository, a new one if there is none.
 

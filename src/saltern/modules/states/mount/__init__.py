@@ -8,6 +8,7 @@ from __future__ import annotations
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 
 LAZY: dict[str, str] = {
     "fstab_absent": "entries",
@@ -28,7 +29,7 @@ def mod_watch(
     opts: list[str] | None = None,
     config: str = "/etc/fstab",
     user: str | None = None,
-    **_: object,
+    **_: Unused,
 ) -> Result:
     """What ``mount.mounted`` does when something it watches has changed: it mounts again, in place.
 

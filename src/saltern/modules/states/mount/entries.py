@@ -25,10 +25,8 @@ def fstab_present(
     fs_passno: int = 0,
     mount_by: str | None = None,
     config: str = USUAL,
-    mount: bool = True,  # noqa: ARG001 - AIX has it
     match_on: str = "auto",
     not_change: bool = False,
-    fs_mount: bool = True,  # noqa: ARG001
 ) -> Result:
     """Make sure that there is an entry in fstab. Mounts nothing.
 
@@ -40,7 +38,6 @@ def fstab_present(
         fs_freq, fs_passno: the last two fields.
         mount_by: write the device as its ``label``, ``uuid``, ``partlabel``, ``partuuid``, or as it is.
         config: the fstab.
-        mount, fs_mount: of no effect.
         match_on: what finds an entry that is there: ``name``, ``device``, or ``auto``.
         not_change: leave an entry that is there as it is.
 

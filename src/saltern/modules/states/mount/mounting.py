@@ -10,6 +10,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Refused, Words, bring, one_line
+from saltern.modules.params import Unused
 from saltern.modules.states.mount.wishes import drop, entry_of, facts, keep, options_of, place_of
 from saltern.modules.tables import fstab, mounts
 from saltern.modules.tables.fstab import USUAL, Entry
@@ -51,10 +52,8 @@ def mounted(
     extra_mount_invisible_options: list[str] | None = None,
     extra_mount_invisible_keys: list[str] | None = None,
     extra_mount_ignore_fs_keys: dict[str, object] | None = None,
-    extra_mount_translate_options: object = None,  # noqa: ARG001 - sizes and owners are compared by value
     hidden_opts: list[str] | None = None,
-    bind_mount_copy_active_opts: bool = True,  # noqa: ARG001 - mount itself keeps them
-    **_: object,
+    **_: Unused,
 ) -> Result:
     """Make sure that something is mounted, and mounted again after a reboot.
 
@@ -73,7 +72,6 @@ def mounted(
         device_name_regex: patterns for other names of the same device.
         extra_mount_invisible_options, extra_mount_invisible_keys, extra_mount_ignore_fs_keys: options not
             to compare with what is mounted.
-        extra_mount_translate_options, bind_mount_copy_active_opts: of no effect; not needed here.
         hidden_opts: options not to compare nor to show, such as ``password``.
 
     Example:
@@ -164,7 +162,7 @@ def unmounted(
     config: str = USUAL,
     persist: bool = False,
     user: str | None = None,
-    **_: object,
+    **_: Unused,
 ) -> Result:
     """Make sure that nothing is mounted in a place.
 

@@ -8,7 +8,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.commands import environment
 from saltern.modules.context import Context
-from saltern.modules.params import BadArgument
+from saltern.modules.params import BadArgument, Unused
 from saltern.modules.states._programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
@@ -60,7 +60,7 @@ def installed(
     only_binary: object = None,
     global_options: object = None,
     extra_args: object = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Python packages are installed.
 

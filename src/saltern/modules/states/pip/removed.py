@@ -5,6 +5,7 @@ from __future__ import annotations
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
+from saltern.modules.params import Unused
 from saltern.modules.states._programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
@@ -23,7 +24,7 @@ def removed(
     bin_env: str | None = None,
     user: str | None = None,
     cwd: str | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Python packages are not installed.
 
@@ -90,7 +91,7 @@ def uptodate(
     bin_env: str | None = None,
     user: str | None = None,
     cwd: str | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """All Python packages have the newest version.
 

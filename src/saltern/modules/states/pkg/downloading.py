@@ -8,6 +8,7 @@ from saltern.modules.context import Context
 from saltern.modules.packages import choose
 from saltern.modules.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.packages.versions import fulfils
+from saltern.modules.params import Unused
 from saltern.modules.states.pkg.answers import answer, guarded, named, unused
 from saltern.modules.states.pkg.wanted import Wanted, wanted
 
@@ -24,7 +25,7 @@ def downloaded(
     ignore_epoch: bool | None = None,
     refresh: bool | None = None,
     skip_verify: bool = False,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Fetch packages into the package manager's cache, for an installation later on.
 

@@ -9,6 +9,7 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages.choose import manager as manager_of
 from saltern.modules.packages.model import Group, How, Manager, PackageError
+from saltern.modules.params import Unused
 from saltern.modules.states.pkg.answers import guarded, unused
 from saltern.modules.states.pkg.bringing import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.wanted import wanted
@@ -31,7 +32,7 @@ def group_installed(
     fromrepo: str | None = None,
     refresh: bool | None = None,
     skip_verify: bool = False,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Install the packages of a group or an environment (dnf, yum), a pattern (zypper), or a pacman group.
 

@@ -9,13 +9,21 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages.choose import manager as manager_of
 from saltern.modules.packages.model import Manager, PackageError
+from saltern.modules.params import Ignored
 from saltern.modules.states.pkg.answers import guarded, named
 from saltern.modules.states.pkg.wanted import wanted
 
 
 @state
 def held(
-    ctx: Context, name: str, *, version: str | None = None, pkgs: object = None, replace: bool = False
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    version: str | None = None,
+    pkgs: object = None,
+    replace: bool = False,
+    **_: Ignored,
 ) -> Result:
     """Hold packages: no upgrade changes them.
 
@@ -45,11 +53,13 @@ def held(
 @state
 def unheld(
     ctx: Context,
+    /,
     name: str,
     *,
     version: str | None = None,
     pkgs: object = None,
     all: bool = False,
+    **_: Ignored,
 ) -> Result:
     """Release packages that are held.
 

@@ -7,7 +7,7 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages.choose import manager as manager_of
 from saltern.modules.packages.model import How
-from saltern.modules.params import BadArgument
+from saltern.modules.params import BadArgument, Unused
 from saltern.modules.states.pkg.answers import guarded, unused
 from saltern.modules.states.pkg.bringing import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.wanted import LATEST, from_sources, wanted
@@ -49,7 +49,7 @@ def installed(
     force_conf_new: bool = False,
     enablerepo: list[str] | None = None,
     disablerepo: list[str] | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Install packages, all in one transaction.
 
@@ -141,7 +141,7 @@ def latest(
     force_conf_new: bool = False,
     enablerepo: list[str] | None = None,
     disablerepo: list[str] | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Install packages in the newest version the repositories have, and keep them there.
 

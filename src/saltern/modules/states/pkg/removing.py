@@ -10,6 +10,7 @@ from saltern.modules.context import Context
 from saltern.modules.packages.choose import manager as manager_of
 from saltern.modules.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.packages.versions import fulfils
+from saltern.modules.params import Unused
 from saltern.modules.states.pkg.answers import answer, guarded, named, unused
 from saltern.modules.states.pkg.wanted import Wanted, facts, wanted
 
@@ -26,7 +27,7 @@ def removed(
     pkgs: object = None,
     normalize: bool = True,
     ignore_epoch: bool | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Remove packages; their configuration stays.
 
@@ -61,7 +62,7 @@ def purged(
     pkgs: object = None,
     normalize: bool = True,
     ignore_epoch: bool | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Remove packages with their configuration, also what an earlier removal left of them.
 

@@ -7,6 +7,7 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.packages import choose
 from saltern.modules.packages.model import How, Item, Manager, Order, PackageError, difference
+from saltern.modules.params import Unused
 from saltern.modules.states.pkg.answers import answer, guarded, unused
 from saltern.modules.states.pkg.wanted import wanted
 
@@ -26,7 +27,7 @@ def uptodate(
     cache_valid_time: float | None = None,
     enablerepo: list[str] | None = None,
     disablerepo: list[str] | None = None,
-    **rest: object,
+    **rest: Unused,
 ) -> Result:
     """Upgrade everything that is installed, as far as the repositories have something newer.
 

@@ -60,7 +60,6 @@ def reboot(
     pending_shutdown: str = "auto",
     timeout: float | None = None,
     in_seconds: bool = False,
-    message: str | None = None,
     **_: Ignored,
 ) -> Result:
     """Reboot this machine if that is due, and go on with the run after it.
@@ -90,7 +89,6 @@ def reboot(
             ``replace`` calls both off, ``fail`` neither.
         timeout: the same as notice, in minutes.
         in_seconds: the timeout is in seconds.
-        message: accepted as in Salt; the machine's own message is sent.
 
     Example:
         ```yaml

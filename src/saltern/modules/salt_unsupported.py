@@ -1,0 +1,213 @@
+"""Arguments that Salt's state functions take and that do nothing here.
+
+``UNSUPPORTED``: something is different without them, and the text says what; they are reported before a run.
+``NO_EFFECT``: nothing is different on the machines that saltern manages; the text says why, in the manual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Rows = Mapping[str, Mapping[str, str]]
+
+_WINDOWS = "for Windows"
+_LOG = "it is about Salt's log"
+_ALWAYS_PLAIN = "output is always read as it comes"
+_WIN: Mapping[str, str] = dict.fromkeys(
+    ("win_owner", "win_perms", "win_deny_perms", "win_inheritance"), _WINDOWS
+)
+_WIN_RESET = {**_WIN, "win_perms_reset": _WINDOWS}
+_COMMAND: Mapping[str, str] = {
+    "output_loglevel": _LOG,
+    "use_vt": _ALWAYS_PLAIN,
+}
+_COMMAND_LINE: Mapping[str, str] = {**_COMMAND, "password": "for Windows and macOS"}
+_GIT: Mapping[str, str] = {
+    "output_encoding": "git's output is UTF-8",
+    "password": "for Windows and macOS",
+}
+_ENV: Mapping[str, str] = {"env": "an old name of saltenv, which Salt ignores, too"}
+_OLD_PIP: Mapping[str, str] = dict.fromkeys(
+    (
+        "allow_all_external",
+        "allow_external",
+        "allow_unverified",
+        "build",
+        "distribute",
+        "download_cache",
+        "mirrors",
+        "never_download",
+        "no_download",
+        "no_install",
+        "no_use_wheel",
+        "pip_download_cache",
+        "process_dependency_links",
+    ),
+    "of pip and virtualenv as they were before 2021",
+)
+_PACKAGES: Mapping[str, str] = {
+    "aggregate": "the engine reads it",
+    "bypass_file": "an old way to speed Salt up",
+    "bypass_file_contains": "an old way to speed Salt up",
+    "failhard": "the engine reads it",
+    "force_yes": "of an apt that is no longer in use",
+    "output_loglevel": _LOG,
+    "report_reboot_exit_codes": _WINDOWS,
+    "skip_suggestions": "nothing is suggested here that would take time",
+    "split_arch": "names with an architecture are always understood",
+    "use_vt": _ALWAYS_PLAIN,
+    "with_origin": "for FreeBSD",
+    "saltenv": "the engine reads it",
+}
+_ZYPPER: Mapping[str, str] = {
+    "novendorchange": "zypper's own setting holds",
+    "no_recommends": "zypper's own setting holds; for apt give install_recommends",
+}
+_YUM: Mapping[str, str] = {
+    "disableexcludes": "packages that the configuration excludes stay excluded",
+    "setopt": "the options of dnf.conf and yum.conf hold",
+}
+_MANAGER: Mapping[str, str] = {
+    **_ZYPPER,
+    **_YUM,
+    "resolve_capabilities": "a package is found by its name, not by what it provides",
+}
+_SCHEDULE: Mapping[str, str] = {"offline": "it is always the file that changes"}
+_SERVICE: Mapping[str, str] = {
+    "provider": "the service manager is chosen by the option providers",
+    "restart": "a watched change restarts a service anyway",
+    "runlevels": "a service is enabled where its unit or script says",
+    "skip_verify": "it is about packages",
+    "timeout": _WINDOWS,
+}
+_FINGERPRINTS: Mapping[str, str] = {"fingerprint_hash_type": "every kind of fingerprint is recognized"}
+
+NO_EFFECT: Rows = {
+    "cmd.call": {
+        **_COMMAND,
+        **dict.fromkeys(("cwd", "env", "hide_output", "shell", "user", "stateful"), "unused in Salt, too"),
+    },
+    "cmd.run": _COMMAND_LINE,
+    "cmd.script": {**_COMMAND_LINE, "retcode": "unused in Salt, too"},
+    "cmd.wait": _COMMAND,
+    "cmd.wait_call": {**_COMMAND, "hide_output": "unused in Salt, too", "stateful": "unused in Salt, too"},
+    "cmd.wait_script": _COMMAND,
+    "docker_image.present": {"kwargs": "never read by Salt"},
+    "environ.setenv": {"update_minion": "there is no minion beside the run"},
+    "file.decode": {"checksum": "the bytes themselves are compared"},
+    "file.directory": _WIN_RESET,
+    "file.managed": {**_WIN_RESET, **_ENV},
+    "file.recurse": {
+        **_WIN,
+        **_ENV,
+        "keep_source": "files of the tree are not cached",
+        "sym_mode": "links have no mode of their own on Linux",
+    },
+    "file.replace": {"bufsize": "a file is read as a whole"},
+    "file.serialize": _ENV,
+    "file.symlink": {
+        **_WIN,
+        "atomic": "a link is always changed in one step",
+        "disallow_copy_and_unlink": "a backup is never moved to another file system",
+        "follow_symlinks": "a link is looked at itself, wherever it leads",
+        "inherit_user_and_group": "an owner that is not asked for always stays",
+    },
+    "git.cloned": _GIT,
+    "git.config_set": _GIT,
+    "git.config_unset": _GIT,
+    "git.detached": _GIT,
+    "git.latest": _GIT,
+    "git.present": _GIT,
+    "mount.fstab_present": {"fs_mount": "for AIX", "mount": "for AIX"},
+    "mount.mounted": {
+        "bind_mount_copy_active_opts": "mount itself keeps them",
+        "extra_mount_translate_options": "options are compared by what they mean",
+    },
+    "mysql_query.run": {"client_flags": "the client needs none"},
+    "mysql_query.run_file": {"client_flags": "the client needs none"},
+    "mysql_user.present": {"password_column": "where a server keeps it is found out"},
+    "npm.bootstrap": {"silent": _LOG},
+    "pip.installed": {**_OLD_PIP, "use_vt": _ALWAYS_PLAIN, "pip_bin": "an old name of bin_env"},
+    "pip.removed": {
+        "use_vt": _ALWAYS_PLAIN,
+        "log": _LOG,
+        "timeout": "nothing is fetched",
+        "proxy": "nothing is fetched",
+    },
+    "pip.uptodate": {"use_vt": _ALWAYS_PLAIN},
+    "pkg.downloaded": {**_PACKAGES, "downloadonly": "it is what the state does"},
+    "pkg.group_installed": _PACKAGES,
+    "pkg.installed": {**_PACKAGES, "watch_flags": "for Gentoo"},
+    "pkg.latest": _PACKAGES,
+    "pkg.purged": _PACKAGES,
+    "pkg.removed": _PACKAGES,
+    "pkg.uptodate": _PACKAGES,
+    "postgres_extension.absent": {"if_exists": "it is always looked first"},
+    "postgres_extension.present": {"if_not_exists": "it is always looked first"},
+    "schedule.absent": {**_SCHEDULE, "persist": "there is the file only"},
+    "schedule.disabled": {**_SCHEDULE, "persist": "there is the file only"},
+    "schedule.enabled": {**_SCHEDULE, "persist": "there is the file only"},
+    "schedule.present": _SCHEDULE,
+    "service.dead": _SERVICE,
+    "service.disabled": _SERVICE,
+    "service.enabled": _SERVICE,
+    "service.running": _SERVICE,
+    "ssh_auth.absent": {
+        **_FINGERPRINTS,
+        **dict.fromkeys(("comment", "enc", "options"), "a key is found by its digits"),
+    },
+    "ssh_auth.manage": {**_FINGERPRINTS, "source": "unused in Salt, too"},
+    "ssh_auth.present": _FINGERPRINTS,
+    "ssh_known_hosts.present": _FINGERPRINTS,
+    "virtualenv.managed": {
+        **_OLD_PIP,
+        "extra_search_dir": "of virtualenv as it was before 2020",
+        "pip_download": "of pip as it was before 2016",
+        "use_vt": _ALWAYS_PLAIN,
+        "use_wheel": "wheels are always used",
+    },
+}
+
+UNSUPPORTED: Rows = {
+    "archive.extracted": {
+        **dict.fromkeys(
+            ("signature", "source_hash_sig", "signed_by_any", "signed_by_all", "keyring", "gnupghome"),
+            "signatures are not checked",
+        ),
+        "keep": "the archive is kept in the cache; give keep_source",
+        "sig_backend": "signatures are not checked",
+        "use_etag": "an archive from the web is compared by its hash",
+        "list_options": "an archive is listed as it is; give options for what tar does not know itself",
+    },
+    "cron.file": {"backup": "no copy is kept of the crontab that is replaced"},
+    "docker_container.running": {"send_signal": "a container is stopped and started"},
+    "docker_image.present": {
+        "base": "no image is built from states",
+        "pillar": "no image is built from states",
+        "pillarenv": "no image is built from states",
+    },
+    "file.managed": {
+        "attrs": "what chattr sets stays as it is; use cmd.run with chattr",
+        "file_mode": "the mode stays as it is; give mode (Salt ignores it, too)",
+        "selinux": "the label is that of the directory's policy; use selinux.fcontext_policy_present",
+    },
+    "pip.installed": {
+        "download": "packages are installed, not only downloaded",
+        "install_options": "of pip before 23.1; give global_options",
+        "repo": "name the repository in the requirement: git+https://…",
+    },
+    "pkg.downloaded": _MANAGER,
+    "pkg.group_installed": _MANAGER,
+    "pkg.installed": {
+        **_MANAGER,
+        "pkg_verify": "files of installed packages are not verified, and damaged ones not restored",
+    },
+    "pkg.latest": {**_MANAGER, "sources": "files are installed by pkg.installed"},
+    "pkg.purged": _MANAGER,
+    "pkg.removed": _MANAGER,
+    "pkg.uptodate": _MANAGER,
+    "system.reboot": {
+        "force_close": "programs are ended as the init system ends them",
+        "message": "users are sent the machine's own message",
+    },
+}

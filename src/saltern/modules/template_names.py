@@ -1,0 +1,90 @@
+"""Which names the templates of a state mention: what tells a template variable from a mistyped argument.
+
+An extra argument of ``file.managed`` and its kin is a variable of the template, as in Salt. Nothing is
+rendered here; the texts are only searched, with those that they include, import or extend.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
+
+SOURCES = ("source", "sources", "name")
+SCHEME = "salt://"
+LOADS = re.compile(r"\{%[-+]?\s*(?:include|import|from|extends)\s+(?:(['\"])(.+?)\1|(\S+))")
+MOST_FILES = 2000  # of one directory; beyond that a name counts as mentioned
+
+
+class Files(Protocol):
+    """The file tree, as far as it is asked here."""
+
+    def find(self, path: str, env: str) -> str | None: ...
+    def names(self, env: str) -> list[str]: ...
+
+
+def mentions(files: Files, args: Mapping[str, object], name: str, env: str) -> bool | None:
+    """Whether a template of the state mentions ``name``; None where that cannot be determined."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    unknown = False
+    for text in _texts(files, args, env):
+        if text is None:
+            unknown = True
+        elif word.search(text):
+            return True
+    return None if unknown else False
+
+
+def _texts(files: Files, args: Mapping[str, object], env: str) -> Iterator[str | None]:
+    """Every text that may be rendered; None for one that is not in the tree or not named outright."""
+    seen: set[str] = set()
+    waiting = list(_places(files, args, env))
+    while waiting:
+        place = waiting.pop()
+        path = files.find(place, env) if place else None
+        if path is None:
+            yield None
+        elif path not in seen:
+            seen.add(path)
+            text = _read(path)
+            yield text
+            waiting += _loaded(text or "", place)
+
+
+def _places(files: Files, args: Mapping[str, object], env: str) -> Iterable[str]:
+    """Files of the tree that the arguments name; empty for what is elsewhere."""
+    for url in _urls(args):
+        if not url.startswith(SCHEME):
+            yield ""
+            continue
+        place = url.removeprefix(SCHEME).partition("?")[0].strip("/")
+        if files.find(place, env) is not None:
+            yield place
+            continue
+        below = [name for name in files.names(env) if name.startswith(f"{place}/")]
+        yield from below[:MOST_FILES] if len(below) <= MOST_FILES else [""]
+
+
+def _urls(args: Mapping[str, object]) -> Iterator[str]:
+    given = next((args[word] for word in SOURCES if args.get(word)), None)
+    for one in given if isinstance(given, list) else [given]:
+        yield str(next(iter(one), "")) if isinstance(one, Mapping) else str(one or "")
+
+
+def _loaded(text: str, beside: str) -> Iterator[str]:
+    folder = beside.rpartition("/")[0]
+    for _, literal, expression in LOADS.findall(text):
+        if expression:
+            yield ""
+        elif literal.startswith("./"):
+            yield f"{folder}/{literal[2:]}".lstrip("/")
+        else:
+            yield literal.removeprefix(SCHEME)
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
