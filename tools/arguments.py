@@ -18,7 +18,7 @@ from msgspec import Struct
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
 from saltern.modules.params import Schema
 from saltern.modules.registry import STATES, Registry, schema
-from saltern.modules.salt_arguments import ALSO_READ, TAKES_ARGUMENTS_OF, effect_of_ignoring
+from saltern.modules.salt_arguments import ALSO_READ, REFUSED, TAKES_ARGUMENTS_OF, effect_of_ignoring
 
 ROOT = Path(__file__).parent.parent
 SALT = ROOT / "build" / "salt" / "salt" / "states"
@@ -28,8 +28,7 @@ NEVER_ARGUMENTS = ENGINE_WORDS | INTERNAL | {"test", "sfun", "__agg__"}
 COMPANIONS = frozenset({"mod_watch", "mod_aggregate", "mod_init", "mod_beacon", "mod_run_check_cmd"})
 HELPERS = {"_test_owner": ("owner",), "_get_systemd_only": ("no_block",)}  # they read keywords for a function
 
-# Refused here as in Salt, or read by a helper of ours.
-REFUSED = {"at.absent": ("limit",), "service.dead": ("enabled",), "service.running": ("enabled",)}
+REFUSED_TOO = {"at.absent": ("limit",)}  # by a function of ours that refuses all it does not know
 # Parameters that another function of the module reads, when a watched state changes.
 READ_BY_MOD_WATCH = {
     "at.watch": ("timespec", "tag", "user", "job", "unique_tag"),
@@ -209,7 +208,7 @@ def differences(registry: Registry, salt: dict[str, Signature]) -> Iterator[Diff
 def _unknown(registry: Registry, key: str, ours: Schema, theirs: Signature) -> Iterator[str]:
     if ours.takes_anything:
         return
-    known = {*ours.params, *ALSO_READ.get(key, ()), *REFUSED.get(key, ())}
+    known = {*ours.params, *ALSO_READ.get(key, ()), *REFUSED.get(key, ()), *REFUSED_TOO.get(key, ())}
     for other in TAKES_ARGUMENTS_OF.get(key, ()):
         function = registry.state(*other.split("."))
         assert function is not None

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from saltern.modules.salt_unsupported import NO_EFFECT, UNSUPPORTED
 
-__all__ = ["ALSO_READ", "DECISIVE", "MEANT", "NO_EFFECT", "TAKES_ARGUMENTS_OF", "UNSUPPORTED"]
+__all__ = ["ALSO_READ", "DECISIVE", "MEANT", "NO_EFFECT", "REFUSED", "TAKES_ARGUMENTS_OF", "UNSUPPORTED"]
 
 CLOSE = 0.8
 
@@ -32,8 +32,11 @@ DECISIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "pkg.latest": (("pkgs",),),
     "pkg.purged": (("pkgs",), ("version",)),
     "pkg.removed": (("pkgs",), ("version",)),
-    "service.dead": (("enable",),),
-    "service.running": (("enable",),),
+}
+# Slips that Salt itself refuses.
+REFUSED: Mapping[str, Mapping[str, str]] = {
+    "service.dead": {"enabled": "enable"},
+    "service.running": {"enabled": "enable"},
 }
 
 # What is meant by a name that is near nothing, or near the wrong thing.
@@ -85,6 +88,8 @@ def decisive_slip(key: str, name: str, given: Mapping[str, object]) -> str:
     """The argument that ``name`` is a slip of, where the state would do something else without it."""
     from difflib import get_close_matches
 
+    if meant := REFUSED.get(key, {}).get(name):
+        return meant
     for group in DECISIVE.get(key, ()):
         if not any(word in given for word in group) and (
             near := get_close_matches(name, group, n=1, cutoff=CLOSE)

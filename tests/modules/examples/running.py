@@ -25,6 +25,7 @@ Start = Callable[[], object]
 
 TRACE = "/etc/saltern-t-trace"
 SLS = "/srv/salt/example.sls"
+PROVIDERS = {"service": "sysv"}  # the machine of the examples has init scripts
 PASSES = (True, False, False)  # test mode, then really, then again
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -86,7 +87,7 @@ def state(text: str, *, only_test: bool = False) -> list[dict[str, dict[str, obj
 
 
 def _pass(test: bool) -> dict[str, dict[str, object]]:
-    session = Session(Settings(id="web1", test=test, strict=True))
+    session = Session(Settings(id="web1", test=test, strict=True, extra={"providers": PROVIDERS}))
     try:
         report = apply(session, Request(sls=("example",)))
     except SalternError as problem:
@@ -128,7 +129,7 @@ def _command(command: str) -> Mapping[str, object]:
 
 def template(text: str) -> Iterator[dict[str, object]]:
     """The text after Jinja ran."""
-    session = Session(Settings(id="web1"))
+    session = Session(Settings(id="web1", extra={"providers": PROVIDERS}))
     session.prepare()
     try:
         printed = session.renderers.text(text, engine="jinja", env="base", path="example.jinja")

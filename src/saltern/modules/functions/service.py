@@ -380,4 +380,6 @@ def offline(ctx: Context) -> bool:
     """
     from saltern.modules.services.systemd import Systemd
 
-    return isinstance(manager(ctx), Systemd) and not ctx.host.exists("/run/systemd/system")
+    managing = manager(ctx)
+    unbooted = isinstance(managing, Systemd) and not ctx.host.exists("/run/systemd/system")
+    return unbooted or managing.kind == "offline"

@@ -42,20 +42,50 @@ def _sysv(ctx: Context) -> Manager:
     return InitScripts(ctx)
 
 
+def _offline(ctx: Context) -> Manager:
+    from saltern.modules.services.offline import Offline
+
+    return Offline(ctx)
+
+
+def _no_init_runs() -> bool:
+    from saltern.modules.services.offline import is_offline
+
+    return is_offline()
+
+
 PROVIDERS: tuple[Provider, ...] = (
-    # A systemd that is installed but did not boot the machine, as in containers, manages nothing.
-    Provider("systemd", lambda: os.path.isdir("/run/systemd/system"), _systemd, ("systemd_service",)),
+    # A systemd that is installed but did not boot the machine, as in containers, only makes links.
+    Provider(
+        "systemd",
+        lambda: os.path.isdir("/run/systemd/system") and not _no_init_runs(),
+        _systemd,
+        ("systemd_service",),
+    ),
     Provider(
         "openrc", lambda: os.path.isdir("/run/openrc") or has("rc-service"), _openrc, ("gentoo_service",)
     ),
     Provider(
-        "sysv", lambda: os.path.isdir("/etc/init.d"), _sysv, ("debian_service", "rh_service", "linux_service")
+        "sysv",
+        lambda: os.path.isdir("/etc/init.d") and not _no_init_runs(),
+        _sysv,
+        ("debian_service", "rh_service", "linux_service"),
     ),
+    Provider("offline", _no_init_runs, _offline),
 )
 
 
+def _nothing(ctx: Context) -> Manager:  # noqa: ARG001
+    from saltern.modules.services.nothing import Nothing
+
+    return Nothing()
+
+
+NONE = Provider("none", lambda: True, _nothing)
+
+
 def manager(ctx: Context) -> Manager:
-    """The service manager. Raises ``Refused`` on a machine without one."""
+    """The service manager; on a machine without one, a manager that knows no services."""
     found = ctx.run.context.get(REMEMBERED)
     if found is None:
         found = ctx.run.context[REMEMBERED] = _chosen(ctx).make(Context(ctx.run))
@@ -71,4 +101,4 @@ def _chosen(ctx: Context) -> Provider:
     if asked:
         names = ", ".join(provider.name for provider in PROVIDERS)
         raise Refused(f"no service manager is called {asked!r}; there are {names}")
-    raise Refused("no service manager was found: neither systemd, nor OpenRC, nor init scripts")
+    return NONE

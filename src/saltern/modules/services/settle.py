@@ -29,10 +29,12 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 def settle(ctx: Context, name: str, wish: Wish, words: Words) -> Result:
     managing = manager(ctx)
+    if managing.kind == "offline" and wish.running is not None:
+        return _settle_offline(ctx, managing, name, wish)
     seen = managing.look(name)
     comments = _comments(name, wish, words, seen)
     if not seen.exists:
-        return _missing(ctx, managing, name, wish)
+        return _missing(ctx, managing, seen, wish)
     if seen.masked and wish.running and not (wish.unmask or wish.unmask_runtime):
         comment = f"Service {name} is {seen.masked}, so it cannot be started; set unmask"
         return Result(outcome=Outcome.FAILED, comment=comment, data=facts(managing, seen))
@@ -59,6 +61,24 @@ def settle(ctx: Context, name: str, wish: Wish, words: Words) -> Result:
     return result
 
 
+def _settle_offline(ctx: Context, managing: Manager, name: str, wish: Wish) -> Result:
+    """Nothing is started or stopped where no init runs; what is asked for the next boot is done."""
+    from saltern.modules.services.offline import NOTHING_TO_DO
+
+    seen = managing.look(name)
+    if wish.enabled is None and not _is_to_unmask(seen, wish):
+        return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen))
+    if not seen.exists:
+        notes = (f"there is no unit file of {name}, so that it cannot be enabled",) if wish.enabled else ()
+        return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen), warnings=notes)
+    verb = "enabled" if wish.enabled else "disabled" if wish.enabled is False else "unmasked"
+    words = Words(f"is {verb}", f"would be {verb}", f"was {verb}")
+    result = settle(ctx, name, replace(wish, running=None), words)
+    if result.outcome is Outcome.OK and not result.changes:
+        return replace(result, comment=NOTHING_TO_DO)
+    return replace(result, comment=f"Running in OFFLINE mode. {result.comment}")
+
+
 def _comments(name: str, wish: Wish, words: Words, seen: Service) -> Words:
     start = f"Service {name} "
     comments = Words(*(start + part for part in (words.already, words.would, words.done)))
@@ -68,8 +88,9 @@ def _comments(name: str, wish: Wish, words: Words, seen: Service) -> Words:
     return Words(comments.already, f"{start}would be {verb}", f"{start}was {verb}")
 
 
-def _missing(ctx: Context, managing: Manager, name: str, wish: Wish) -> Result:
-    data: dict[str, object] = {**facts(managing, Service(name=name, exists=False))}
+def _missing(ctx: Context, managing: Manager, seen: Service, wish: Wish) -> Result:
+    name = seen.name
+    data = facts(managing, seen)
     if not wish.running and not wish.enabled:
         return Result(outcome=Outcome.OK, comment=f"Service {name} does not exist", data=data)
     if ctx.test:
@@ -79,7 +100,8 @@ def _missing(ctx: Context, managing: Manager, name: str, wish: Wish) -> Result:
             changes={name: True},
             data=data,
         )
-    comment = f"Service {name} does not exist; is its package installed, and the name right?"
+    reason = seen.detail if managing.kind == "none" else "is its package installed, and the name right?"
+    comment = f"Service {name} does not exist; {reason}"
     return Result(outcome=Outcome.FAILED, comment=comment, data=data)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.language.result import Result
+from saltern.language.result import Outcome, Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Refused, Words, bring
@@ -189,6 +189,9 @@ def _switched(ctx: Context, name: str, *, on: bool) -> Result:
     """``enabled`` of a job that must be there."""
     word = "enabled" if on else "disabled"
     store.check_own(ctx, name)
+    if not on and name not in store.jobs(store.read(ctx)):
+        comment = f"Job {name} not present in schedule"  # what is not there is not run
+        return Result(outcome=Outcome.OK, comment=comment, data=_facts(ctx, name))
 
     def have() -> dict[str, object]:
         found = store.jobs(store.read(ctx)).get(name)
@@ -226,7 +229,7 @@ def disabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Make sure that a job of the schedule is kept, and not run.
 
     Args:
-        name: the name of the job, which must be in the schedule.
+        name: the name of the job; one that is not in the schedule is not run.
 
     Example:
         ```yaml

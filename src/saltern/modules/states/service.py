@@ -1,4 +1,9 @@
-"""``service``: what runs in the background, now and after a reboot."""
+"""``service``: what runs in the background, now and after a reboot.
+
+Where systemd is installed but no init runs (chroots, image builds, containers), only links are made and
+removed: ``enable``, ``service.enabled`` and their kin count for the next boot, and nothing is started or
+stopped. The option ``providers: {service: sysv}`` uses init scripts there all the same.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +162,8 @@ def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _brought(ctx: Context, name: str, wish: Wish, words: Words, rest: Mapping[str, object]) -> Result:
-    return replace(settle(ctx, name, wish, words), warnings=_unused(rest))
+    result = settle(ctx, name, wish, words)
+    return replace(result, warnings=(*result.warnings, *_unused(rest)))
 
 
 @state
@@ -204,7 +210,7 @@ def _masking(ctx: Context, name: str, *, wanted: bool, runtime: bool) -> Result:
 
     verb = kind if wanted else kind.replace("masked", "unmasked")
     move: Callable[..., None] = managing.mask if wanted else managing.unmask
-    if managing.kind != "systemd":
+    if managing.kind not in ("systemd", "offline"):
         move(name)  # refuses, in test mode as well
     return bring(
         ctx,
@@ -251,6 +257,10 @@ def mod_watch(
         return failed(f"service.{sfun} cannot react to a watch; use service.running")
     managing = manager(ctx)
     seen = managing.look(name)
+    if managing.kind == "offline":
+        from saltern.modules.services.offline import NOTHING_TO_DO
+
+        return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen))
     runs = seen.running if sig is None else bool(pids_of(sig))
     if sfun == "dead" and not runs:
         return Result(

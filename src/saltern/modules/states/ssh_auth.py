@@ -46,12 +46,28 @@ def _wanted(
         raise Refusal("a comment cannot have more than one line")
     if not source:
         return [ssh.given(name, enc, comment, chosen)]
-    found = sources.find(ctx, source, sources.Fetch(source_hash=source_hash, skip_verify=not source_hash))
-    lines = found.data.decode("utf-8", "replace").splitlines()
-    keys = [ssh.given(line, enc, "", chosen) for line in lines if line.strip() and line.lstrip()[0] != "#"]
+    keys = [ssh.given(line, enc, "", chosen) for line in _texts(ctx, name, source, source_hash)]
     if not keys:
         raise Refusal(f"{source} holds no public key")
     return keys
+
+
+def _texts(ctx: Context, name: str, source: str, source_hash: str) -> list[str]:
+    """What is meant to be keys: the lines of ``source`` if one is given, else ``name``."""
+    if not source:
+        return [name]
+    found = sources.find(ctx, source, sources.Fetch(source_hash=source_hash, skip_verify=not source_hash))
+    lines = found.data.decode("utf-8", "replace").splitlines()
+    return [line for line in lines if line.strip() and line.lstrip()[0] != "#"]
+
+
+def _blob(text: str) -> str:
+    """The key in a text, which need not be a good one; empty if there is none."""
+    words = text.split()
+    if len(words) == 1:
+        return words[0]
+    key = ssh.parse(text)
+    return key.blob if key else ""
 
 
 def _find_home(ctx: Context, user: str) -> Home | None:
@@ -192,7 +208,7 @@ def absent(
     """A public key may not log in as a user.
 
     Args:
-        name: the key, alone or as a whole line.
+        name: the key, alone or as a whole line. What is no key is not there.
         user: whose login it is.
         source: a file of keys instead, ``salt://`` or a path.
         source_hash: what that file must have.
@@ -207,7 +223,7 @@ def absent(
     """
 
     def work() -> Result:
-        blobs = {key.blob for key in _wanted(ctx, name, None, "", source, source_hash, None)}
+        blobs = {blob for text in _texts(ctx, name, source, source_hash) if (blob := _blob(text))}
         try:
             home = ssh.home_of(user)
         except Later:  # who is not there cannot log in

@@ -172,6 +172,26 @@ def read(ctx: Context, user: str) -> str:
     raise _refused(ran.code, said(ran), user)
 
 
+def read_any(ctx: Context, user: str) -> str:
+    """The same, and empty for a user who is not on this machine."""
+    try:
+        return read(ctx, user)
+    except Refused:
+        if _exists(user):
+            raise
+        return ""
+
+
+def _exists(user: str) -> bool:
+    import pwd
+
+    try:
+        pwd.getpwnam(user)
+    except KeyError:
+        return False
+    return True
+
+
 def write(ctx: Context, user: str, text: str) -> None:
     ran = ctx.host.run(["crontab", *_whose(user), "-"], stdin=text, env=PLAIN_WORDS)
     if ran.code:

@@ -56,7 +56,7 @@ web:
   port: 8080
   names: [example.org, www.example.org]
 END
-printf 'nodegroups:\n  frontend: web*\n' >/etc/saltern/saltern.yaml
+printf 'nodegroups:\n  frontend: web*\nproviders: {service: sysv}\n' >/etc/saltern/saltern.yaml
 printf 'roles:\n  - web\n' >/etc/saltern/grains
 
 mkdir -p /srv/app/releases /var/log/app /var/www /etc/nginx

@@ -118,7 +118,7 @@ def _chosen(ctx: Context, field: str, now: str, seed: str) -> str:
 
 
 def _facts(ctx: Context, user: str, command: str, identifier: str) -> Changes:
-    have = crontab.parse(crontab.read(ctx, user)).find(command, identifier)
+    have = crontab.parse(crontab.read_any(ctx, user)).find(command, identifier)
     return {"user": user, "exists": have is not None, **(have.asdict() if have else {"command": command})}
 
 
@@ -137,7 +137,7 @@ def absent(
 
     Args:
         name: the command.
-        user: whose crontab.
+        user: whose crontab. A user who is gone has none.
         identifier: the name the job was given.
         special: remove it only if it runs at ``@daily`` or the like.
 
@@ -163,7 +163,7 @@ def absent(
 
     return bring(
         ctx,
-        lambda: {user: name} if found(crontab.parse(crontab.read(ctx, user))) else {},
+        lambda: {user: name} if found(crontab.parse(crontab.read_any(ctx, user))) else {},
         act,
         facts=lambda: _facts(ctx, user, command, known_as),
         words=words_for(f"Cron {name}", "is absent", "removed"),

@@ -49,7 +49,7 @@ def env_absent(ctx: Context, name: str, *, user: str = "root") -> Result:
 
     Args:
         name: the variable.
-        user: whose crontab.
+        user: whose crontab. A user who is gone has none.
 
     Example:
         ```yaml
@@ -59,7 +59,7 @@ def env_absent(ctx: Context, name: str, *, user: str = "root") -> Result:
     """
 
     def table() -> Crontab:
-        return crontab.parse(crontab.read(ctx, user))
+        return crontab.parse(crontab.read_any(ctx, user))
 
     return bring(
         ctx,
