@@ -115,8 +115,8 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
         [
             (
                 "5:7",
-                "argument-suspicious",
-                "service.running gets an argument 'requires'; did you mean 'require'?",
+                "argument-unknown",
+                "service.running: no argument is called 'requires'; did you mean 'require'?",
             )
         ],
     ),

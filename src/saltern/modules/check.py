@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
+from saltern.language.requisites import IN_FORMS, REQUISITES
 from saltern.modules.params import Schema, unknown_argument
-from saltern.modules.registry import Registry, schema
+from saltern.modules.registry import STATES, Registry, schema
 
 if TYPE_CHECKING:
     from saltern.modules.template_names import Files
 
+REQUISITE_WORDS = frozenset((*REQUISITES, *IN_FORMS))
 _NEVER_UNKNOWN = ENGINE_WORDS | INTERNAL
 _SLIPS = sorted(word for word in ENGINE_WORDS if len(word) > 4)
 _STARTS = frozenset(word[:3] for word in _SLIPS)
@@ -71,7 +73,7 @@ class _Judge:
     def extra(self, chunk: Chunk, known: Schema, names: Iterable[object]) -> None:
         """Arguments that the function has no parameter for."""
         for name in names:
-            if isinstance(name, str) and name.startswith("__"):
+            if isinstance(name, str) and (name.startswith("__") or _is_displaced_target(chunk, name)):
                 continue
             if known.takes_anything:
                 self._slip_of_a_keyword(chunk, name)
@@ -99,18 +101,16 @@ class _Judge:
         if name in others or name in ALSO_READ.get(known.key, ()):
             return
         names = (*known.params, *others)
-        code, tell = "argument-unknown", self.tell
+        hint = MEANT.get(known.key, {}).get(name)
+        known_words = (*names, *_SLIPS)
+        said = f"no argument is called {name!r}; {hint}" if hint else unknown_argument(name, known_words)
+        verdict = "slip"
         if known.rest == "Variables" and _renders(chunk, known):
             verdict = self._variable(chunk, names, name)
-            if verdict == "variable":
-                return
-            if verdict == "doubtful":
-                code, tell = "argument-suspicious", self._found.warn
-        hint = MEANT.get(known.key, {}).get(name)
-        said = (
-            f"no argument is called {name!r}; {hint}" if hint else unknown_argument(name, (*names, *_SLIPS))
-        )
-        tell(code, f"{chunk.function}: {said}", where=chunk.mark(name))
+        if verdict == "slip":
+            self.tell("argument-unknown", f"{chunk.function}: {said}", where=chunk.mark(name))
+        elif verdict == "doubtful":
+            self._found.warn("argument-suspicious", f"{chunk.function}: {said}", where=chunk.mark(name))
 
     def _ignored(self, chunk: Chunk, name: str, effect: str) -> None:
         """An argument that Salt takes, and that does nothing here; reported if it asks for anything."""
@@ -131,6 +131,13 @@ class _Judge:
         args = {"name": chunk.name, **chunk.args}
         seen = mentions(self._files, args, name, env) if self._files is not None else None
         return {True: "variable", None: "doubtful", False: "slip"}[seen]
+
+
+def _is_displaced_target(chunk: Chunk, name: str) -> bool:
+    """``- pkg: x`` on the level of an empty ``- require:``, which is reported by itself."""
+    items = chunk.declared.items
+    words = {word for item in items if isinstance(item, dict) and None in item.values() for word in item}
+    return bool(words & REQUISITE_WORDS) and isinstance(chunk.args[name], str) and name in STATES
 
 
 def _renders(chunk: Chunk, known: Schema) -> bool:
