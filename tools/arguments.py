@@ -62,7 +62,6 @@ OTHER_DEFAULTS = {
     ("ssh_auth.manage", "enc"): "the kind of a key is read from the key",
     ("ssh_auth.present", "enc"): "the kind of a key is read from the key",
     ("system.reboot", "timeout"): "the machine is rebooted at once, unless notice is given",
-    ("x509.certificate_managed", "days_valid"): "a certificate is valid for a year",
 }
 # States that refuse an argument they do not know, although Salt's take it: it would be a filter or an option.
 STRICTER = frozenset(

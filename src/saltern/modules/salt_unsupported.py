@@ -170,13 +170,7 @@ NO_EFFECT: Rows = {
 
 UNSUPPORTED: Rows = {
     "archive.extracted": {
-        **dict.fromkeys(
-            ("signature", "source_hash_sig", "signed_by_any", "signed_by_all", "keyring", "gnupghome"),
-            "signatures are not checked",
-        ),
         "keep": "the archive is kept in the cache; give keep_source",
-        "sig_backend": "signatures are not checked",
-        "use_etag": "an archive from the web is compared by its hash",
         "list_options": "an archive is listed as it is; give options for what tar does not know itself",
     },
     "cron.file": {"backup": "no copy is kept of the crontab that is replaced"},

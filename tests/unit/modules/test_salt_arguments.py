@@ -81,14 +81,8 @@ def test_what_salt_lets_pass_does_not_fail_a_state(salt: dict[str, arguments.Sig
     assert set(refusing) == set(arguments.STRICTER)
 
 
-AWAITED = {  # read only to be refused, until signatures of sources are checked
-    "file.cached": ["use_etag", "keyring", "gnupghome", "sig_backend"],
-    "file.managed": ["use_etag", "keyring", "gnupghome", "sig_backend"],
-}
-
-
 def test_a_parameter_that_is_accepted_is_read() -> None:
-    assert arguments.unused_parameters(REGISTRY) == AWAITED
+    assert arguments.unused_parameters(REGISTRY) == {}
 
 
 def test_no_row_is_about_what_is_supported() -> None:

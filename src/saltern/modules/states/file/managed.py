@@ -1,7 +1,5 @@
 """``file.managed``: a file with this content, this mode, this owner."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 from msgspec.structs import replace as altered
