@@ -38,6 +38,10 @@ class Files(Protocol):
         """Every directory of the environment, sorted, relative to its root."""
         ...
 
+    def links(self, env: str) -> dict[str, str]:
+        """Every link of the environment and where it leads, relative to its root."""
+        ...
+
     def environments(self) -> list[str]: ...
 
 

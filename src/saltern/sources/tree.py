@@ -115,6 +115,14 @@ class Tree:
     def directories(self, env: str) -> list[str]:
         return sorted({name for root in self.roots(env) for name in self._walk(root, files=False)})
 
+    def links(self, env: str) -> dict[str, str]:
+        """Every link and where it leads, as written; also those that lead nowhere."""
+        found: dict[str, str] = {}
+        for root in self.roots(env):
+            for name, target in _links(root, self._is_out if self._within else None):
+                found.setdefault(name, target)
+        return dict(sorted(found.items()))
+
     def _walk(self, root: str, *, files: bool) -> Iterator[str]:
         return _walk(root, files=files, out=self._is_out if self._within else None)
 
@@ -273,6 +281,23 @@ def _walk(root: str, *, files: bool, out: Callable[[str], bool] | None = None) -
                 left.append((f"{below}{entry.name}/", seen | {here}))
             if kind == ("file" if files else "directory"):
                 yield f"{below}{entry.name}"
+
+
+def _links(root: str, out: Callable[[str], bool] | None) -> Iterator[tuple[str, str]]:
+    """Links below a root that are not reached through another link."""
+    left = [""]
+    while left:
+        below = left.pop()
+        try:
+            entries = list(os.scandir(f"{root}/{below}"))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_symlink():
+                if out is None or not out(entry.path):
+                    yield f"{below}{entry.name}", os.readlink(entry.path)
+            elif entry.is_dir(follow_symlinks=False):
+                left.append(f"{below}{entry.name}/")
 
 
 def _kind(entry: os.DirEntry[str], out: Callable[[str], bool] | None) -> str:

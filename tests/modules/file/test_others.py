@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from saltern.language.result import Outcome
 from saltern.modules.registry import Registry, schema
 from saltern.modules.states import file
 from saltern.modules.states.file.cached import cached, not_cached
 from saltern.modules.states.file.decode import decode
 from saltern.modules.states.file.mknod import mknod
 from saltern.modules.states.file.patch import patch
+from saltern.modules.states.file.pruned import pruned
 from saltern.modules.states.file.serialize import serialize
-from saltern.modules.states.file.tidying import pruned, tidied
+from saltern.modules.states.file.tidying import tidied
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk
@@ -132,11 +134,15 @@ def test_tidying_removes_by_name_age_and_size(desk: Desk) -> None:
 def test_empty_directories_are_pruned(desk: Desk) -> None:
     desk.put("d/full/x")
     os.makedirs(desk.at("d/empty/er"))
-    assert "holds something" in desk.refusal(pruned, desk.at("d"))
-    result = desk.change(pruned, desk.at("d"), recurse=True)
-    assert result.changes == {"deleted": [desk.at("d/empty/er"), desk.at("d/empty")]}
+    assert "not empty" in desk.refusal(pruned, desk.at("d"))
+    result = desk.change(pruned, desk.at("d"), ignore_errors=True)
+    assert result.changes == {"deleted": [desk.at("d/empty"), desk.at("d/empty/er")]}
+    os.makedirs(desk.at("d/empty"))
+    result = desk.call(pruned, desk.at("d"), recurse=True)
+    assert result.outcome is Outcome.FAILED
+    assert result.changes["deleted"] == [desk.at("d/empty")]
     os.makedirs(desk.at("e"))
-    desk.change(pruned, desk.at("e"))
+    assert desk.change(pruned, desk.at("e")).changes == {"deleted": desk.at("e")}
 
 
 def test_files_of_the_tree_need_no_cache(desk: Desk) -> None:

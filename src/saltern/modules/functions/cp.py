@@ -415,6 +415,5 @@ def list_master_symlinks(ctx: Context, saltenv: str | None = None, prefix: str =
                 motd
         ```
     """
-    env = saltenv or ctx.env
-    places = {name: ctx.files.find(name, env) for name in list_master(ctx, saltenv, prefix)}
-    return {name: os.readlink(place) for name, place in places.items() if place and os.path.islink(place)}
+    found = ctx.files.links(saltenv or ctx.env)
+    return {name: target for name, target in found.items() if name.startswith(prefix)}

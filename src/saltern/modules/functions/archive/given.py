@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from saltern.modules.context import Context
 from saltern.modules.functions._data import each
 from saltern.modules.params import BadArgument
+from saltern.modules.states._programs import ProgramFailed, complaint, program
 from saltern.system import files
 
 Names = list[str]
@@ -34,6 +36,16 @@ def trimmed(names: list[str], trim_output: bool | int) -> list[str]:
     if not isinstance(trim_output, int):
         raise BadArgument(f"trim_output needs true, false or a number, got {trim_output!r}")
     return names[: TRIMMED if trim_output is True else trim_output]
+
+
+def said(
+    ctx: Context, argv: list[str], *, what: str, cwd: str | None = None, user: str | None = None
+) -> Names:
+    """What a program prints, on either stream: some tell their work as if it were a problem."""
+    ran = program(ctx, argv, cwd=cwd, user=user)
+    if ran.code:
+        raise ProgramFailed(complaint(ran, argv[0], what=what))
+    return [*ran.out.splitlines(), *ran.err.splitlines()]
 
 
 def owner(runas: str | None) -> files.Attributes:

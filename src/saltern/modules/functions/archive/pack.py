@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from saltern.modules.api import function
 from saltern.modules.commands import words
 from saltern.modules.context import Context
-from saltern.modules.functions.archive.given import Names, found, owner
+from saltern.modules.functions.archive.given import Names, found, owner, said
 from saltern.modules.functions.file.told import absolute, told
 from saltern.modules.params import BadArgument
-from saltern.modules.states._programs import output
 from saltern.system import files
 
 
@@ -34,7 +33,7 @@ def gzip(
         ```
     """
     argv = ["gzip", *(words(options) if options else []), "--", absolute(sourcefile)]
-    return output(ctx, argv, what="gzip failed", user=runas).splitlines()
+    return said(ctx, argv, what="gzip failed", user=runas)
 
 
 @function
@@ -56,7 +55,7 @@ def gunzip(
         ```
     """
     argv = ["gunzip", *(words(options) if options else []), "--", absolute(gzipfile)]
-    return output(ctx, argv, what="gunzip failed", user=runas).splitlines()
+    return said(ctx, argv, what="gunzip failed", user=runas)
 
 
 @function(name="zip")
@@ -141,7 +140,7 @@ def cmd_zip(
         ```
     """
     argv = ["zip", "-r", absolute(zip_file), *found(sources, cwd)]
-    return output(ctx, argv, what="zip failed", cwd=cwd, user=runas).splitlines()
+    return said(ctx, argv, what="zip failed", cwd=cwd, user=runas)
 
 
 @function
@@ -161,4 +160,4 @@ def rar(
         cwd, runas: where, and as whom.
     """
     argv = ["rar", "a", "-idp", "--", absolute(rarfile), *found(sources, cwd)]
-    return output(ctx, argv, what="rar failed", cwd=cwd, user=runas).splitlines()
+    return said(ctx, argv, what="rar failed", cwd=cwd, user=runas)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from saltern.modules.api import function
 from saltern.modules.commands import words
 from saltern.modules.context import Context
-from saltern.modules.functions.archive.given import Names, found, owner, texts, trimmed
+from saltern.modules.functions.archive.given import Names, found, owner, said, texts, trimmed
 from saltern.modules.functions.file.told import absolute, told
 from saltern.modules.states._programs import output
 from saltern.modules.states.archive import judge, tars, tools, zips
@@ -61,15 +61,15 @@ def tar(
     if not _extracts(given) or runas or ctx.runas:
         argv += ["-C", dest] if dest else []
         argv += found(sources, cwd)
-        return output(ctx, argv, what="tar failed", cwd=cwd, user=runas).splitlines()
+        return said(ctx, argv, what="tar failed", cwd=cwd, user=runas)
     check_options(given)
     path = os.path.join(cwd or "/", tarfile)
     into = os.path.join(cwd or "/", dest or "")
     with told(tarfile), staging() as scratch:
         judge.check(tars.entries(ctx, path, limits_of(ctx)))
-        said = output(ctx, [*argv, "-C", scratch.path, *found(sources, cwd)], what="tar failed", cwd=cwd)
+        printed = said(ctx, [*argv, "-C", scratch.path, *found(sources, cwd)], what="tar failed", cwd=cwd)
         _move_in(ctx, scratch.path, path, into)
-    return said.splitlines()
+    return printed
 
 
 def _extracts(options: Sequence[str]) -> bool:
@@ -163,9 +163,9 @@ def cmd_unzip(
     with told(zip_file), staging() as scratch:
         judge.check(zips.entries(path, limits_of(ctx), password))
         argv = ["unzip", "-o", *secret, *given, path, "-d", scratch.path, *left_out]
-        said = output(ctx, argv, what="unzip failed", secrets=[password])
+        printed = output(ctx, argv, what="unzip failed", secrets=[password])
         _move_in(ctx, scratch.path, path, into, owner(runas))
-    return trimmed(said.replace(scratch.path, into).splitlines(), trim_output)
+    return trimmed(printed.replace(scratch.path, into).splitlines(), trim_output)
 
 
 @function

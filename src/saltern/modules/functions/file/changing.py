@@ -18,6 +18,7 @@ from saltern.modules.states.file.editing import backup_suffix, ended
 from saltern.modules.states.file.line import Order, changer
 from saltern.modules.states.file.patterns import compiled
 from saltern.modules.states.file.placing import back_up
+from saltern.modules.states.file.pruned import prunable
 from saltern.modules.states.file.replace import flag_bits, replacer
 from saltern.system import files
 from saltern.system.files import Attributes
@@ -32,12 +33,23 @@ def _lines(args: tuple[object, ...], kwargs: dict[str, object]) -> list[str]:
     return [str(item) for part in listed for item in (part if isinstance(part, list | tuple) else [part])]
 
 
-def _old(path: str) -> str:
-    return (files.read(path) or b"").decode("utf-8", "surrogateescape")
+def _old(path: str, encoding: str | None = None) -> str:
+    return (files.read(path) or b"").decode(*_codec(encoding))
 
 
-def _put(path: str, text: str) -> None:
-    files.write(path, text.encode("utf-8", "surrogateescape"))
+def _put(path: str, text: str, encoding: str | None = None) -> None:
+    files.write(path, text.encode(*_codec(encoding)))
+
+
+def _codec(encoding: str | None) -> tuple[str, str]:
+    """UTF-8, in which bytes that are none survive, or another one, strictly."""
+    if not encoding:
+        return "utf-8", "surrogateescape"
+    try:
+        "".encode(encoding)
+    except LookupError:
+        raise BadArgument(f"no encoding is called {encoding!r}") from None
+    return encoding, "strict"
 
 
 @function
@@ -110,17 +122,19 @@ def truncate(ctx: Context, path: str, length: int) -> None:
         files.write(full, (files.read(full) or b"")[: int(length)])
 
 
-def _edited(ctx: Context, path: str, new: str, backup: object, show: bool = True) -> str | bool:
+def _edited(
+    ctx: Context, path: str, new: str, backup: object, show: bool = True, encoding: str | None = None
+) -> str | bool:
     """Write if it differs; the difference, or whether there was one."""
     full = absolute(path)
     seen = files.see(full)
     if seen is None or seen.data is None:
         raise BadArgument(f"{path}: no such file")
-    old = seen.data.decode("utf-8", "surrogateescape")
+    old = seen.data.decode(*_codec(encoding))
     if new == old:
         return "" if show else False
     back_up(ctx, full, seen, backup_suffix(backup))
-    _put(full, new)
+    _put(full, new, encoding)
     return unified(old, new) if show else True
 
 
@@ -143,8 +157,11 @@ def replace(
     ignore_if_missing: bool = False,
     preserve_inode: bool = True,
     backslash_literal: bool = False,
+    encoding: str | None = None,
 ) -> str | bool:
     """Replace what matches a regular expression. Gives the difference, or for ``search_only`` a flag.
+
+    ``encoding`` is that of the file, if it is not UTF-8.
 
     Example:
         ```console
@@ -168,13 +185,13 @@ def replace(
     extra = repl if not_found_content is None else not_found_content
     with told(path):
         search = compiled(pattern, flag_bits(flags))
-        old = _old(full)
+        old = _old(full, encoding)
         if search_only:
             return search.search(old) is not None
         new = replacer(search, str(repl), int(count), backslash_literal, put, str(extra))(old)
         if dry_run:
             return unified(old, new) if show_changes else new != old
-        return _edited(ctx, path, new, backup, show_changes)
+        return _edited(ctx, path, new, backup, show_changes, encoding)
 
 
 @function
@@ -281,6 +298,9 @@ def touch(ctx: Context, name: str, atime: float | None = None, mtime: float | No
     """
     full = absolute(name)
     now = ctx.clock.now()
+    for given in (atime, mtime):
+        if given is not None and not isinstance(given, int | float):
+            raise BadArgument(f"atime and mtime need numbers of seconds, got {given!r}")
     first = atime if atime is not None else mtime
     with told(name):
         if files.look(full, follow=True) is None:
@@ -308,8 +328,16 @@ def remove(ctx: Context, path: str) -> bool:
 
 
 @function
-def rmdir(ctx: Context, path: str) -> bool:
-    """Remove an empty directory.
+def rmdir(
+    ctx: Context, path: str, recurse: bool = False, verbose: bool = False, older_than: float | None = None
+) -> bool | dict[str, object]:
+    """Remove an empty directory; False if it is not empty.
+
+    Args:
+        path: the directory.
+        recurse: also remove the empty directories below it.
+        verbose: return a mapping: ``result``, ``deleted``, and ``errors`` with a reason for each.
+        older_than: only directories not changed for this many days.
 
     Example:
         ```console
@@ -318,9 +346,15 @@ def rmdir(ctx: Context, path: str) -> bool:
             True
         ```
     """
+    full = absolute(path)
+    if not os.path.isdir(full):
+        raise BadArgument(f"{path} is not a directory")
     with told(path):
-        files.remove(absolute(path), tree=False)
-    return True
+        todo = prunable(full, recurse=recurse, older_than=older_than, now=ctx.clock.now())
+        for victim in todo.deleted:
+            files.remove(victim, tree=False)
+    done = not todo.errors and (recurse or bool(todo.deleted))
+    return {"result": done, "deleted": todo.deleted, "errors": todo.errors} if verbose else done
 
 
 def _attributes(user: object, group: object, mode: object) -> Attributes:

@@ -71,8 +71,8 @@ def path_exists_glob(ctx: Context, path: str) -> bool:
 
 
 @function
-def is_link(ctx: Context, path: str) -> bool:
-    """Whether a symbolic link is there.
+def is_link(ctx: Context, path: str, nostat: bool = False) -> bool:
+    """Whether a symbolic link is there. ``nostat`` is accepted for Salt's sake.
 
     Example:
         ```console

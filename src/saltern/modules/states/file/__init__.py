@@ -25,7 +25,7 @@ LAZY: dict[str, str] = {
     "not_cached": "cached",
     "patch": "patch",
     "prepend": "adding",
-    "pruned": "tidying",
+    "pruned": "pruned",
     "recurse": "recurse",
     "rename": "copies",
     "replace": "replace",

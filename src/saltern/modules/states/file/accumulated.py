@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saltern.language.chunk import Chunk
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
@@ -9,6 +10,7 @@ from saltern.modules.params import Ignored
 from saltern.modules.states.file.answers import Refusal, guarded, unchanged
 
 KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, …]}}
+MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}
 
 Collected = dict[str, dict[str, list[str]]]
 
@@ -18,8 +20,8 @@ def accumulated(ctx: Context, /, name: str, *, filename: str, text: str | list[s
     """Collect texts for a file written later in the same run.
 
     A template of that file (``file.managed``) sees them as ``accumulator[name]``, a list;
-    ``file.blockreplace`` puts them into its block. Nothing is written by this state itself, so
-    say ``require_in`` or ``watch_in`` to make the other one come later.
+    ``file.blockreplace`` puts those into its block that name it in ``require_in`` or ``watch_in``.
+    Nothing is written by this state itself, so one of the two is needed.
 
     Args:
         name: the name of the accumulator.
@@ -49,16 +51,46 @@ def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result
     texts = text if isinstance(text, list) else [text]
     if not all(isinstance(item, str | int | float) for item in texts):
         raise Refusal("text must be a text or a list of texts")
+    if ctx.chunk is not None and not _wanted_by_a_file(ctx):
+        raise Refusal(
+            f"Orphaned accumulator {name} in {ctx.chunk.sls}:{ctx.chunk.id}; say require_in or watch_in and "
+            "the file state that shall have it"
+        )
     mine = collected(ctx).setdefault(filename, {}).setdefault(name, [])
     mine.extend(new for item in texts if (new := str(item)) not in mine)
+    if ctx.chunk is not None:
+        makers = collected(ctx, MAKERS).setdefault(filename, {}).setdefault(name, [])
+        makers += [ctx.chunk.id, ctx.chunk.name]
     return unchanged(
         f"Accumulator {name} for file {filename} has {len(mine)} texts",
         {"path": filename, "accumulator": name, "texts": list(mine)},
     )
 
 
-def collected(ctx: Context) -> Collected:
-    found = ctx.run.context.setdefault(KEY, {})
+def _wanted_by_a_file(ctx: Context) -> bool:
+    assert ctx.chunk is not None
+    mine = {ctx.chunk.id, ctx.chunk.name}
+    return any(one.state == "file" and not mine.isdisjoint(_required(one)) for one in ctx.run.chunks)
+
+
+def _required(chunk: Chunk) -> set[str]:
+    """IDs and names of the states that this one names as its requisites."""
+    return {ref.value for ref in chunk.requisites if ref.state in ("file", "")}
+
+
+def required_for(ctx: Context, path: str) -> dict[str, list[str]]:
+    """The accumulators of a file that this state requires; if it requires none of them, all."""
+    found = collected_for(ctx, path)
+    if not found or ctx.chunk is None:
+        return found
+    makers = collected(ctx, MAKERS).get(path, {})
+    required = _required(ctx.chunk)
+    mine = {name: texts for name, texts in found.items() if not required.isdisjoint(makers.get(name, ()))}
+    return mine or found
+
+
+def collected(ctx: Context, key: str = KEY) -> Collected:
+    found = ctx.run.context.setdefault(key, {})
     assert isinstance(found, dict)
     return found
 

@@ -8,7 +8,7 @@ from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.params import Variables
-from saltern.modules.states.file.accumulated import collected_for
+from saltern.modules.states.file.accumulated import required_for
 from saltern.modules.states.file.adding import NO_TEMPLATE, texts
 from saltern.modules.states.file.answers import Refusal, guarded
 from saltern.modules.states.file.diffs import lines_of
@@ -92,7 +92,7 @@ def blockreplace(
             )
         elif variables:
             raise Refusal(NO_TEMPLATE.format(next(iter(variables))))
-        for collected in collected_for(ctx, name).values():
+        for collected in required_for(ctx, name).values():
             body = "\n".join([*([body] if body else []), *collected])
         where = {
             "append": append_if_not_found,
@@ -117,7 +117,18 @@ def _place(where: dict[str, bool | str | None]) -> tuple[str, str]:
     return (chosen[0][0], str(chosen[0][1])) if chosen else ("", "")
 
 
+def _line_end(text: str) -> str:
+    """How lines end in this file; of one without lines, as this system has it."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _with_ends(text: str, end: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", end)
+
+
 class Block(Struct, frozen=True):
+    """What stands between the markers; its lines end as those of the file do."""
+
     start: str
     end: str
     content: str
@@ -129,8 +140,8 @@ class Block(Struct, frozen=True):
             raise Refusal("marker_start and marker_end must not be empty")
         lines = lines_of(old)
         if any(self.start in line for line in lines):
-            return self._replaced(lines)
-        return self._inserted(lines)
+            return self._replaced(lines, _line_end(old))
+        return self._inserted(lines, _line_end(old))
 
     @property
     def body(self) -> str:
@@ -138,7 +149,7 @@ class Block(Struct, frozen=True):
             return self.content if self.content.endswith("\n") else f"{self.content}\n"
         return f"{self.content}\n" if self.newline else self.content
 
-    def _replaced(self, lines: list[str]) -> str:
+    def _replaced(self, lines: list[str], end: str) -> str:
         """Every block gets the content."""
         result: list[str] = []
         inside = False
@@ -147,7 +158,7 @@ class Block(Struct, frozen=True):
                 result.append(line)
                 inside = self.start in line
             elif self.end in line:
-                result += [self.body, self._end_line(line)]
+                result += [_with_ends(self.body, end), self._end_line(line)]
                 inside = False
         if inside:
             raise Refusal(f"the block is not terminated: {self.end!r} does not follow {self.start!r}")
@@ -158,11 +169,11 @@ class Block(Struct, frozen=True):
         keep = self.newline is not False and not before.strip()
         return (before if keep else "") + marker + after
 
-    def _inserted(self, lines: list[str]) -> str:
+    def _inserted(self, lines: list[str], end: str) -> str:
         place, pattern = self.place
-        block = f"{self.start}\n{self.body}{self.end}\n"
+        block = _with_ends(f"{self.start}\n{self.body}{self.end}\n", end)
         if place == "append":
-            return ended("".join(lines)) + block
+            return ended("".join(lines), end) + block
         if place == "prepend":
             return block + "".join(lines)
         at = self._anchor(lines, pattern) if place else None
@@ -172,8 +183,8 @@ class Block(Struct, frozen=True):
             )
         if place == "after":
             at += 1
-        return ended("".join(lines[:at])) + block + "".join(lines[at:])
+        return ended("".join(lines[:at]), end) + block + "".join(lines[at:])
 
     def _anchor(self, lines: list[str], pattern: str) -> int | None:
         search = compiled(pattern)
-        return next((at for at, line in enumerate(lines) if search.search(line.rstrip("\n"))), None)
+        return next((at for at, line in enumerate(lines) if search.search(line.rstrip("\r\n"))), None)

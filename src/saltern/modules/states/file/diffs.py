@@ -14,7 +14,15 @@ def difference(old: bytes, new: bytes, *, show: bool = True) -> str:
     if not all(kinds):
         before, after = ("text" if kind else "binary" for kind in kinds)
         return f"{after} content instead of {before}" if before != after else "binary content differs"
-    return unified(old.decode("utf-8", "replace"), new.decode("utf-8", "replace"))
+    return unified(_text(old), _text(new))
+
+
+def _text(content: bytes) -> str:
+    """UTF-8, or else Latin-1, which any bytes are."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def unified(old: str, new: str) -> str:

@@ -72,7 +72,7 @@ def directory(
         user, group: the owner.
         owner: another word for user, as other systems have it.
         dir_mode, mode: the mode of the directory, and with ``recurse`` of those in it.
-        file_mode: the mode of the files in it, with ``recurse``.
+        file_mode: the mode of the files in it, with ``recurse``; without it that of the directories.
         recurse: what of ``user``, ``group``, ``mode`` also holds for all that is in the directory;
             ``ignore_files`` and ``ignore_dirs`` leave those out, ``silent`` keeps them out of the result.
         max_depth: how deep to recurse; 0 is the directory itself only.
@@ -107,7 +107,7 @@ def directory(
             user=user or owner,
             group=group,
             mode=dir_mode or mode,
-            file_mode=file_mode or mode,
+            file_mode=file_mode or dir_mode or mode,
             makedirs=makedirs,
             recurse=words,
             max_depth=max_depth,
@@ -153,7 +153,7 @@ def settle_directory(
 ) -> Result:
     changes: Changes = {}
     if obstacle:
-        changes["backup" if backupname else "forced"] = backupname or f"{obstacle} replaced by a directory"
+        changes |= _replacement(wanted.path, obstacle, backupname)
     notes: list[str] = []
     todo = list(_todo(ctx, wanted, bool(obstacle), set(removed), notes))
     told: Changes = {path: difference for path, _, difference in todo}
@@ -171,6 +171,18 @@ def settle_directory(
     _act(wanted, obstacle, todo, removed, backupname)
     known = facts(ctx, wanted.path, files.look(wanted.path, follow=True))
     return Result(outcome=Outcome.OK, comment=_done(wanted, todo, removed), changes=changes, data=known)
+
+
+def _replacement(path: str, obstacle: str, backupname: str | None) -> Changes:
+    """What becomes of a thing that is in the way, and of an older backup."""
+    if not backupname:
+        return {"forced": f"{obstacle} replaced by a directory"}
+    backup = beside(path, backupname)
+    changes: Changes = {"backup": f"{path} renamed to {backup}"}
+    old = files.look(backup)
+    if old is not None:
+        changes["forced"] = f"existing {files.kind_of(old)} at backup path {backup} removed"
+    return changes
 
 
 Todo = tuple[str, Attributes, Changes]

@@ -86,6 +86,6 @@ def _write(ctx: Context, path: str, how: Edit, seen: Seen | None, new: bytes) ->
     return Seen(os.stat(path), new)
 
 
-def ended(text: str) -> str:
+def ended(text: str, end: str = "\n") -> str:
     """The text, ending in a newline if there is any."""
-    return text if not text or text.endswith("\n") else f"{text}\n"
+    return text if not text or text.endswith("\n") else f"{text}{end}"

@@ -35,4 +35,4 @@ def refuse_own_source(ctx: Context, path: str, found: sources.Source, template: 
         return
     place = on_disk(ctx, found.url)
     if place is not None and os.path.exists(path) and os.path.samefile(place, path):
-        raise Refusal(f"Source file {found.shown} cannot be the same as destination {path}")
+        raise Refusal(f"Source file cannot be the same as destination: {path}")

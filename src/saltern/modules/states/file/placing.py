@@ -74,7 +74,8 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
         seen = Seen(os.stat(path), data if rewrite else seen.data if seen else None)
     known = facts(ctx, path, seen.stat if seen else None, seen.data if seen else None)
     would = "\n".join([f"File {path} would be changed", *notes])
-    return changed(ctx, changes, f"File {path} updated", would, known)
+    done = "Empty file" if "new" in changes else f"File {path} updated"
+    return changed(ctx, changes, done, would, known)
 
 
 def _check_kind(path: str, seen: Seen | None, follow: bool) -> None:
@@ -88,6 +89,8 @@ def _check_kind(path: str, seen: Seen | None, follow: bool) -> None:
 def _content_changes(
     wanted: Wanted, seen: Seen | None, content: bytes | None, same: Same | None
 ) -> dict[str, object]:
+    if seen is None and content is None:
+        return {"new": f"file {wanted.path} created"}
     if seen is None:
         show = wanted.new_file_diff and content
         return {"diff": difference(b"", content or b"", show=wanted.show_changes) if show else NEW_FILE}

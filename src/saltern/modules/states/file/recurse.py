@@ -16,6 +16,7 @@ from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded
 from saltern.modules.states.file.content import Template, render_source, template_of
 from saltern.modules.states.file.directory import Directory, settle_directory
+from saltern.modules.states.file.layers import Layers, listing
 from saltern.modules.states.file.links import symlink
 from saltern.modules.states.file.patterns import Matches, path_matcher
 from saltern.modules.states.file.placing import Wanted, place
@@ -29,12 +30,12 @@ class Plan(Struct, frozen=True, kw_only=True):
     """What a tree becomes. ``mode`` of ``wanted`` is that of its files, ``dir_mode`` that of directories."""
 
     root: str
-    url: str
     wanted: Wanted
     template: Template
     replace: bool
-    keep_symlinks: bool
     force_symlinks: bool
+    clean: bool
+    removed: tuple[str, ...]
 
 
 @state
@@ -101,7 +102,7 @@ def recurse(
 
     def work() -> Result:
         if mode is not None:
-            raise Refusal("file.recurse has no 'mode'; use file_mode and dir_mode")
+            raise Refusal("'mode' is not allowed in 'file.recurse'; use 'file_mode' and 'dir_mode'")
         root = os.path.normpath(absolute(name))
         found = files.look(root, follow=True)
         if found is not None and files.kind_of(found) != "directory":
@@ -118,20 +119,20 @@ def recurse(
         )
         chosen = _chosen(path_matcher(include_pat), path_matcher(exclude_pat), maxdepth)
         urls = _sources(ctx, source, merge)
-        entries: dict[str, tuple[str, str]] = {}
-        for url in reversed(urls):
-            entries |= {path: (kind, url) for path, kind in _entries(ctx, url, chosen, include_empty)}
+        layers = Layers()
+        for url in urls:
+            layers.add(listing(ctx, url, links=keep_symlinks), chosen, include_empty=include_empty)
+        removed = _superfluous(ctx, root, layers, exclude_pat) if clean else []
         plan = Plan(
             root=root,
-            url=urls[0],
             wanted=wanted,
             template=template_of(template, context, defaults, variables=variables),
             replace=replace,
-            keep_symlinks=keep_symlinks,
             force_symlinks=force_symlinks,
+            clean=clean,
+            removed=tuple(removed),
         )
-        removed = _superfluous(ctx, root, set(entries), exclude_pat) if clean else []
-        return _recurse(ctx, plan, entries, removed)
+        return _recurse(ctx, plan, layers)
 
     return guarded(name, work)
 
@@ -163,35 +164,16 @@ def _chosen(include: Matches | None, exclude: Matches | None, maxdepth: int | No
     return chosen
 
 
-def _prefixes(path: str) -> Iterator[str]:
-    """The path and the directories above it."""
-    while path:
-        yield path
-        path = os.path.dirname(path)
-
-
-def _entries(ctx: Context, url: str, chosen: Matches, include_empty: bool) -> Iterator[tuple[str, str]]:
-    """Relative paths with their kind."""
-    name, env = sources.tree_path(ctx, url)
-    prefix = f"{name.strip('/')}/" if name.strip("/") else ""
-    if include_empty:
-        for path in ctx.files.directories(env):
-            if path.startswith(prefix) and chosen(path[len(prefix) :]):
-                yield path[len(prefix) :], "directory"
-    for path in ctx.files.names(env):
-        if path.startswith(prefix) and chosen(path[len(prefix) :]):
-            yield path[len(prefix) :], "file"
-
-
-def _superfluous(
-    ctx: Context, root: str, entries: set[str], exclude_pat: str | list[str] | None
-) -> list[str]:
+def _superfluous(ctx: Context, root: str, layers: Layers, exclude_pat: str | list[str] | None) -> list[str]:
+    """What is not of the sources; and a directory where a file belongs."""
     if files.look(root, follow=True) is None:
         return []
     real = os.path.realpath(root)
-    managed = {f"{real}/{path}" for path in entries if not _is_real_directory(f"{real}/{path}")}
-    keep = managed | {path for path in required_paths(ctx) if path.startswith(f"{root}/")}
-    return superfluous(real, keep, path_matcher(exclude_pat))
+    entries = {f"{real}/{path}" for path in (*layers.files, *layers.links)}
+    keep = {path for path in entries if not _is_real_directory(path)}
+    keep |= {path for path in required_paths(ctx) if path.startswith(f"{root}/")}
+    above = {f"{real}/{path}" for path in layers.directories}
+    return superfluous(real, keep, path_matcher(exclude_pat), above)
 
 
 def _is_real_directory(path: str) -> bool:
@@ -199,20 +181,21 @@ def _is_real_directory(path: str) -> bool:
     return found is not None and files.kind_of(found) == "directory"
 
 
-def _recurse(ctx: Context, plan: Plan, entries: dict[str, tuple[str, str]], removed: list[str]) -> Result:
+def _recurse(ctx: Context, plan: Plan, layers: Layers) -> Result:
     changes: dict[str, object] = {}
     problems: list[str] = []
-    for path in removed:
+    for path in plan.removed:
         if not ctx.test:
             files.remove(path)
-    for path, result in _results(ctx, plan, entries):
+    for path, result in _results(ctx, plan, layers):
         if result.outcome is Outcome.FAILED:
             problems.append(f"#### {path} ####\n{result.comment}")
         elif result.changes:
             changes[path] = result.changes.get(path, result.changes)
-    if removed:
-        changes["removed"] = removed
-    known = facts(ctx, plan.root, files.look(plan.root, follow=True)) | {"files": len(entries)}
+    if plan.removed:
+        changes["removed"] = list(plan.removed)
+    count = len(layers.files) + len(layers.links)
+    known = facts(ctx, plan.root, files.look(plan.root, follow=True)) | {"files": count}
     if problems:
         return Result(outcome=Outcome.FAILED, comment="\n".join(problems), changes=changes, data=known)
     if not changes:
@@ -225,50 +208,60 @@ def _recurse(ctx: Context, plan: Plan, entries: dict[str, tuple[str, str]], remo
     return Result(outcome=Outcome.OK, comment=comment, changes=changes, data=known)
 
 
-def _results(ctx: Context, plan: Plan, entries: dict[str, tuple[str, str]]) -> Iterator[tuple[str, Result]]:
-    """Directories from the top down, then files."""
-    directories = {os.path.dirname(path) for path, (kind, _) in entries.items() if kind == "file"}
-    directories |= {path for path, (kind, _) in entries.items() if kind == "directory"}
-    needed = {part for path in directories for part in _prefixes(path)}
-    for relative in ("", *sorted(needed)):
+def _results(ctx: Context, plan: Plan, layers: Layers) -> Iterator[tuple[str, Result]]:
+    """Directories from the top down, then files, then links."""
+    for relative in ("", *sorted(layers.directories)):
         path = f"{plan.root}/{relative}".rstrip("/")
         yield path, guarded(path, lambda path=path: _made(ctx, plan, path))  # type: ignore[misc]
-    for relative, (kind, url) in sorted(entries.items()):
-        if kind == "file":
-            path = f"{plan.root}/{relative}"
-            place_of = f"{sources.tree_path(ctx, url)[0].rstrip('/')}/{relative}".lstrip("/")
-            yield path, _one(ctx, altered(plan, url=url), path, place_of)
+    for relative, url in sorted(layers.files.items()):
+        yield f"{plan.root}/{relative}", _one(ctx, plan, f"{plan.root}/{relative}", relative, url)
+    for relative, target in sorted(layers.links.items()):
+        yield f"{plan.root}/{relative}", _link(ctx, plan, f"{plan.root}/{relative}", target)
 
 
 def _made(ctx: Context, plan: Plan, path: str) -> Result:
-    found = files.look(path, follow=True)
-    if found is not None and files.kind_of(found) != "directory":
-        raise Refusal(f"{path} is a {files.kind_of(found)} where a directory should be")
+    found = files.look(path, follow=True) or files.look(path)
+    obstacle = "" if found is None or files.kind_of(found) == "directory" else files.kind_of(found)
+    if obstacle and not plan.clean:
+        raise Refusal(f"{path} is a {obstacle} where a directory should be")
     wanted = Directory(
         path=path, user=plan.wanted.user, group=plan.wanted.group, mode=plan.wanted.dir_mode, makedirs=True
     )
-    return settle_directory(ctx, wanted, "", [], None)
+    return settle_directory(ctx, wanted, obstacle, [], None)
 
 
-def _one(ctx: Context, plan: Plan, path: str, name: str) -> Result:
-    env = sources.tree_path(ctx, plan.url)[1]
-    if plan.keep_symlinks:
-        place_of = ctx.files.find(name, env)
-        if place_of is not None and os.path.islink(place_of):
-            return symlink(
-                ctx,
-                path,
-                target=os.readlink(place_of),
-                force=plan.force_symlinks,
-                makedirs=True,
-                user=plan.wanted.user,
-                group=plan.wanted.group,
-            )
+def _is_blocked(plan: Plan, path: str) -> bool:
+    """Whether something is in the way that cleaning will have removed by then."""
+    if not plan.clean:
+        return False
+    parent = files.look(os.path.dirname(path), follow=True)
+    return path in plan.removed or (parent is not None and files.kind_of(parent) != "directory")
+
+
+def _link(ctx: Context, plan: Plan, path: str, target: str) -> Result:
+    if ctx.test and _is_blocked(plan, path):
+        return Result(outcome=Outcome.WOULD_CHANGE, comment="", changes={"new": path})
+    return symlink(
+        ctx,
+        path,
+        target=target,
+        force=plan.force_symlinks,
+        makedirs=True,
+        user=plan.wanted.user,
+        group=plan.wanted.group,
+    )
+
+
+def _one(ctx: Context, plan: Plan, path: str, relative: str, url: str) -> Result:
+    if ctx.test and _is_blocked(plan, path):
+        return Result(outcome=Outcome.WOULD_CHANGE, comment="", changes={"diff": "New file"})
 
     def work() -> Result:
         if not plan.replace and files.look(path, follow=True) is not None:
             return place(ctx, altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, None)), None)
-        found = sources.find(ctx, f"salt://{name}?saltenv={env}")
+        name, env = sources.tree_path(ctx, url)
+        full = f"{name.strip('/')}/{relative}".lstrip("/")
+        found = sources.find(ctx, f"salt://{full}?saltenv={env}")
         wanted = altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, found.mode))
         content = render_source(ctx, path, found, plan.template, wanted.names)
         return place(ctx, wanted, content)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace as altered
+
 from saltern.language.result import Result
 from saltern.modules.api import state
 from saltern.modules.context import Context
@@ -14,6 +16,9 @@ from saltern.modules.states.file.serializers import FORMATS, Format
 from saltern.system import files
 
 Mode = str
+
+
+UNREAD = "deserializer_opts is ignored unless merge_if_exists is True: nothing is read"
 
 
 @state
@@ -93,7 +98,8 @@ def serialize(
             tmp_dir=tmp_dir or "",
             tmp_ext=tmp_ext,
         )
-        return place(ctx, wanted, content)
+        result = place(ctx, wanted, content)
+        return altered(result, warnings=(UNREAD,)) if deserializer_opts and not merge_if_exists else result
 
     return guarded(name, work)
 

@@ -158,10 +158,10 @@ def _from_path(url: str, path: str, name: str) -> Source | None:
 def _from_web(ctx: Context, url: str, expected: str, how: Fetch) -> Source | None:
     if how.needs_hash and not expected and not how.skip_verify and not how.use_etag:
         raise Refusal(f"{mask(url)} cannot be verified; give its source_hash, or say skip_verify: True")
-    old = web_cache.kept(cache_path(ctx, url)) if how.keep_source and expected else None
-    if old is not None:
+    if expected:  # before the source, which may be large
         form, value = expected_hash(ctx, expected, url, how)
-        if digest(old, form) == value:
+        old = web_cache.kept(cache_path(ctx, url)) if how.keep_source else None
+        if old is not None and digest(old, form) == value:
             return Source(url=url, data=old)
     reply = web_cache.ask(ctx, url, verify_ssl=how.verify_ssl, use_etag=how.use_etag)
     return None if reply.data is None else Source(url=url, data=reply.data, etag=reply.etag, fresh=True)

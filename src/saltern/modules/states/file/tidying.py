@@ -1,4 +1,4 @@
-"""``file.tidied`` and ``file.pruned``: what is old or empty goes."""
+"""``file.tidied``: what is old or large goes."""
 
 from __future__ import annotations
 
@@ -150,66 +150,3 @@ def _matches(found: os.stat_result, rules: Rules, now: float) -> bool:
     if rules.only in ("age", "size"):
         return old if rules.only == "age" else large
     return (old and large) if rules.both else (old or large)
-
-
-@state
-def pruned(
-    ctx: Context,
-    name: str,
-    *,
-    recurse: bool = False,
-    ignore_errors: bool = False,
-    older_than: float | None = None,
-) -> Result:
-    """Remove a directory if it is empty.
-
-    Args:
-        name: the absolute path of the directory.
-        recurse: also remove the empty directories below it; it goes itself if nothing else is in it.
-        ignore_errors: a directory that is not empty is no failure.
-        older_than: only directories not changed for this many days.
-
-    Example:
-        ```yaml
-        /srv/app/releases:
-          file.pruned: []
-        ```
-    """
-
-    def work() -> Result:
-        path = absolute(name)
-        found = files.look(path)
-        if found is None:
-            return unchanged(f"Directory {path} is not present", facts(ctx, path, None))
-        if files.kind_of(found) != "directory":
-            raise Refusal(f"{path} is not a directory, but a {files.kind_of(found)}")
-        todo = _empties(ctx, path, recurse, older_than)
-        if path not in todo and not (recurse or ignore_errors or older_than is not None):
-            raise Refusal(f"{path} holds something; only empty directories are pruned")
-        if not todo:
-            return unchanged(f"{path} is tidy", facts(ctx, path, found))
-        if not ctx.test:
-            for victim in todo:
-                files.remove(victim, tree=False)
-        known = facts(ctx, path, files.look(path))
-        return changed(
-            ctx,
-            {"deleted": todo},
-            f"Removed {len(todo)} directories",
-            f"Directory {path} is set for removal",
-            known,
-        )
-
-    return guarded(name, work)
-
-
-def _empties(ctx: Context, root: str, recurse: bool, older_than: float | None) -> list[str]:
-    """Directories that are empty, or will be once those before them are gone."""
-    inner = [path for path, found in below(root) if files.kind_of(found) == "directory"] if recurse else []
-    limit = ctx.clock.now() - (older_than or 0) * DAY
-    going: set[str] = set()
-    for path in (*reversed(inner), root):
-        fresh = older_than is not None and os.lstat(path).st_mtime > limit
-        if not fresh and all(f"{path}/{name}" in going for name in os.listdir(path)):
-            going.add(path)
-    return sorted(going, reverse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from saltern.modules.context import Context
 from saltern.modules.states.file.patterns import Matches
@@ -34,24 +34,30 @@ def _loops(path: str) -> bool:
     return os.path.islink(path) and os.path.realpath(os.path.dirname(path)).startswith(f"{real}/")
 
 
-def superfluous(root: str, keep: set[str], excluded: Matches | None) -> list[str]:
-    """The topmost paths below ``root`` that are neither kept, nor excluded, nor above or below such."""
-    saved = set(keep)
+def superfluous(
+    root: str, keep: set[str], excluded: Matches | None, directories: Iterable[str] = ()
+) -> list[str]:
+    """The topmost paths below ``root`` that are neither kept, nor excluded, nor above such.
+
+    What is kept is kept with all it holds; of an excluded directory only itself, as in Salt, and so of
+    ``directories``.
+    """
+    alone = set(directories)
     for path, _ in below(root):
         if excluded is not None and excluded(path[len(root) :].lstrip("/")):
-            saved.add(path)
-    kept = saved | {parent for path in saved for parent in _parents(path, root)}
-    return list(_topmost(root, saved, kept))
+            alone.add(path)
+    alone |= {parent for path in keep | alone for parent in _parents(path, root)}
+    return list(_topmost(root, keep, alone))
 
 
-def _topmost(directory: str, saved: set[str], kept: set[str]) -> Iterator[str]:
+def _topmost(directory: str, saved: set[str], alone: set[str]) -> Iterator[str]:
     for path, found in below(directory, depth=1):
         if path in saved:
             continue  # with all it holds
-        if path not in kept:
+        if path not in alone:
             yield path
         elif files.kind_of(found) == "directory":
-            yield from _topmost(path, saved, kept)
+            yield from _topmost(path, saved, alone)
 
 
 def _parents(path: str, root: str) -> Iterator[str]:

@@ -1,0 +1,88 @@
+"""``file.pruned``: directories that are empty go."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+from saltern.language.result import Result, failed
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.walking import below
+from saltern.system import files
+
+DAY = 86400
+NOT_EMPTY = "Directory not empty"
+
+
+class Pruning(Struct, frozen=True):
+    """Directories that go, each before those above it, and those that cannot, with the reason."""
+
+    deleted: list[str]
+    errors: list[list[str]]
+
+
+def prunable(path: str, *, recurse: bool, older_than: float | None, now: float) -> Pruning:
+    """Directories that are empty, or will be once those before them are gone. A link is no directory."""
+    inner = [one for one, found in below(path) if files.kind_of(found) == "directory"] if recurse else []
+    limit = now - (older_than or 0) * DAY
+    deleted: list[str] = []
+    errors: list[list[str]] = []
+    for one in (*reversed(inner), path):
+        if older_than and os.lstat(one).st_mtime >= limit:
+            continue
+        if all(f"{one}/{name}" in deleted for name in os.listdir(one)):
+            deleted.append(one)
+        else:
+            errors.append([one, NOT_EMPTY])
+    return Pruning(deleted, errors)
+
+
+@state
+def pruned(
+    ctx: Context,
+    name: str,
+    *,
+    recurse: bool = False,
+    ignore_errors: bool = False,
+    older_than: float | None = None,
+) -> Result:
+    """Remove a directory if it is empty.
+
+    Args:
+        name: the absolute path of the directory.
+        recurse: also remove the empty directories below it; it goes itself if nothing else is in it.
+        ignore_errors: a directory that is not empty is no failure; those below it are looked at, too.
+        older_than: only directories not changed for this many days.
+
+    Example:
+        ```yaml
+        /srv/app/releases:
+          file.pruned: []
+        ```
+    """
+    return guarded(name, lambda: _pruned(ctx, absolute(name), recurse, ignore_errors, older_than))
+
+
+def _pruned(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_than: float | None) -> Result:
+    found = files.look(path)
+    if found is None:
+        return unchanged(f"Directory {path} is not present", facts(ctx, path, None))
+    if files.kind_of(found) != "directory":
+        raise Refusal(f"{path} is not a directory, but a {files.kind_of(found)}")
+    deep = recurse or ignore_errors
+    todo = prunable(path, recurse=deep, older_than=older_than, now=ctx.clock.now())
+    if not ctx.test:
+        for victim in todo.deleted:
+            files.remove(victim, tree=False)
+    known = facts(ctx, path, files.look(path))
+    if todo.errors and not ignore_errors:
+        changes: dict[str, object] = {"deleted": todo.deleted, "errors": todo.errors}
+        return failed(f"Failed to remove directory {path}: it is not empty", changes=changes, **known)
+    if not todo.deleted:
+        return unchanged(f"Nothing to remove in {path}", known)
+    done = f"Recursively removed empty directories under {path}" if deep else f"Removed directory {path}"
+    gone: dict[str, object] = {"deleted": sorted(todo.deleted) if deep else path}
+    return changed(ctx, gone, done, f"Directory {path} is set for removal", known)
