@@ -41,6 +41,11 @@ class TreeFiles:
         found = sorted(place for place in self.root.rglob("*") if place.is_dir())
         return [str(place.relative_to(self.root)) for place in found] if env == "base" else []
 
+    def links(self, env: str) -> dict[str, str]:
+        found = sorted(place for place in self.root.rglob("*") if place.is_symlink())
+        named = {str(place.relative_to(self.root)): str(place.readlink()) for place in found}
+        return named if env == "base" else {}
+
     def environments(self) -> list[str]:
         return ["base"]
 
