@@ -122,9 +122,9 @@ def _judged(done: Done, options: Options) -> Done:
     if done.retcode == 0:
         return done
     forgiven = (
-        str(done.retcode) in listed(options.success_retcodes)
-        or done.stdout in listed(options.success_stdout)
-        or done.stderr in listed(options.success_stderr)
+        str(done.retcode) in _parts(options.success_retcodes)
+        or any(text in done.stdout for text in _parts(options.success_stdout))
+        or any(text in done.stderr for text in _parts(options.success_stderr))
     )
     return replace(done, retcode=0) if forgiven else done
 
@@ -133,6 +133,12 @@ def listed(value: object) -> list[str]:
     if value is None:
         return []
     return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def _parts(value: object) -> list[str]:
+    """A list, or a text with commas. Empty ones are left out: every output would hold them."""
+    given = value.split(",") if isinstance(value, str) else listed(value)
+    return [one for one in (part.strip() for part in given) if one]
 
 
 def words(command: str) -> list[str]:

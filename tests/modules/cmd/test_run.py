@@ -49,11 +49,23 @@ def test_a_command_that_fails_is_a_failure_with_its_exit_code(
         {"success_retcodes": [2, "3"]},
         {"success_stdout": ["fine"]},
         {"success_stderr": "ok"},
+        {"success_stdout": "nothing, in"},
+        {"success_stderr": ["no", "o"]},
+        {"success_retcodes": "2, 3"},
     ],
 )
 def test_what_counts_as_success_can_be_widened(ctx: Context, args: dict[str, object]) -> None:
     result = cmd.run(ctx, "echo fine; echo ok >&2; exit 3", **args)  # type: ignore[arg-type]
     assert (result.outcome, result.changes["retcode"]) == (Outcome.OK, 0)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{"success_stdout": ""}, {"success_stderr": [""]}, {"success_stdout": ["ok"]}, {"success_stdout": ","}],
+)
+def test_what_the_output_does_not_hold_is_no_success(ctx: Context, args: dict[str, object]) -> None:
+    result = cmd.run(ctx, "echo fine; echo ok >&2; exit 3", **args)  # type: ignore[arg-type]
+    assert (result.outcome, result.changes["retcode"]) == (Outcome.FAILED, 3)
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,24 @@ def test_a_script_of_the_tree_runs(salt: Call, tree: Callable[[str, str], str]) 
     assert salt("cmd.script_retcode", "salt://s.sh") == 2
     with pytest.raises(BadArgument, match="cannot find the script"):
         salt("cmd.script", "salt://none.sh")
+
+
+def test_a_text_is_written_to_a_terminal(salt: Call) -> None:
+    import os
+    import pty
+
+    ours, theirs = pty.openpty()
+    try:
+        device = os.ttyname(theirs).removeprefix("/dev/").replace("/", "")
+        assert "Success" in salt("cmd.tty", device, "hello")  # type: ignore[operator]
+        assert os.read(ours, 100) == b"hello"
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+@pytest.mark.parametrize(
+    "device", ["sda", "../etc/passwd", "tty/../../etc/passwd", "pts", "pts99999", "tty\n"]
+)
+def test_what_is_no_terminal_is_not_written_to(salt: Call, device: str) -> None:
+    assert list(salt("cmd.tty", device, "x")) == ["Error"]  # type: ignore[call-overload]

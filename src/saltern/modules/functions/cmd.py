@@ -346,3 +346,32 @@ def shells(ctx: Context) -> list[str]:  # noqa: ARG001
         return []
     with open("/etc/shells", encoding="utf-8") as file:
         return [line.strip() for line in file if line.startswith("/")]
+
+
+@function
+def tty(ctx: Context, device: str, echo: str = "") -> dict[str, str]:  # noqa: ARG001
+    """Write a text to a terminal: ``tty0``, ``pts3``.
+
+    Example:
+        ```console
+        $ saltern call cmd.tty tty0 'The machine restarts soon.'
+        local:
+            ----------
+        …
+        ```
+    """
+    import re
+
+    found = re.fullmatch(r"(tty\w*)|pts/?(\d+)", device)
+    if not found:
+        return {"Error": "The specified device is not a valid TTY"}
+    path = f"/dev/{found[1]}" if found[1] else f"/dev/pts/{found[2]}"
+    try:
+        terminal = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            os.write(terminal, echo.encode())
+        finally:
+            os.close(terminal)
+    except OSError:
+        return {"Error": f"Echoing to {path} returned error"}
+    return {"Success": f"Message was successfully echoed to {path}"}

@@ -79,7 +79,8 @@ def run(
             the report alone.
         timeout: seconds after which it is killed, with all it started.
         ignore_timeout: such a kill is a success.
-        success_retcodes, success_stdout, success_stderr: exit codes or outputs that are a success, too.
+        success_retcodes: exit codes that are a success, too.
+        success_stdout, success_stderr: texts that make it a success if the output holds them.
         reboot_retcodes: exit codes by which it asks for a reboot: ``{3010: after}`` goes on with the next
             state after it, ``again`` runs the command once more there; true: ``{194: again, 195: after}``.
         bg: start it and do not wait.
