@@ -301,9 +301,28 @@ def _is_keyword(name: str) -> bool:
 
 
 def _typed(text: str) -> object:
+    """A value as Salt's command line reads it: YAML, but text that only looks like YAML stays text."""
     from saltern.render.yaml import YamlProblem, read
 
+    if not text.strip() or any(letter in text for letter in "\t\r\n"):
+        return text
+    if "_" in text and not text.strip("0123456789_ "):
+        return text
     try:
-        return read(text) if text else ""
+        found = None if text == "None" else read(text)
     except YamlProblem:
         return text
+    return found if _is_meant(text, found) else text
+
+
+def _is_meant(text: str, found: object) -> bool:
+    """A mapping and a list need their brackets; what a # would cut off, or a lone sign swallow, is kept."""
+    if isinstance(found, dict):
+        return text.startswith("{")
+    if isinstance(found, list):
+        return text.startswith("[")
+    if "#" in text:
+        return isinstance(found, int | float)
+    if found is None:
+        return text in ("None", "null", "Null", "NULL", "~")
+    return isinstance(found, str | int | float) and not (found == "" and text in ("|", "!"))
