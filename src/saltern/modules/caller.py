@@ -13,9 +13,10 @@ from saltern.language.diagnostics import SalternError, words_of
 from saltern.language.events import Answer
 from saltern.language.result import Result, SubResult, failed, not_called
 from saltern.modules.api import StateFunction
+from saltern.modules.argv import dashed, given_words
 from saltern.modules.context import Context, Run
 from saltern.modules.params import BadArgument, bind
-from saltern.modules.registry import AnyState, Registry, schema
+from saltern.modules.registry import AnyState, Registry, parameters, schema
 
 if TYPE_CHECKING:
     from saltern.runtime.barriers import Crossing
@@ -71,8 +72,9 @@ class ModuleCaller:
             keywords = bind(known, args) if args or known.required else {}
         except BadArgument as problem:
             return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
-        context = Context(self._run, test=test, env=chunk.env, chunk=chunk, emit=emit)
         name = args.get("name", chunk.name) if args else chunk.name
+        words = dashed(chunk.state, (("name", name), *keywords.items()))
+        context = Context(self._run, test=test, env=chunk.env, chunk=chunk, emit=emit, dashed=words)
         if chunk.words:
             result = self._with_words(function, context, chunk, str(name), keywords)
         else:
@@ -130,7 +132,8 @@ class ModuleCaller:
         function = self._registry.function(name)
         if function is None:
             raise LookupError(f"no function is called {name!r}: {self._registry.unknown_function(name)}")
-        return function.body(Context(self._run), *args, **kwargs)
+        words = given_words(name, parameters(function), args, kwargs)
+        return function.body(Context(self._run, dashed=words), *args, **kwargs)
 
     def command(self, command: str, options: Mapping[str, object]) -> int:
         """Through the shell, as the options of the state say."""

@@ -157,7 +157,7 @@ class Run:
 class Context:
     """One call. ``ctx.test``, ``ctx.grains``, ``ctx.host.read(…)``, ``ctx.functions["pillar.get"](…)``."""
 
-    __slots__ = ("chunk", "emit", "env", "run", "runas", "test")
+    __slots__ = ("chunk", "dashed", "emit", "env", "run", "runas", "test")
 
     def __init__(
         self,
@@ -168,8 +168,10 @@ class Context:
         chunk: Chunk | None = None,
         runas: str | None = None,
         emit: Callable[[SubResult], None] | None = None,
+        dashed: frozenset[str] = frozenset(),
     ) -> None:
         self.run = run
+        self.dashed = dashed  # words among the arguments that no program may read as options
         self.test = test
         self.env = env
         self.chunk = chunk
@@ -206,7 +208,11 @@ class Context:
 
     @property
     def host(self) -> Host:
-        return self.run.host
+        if not self.dashed:
+            return self.run.host
+        from saltern.modules.argv import GuardedHost
+
+        return GuardedHost(self.run.host, self.dashed)
 
     @property
     def clock(self) -> Clock:

@@ -110,9 +110,13 @@ def known(value: object, allowed: Mapping[str, object] | tuple[str, ...], what: 
         raise Refused(f"{what} cannot be {value!r}; it is one of {', '.join(allowed)}")
 
 
+# All that Python, reading the file again, takes for the end of a line; and the end of a text in C.
+BREAKS = "\n\r\0\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
 def one_line(value: str, what: str, *, without: str = "") -> str:
     """The value, for a file made of lines. Raises ``Refused`` if it would break out of its place."""
-    bad = next((sign for sign in ("\n", "\r", "\0", *without) if sign in value), None)
+    bad = next((sign for sign in (*BREAKS, *without) if sign in value), None)
     if bad is not None:
         raise Refused(f"{what} must not contain {bad!r}: {value!r}")
     return value

@@ -304,6 +304,12 @@ def _key(function: AnyState | AnyFunction) -> str:
     return f"{place.partition('.')[0]}.{function.name}" if found else ""
 
 
+def parameters(function: AnyFunction) -> tuple[str, ...]:
+    """The names of its arguments in their order; none for what is no plain function."""
+    code = getattr(function.body, "__code__", None)
+    return tuple(code.co_varnames[1 : code.co_argcount]) if code is not None else ()
+
+
 def _member(module: ModuleType | None, name: str, kind: type) -> Any:
     if module is None or name.startswith("_"):
         return None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
+from saltern.modules.argv import given_words
 from saltern.modules.context import Context
+from saltern.modules.registry import parameters
 
 if TYPE_CHECKING:
     from saltern.modules.context import Run
-    from saltern.modules.registry import Registry
+    from saltern.modules.registry import AnyFunction, Registry
 
 
 class Salt:
@@ -36,8 +37,20 @@ class Salt:
             function = self._registry.function(name)
             if function is None or self._context is None:
                 raise KeyError(name)
-            known = self._known[name] = partial(function.body, self._context)
+            known = self._known[name] = self._guarded(name, function, self._context)
         return known
+
+    def _guarded(self, name: str, function: AnyFunction, context: Context) -> Callable[..., object]:
+        """The function in its context; in one of its own if it was given what looks like an option."""
+        names = parameters(function)
+
+        def call(*args: object, **kwargs: object) -> object:
+            words = given_words(name, names, args, kwargs)
+            here = Context(context.run, dashed=words) if words else context
+            return function.body(here, *args, **kwargs)
+
+        call.__name__, call.__doc__ = name, function.doc
+        return call
 
     def get(self, name: str, default: object = None) -> object:
         try:

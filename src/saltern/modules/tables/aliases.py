@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from saltern.modules.context import Context
-from saltern.modules.machine import has, tool
+from saltern.modules.machine import has, one_line, tool
 
 USUAL = "/etc/aliases"
 LINE = re.compile(r"^([^:#\s]+):\s*([^#]*?)\s*(#.*)?$")
@@ -26,6 +26,7 @@ def _lines(ctx: Context) -> list[str]:
 
 def put(ctx: Context, alias: str, target: str | None) -> None:
     """Set an alias, or remove it; then tell the mail server's own copy of the file."""
+    one_line(f"{alias}: {target}", "an alias")
     lines = []
     for line in _lines(ctx):
         found = LINE.match(line)

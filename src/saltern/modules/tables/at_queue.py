@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from saltern.modules.context import Context
-from saltern.modules.machine import Refused, said, tool
+from saltern.modules.machine import Refused, one_line, said, tool
 
 TAG = "### SALT: "  # Salt's, so that its jobs are known here
 ROW = re.compile(r"(\d+)\s+(.+?)\s+([a-zA-Z=])\s+(\S+)\s*")
@@ -48,6 +48,7 @@ def submit(ctx: Context, job: str, timespec: str, *, tag: str = "", user: str | 
     words = timespec.split()
     if not words or words[0].startswith("-"):
         raise Refused(f"timespec cannot be {timespec!r}; it is like 'now + 1 hour' or '09:30 tomorrow'")
+    one_line(tag, "tag")
     text = f"{TAG}{tag}\n{job}\n" if tag else f"{job}\n"
     ran = ctx.host.run(["at", *words], stdin=text, user=user)
     if ran.code:

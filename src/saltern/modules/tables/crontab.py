@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.context import Context
-from saltern.modules.machine import PLAIN_WORDS, Refused, said
+from saltern.modules.machine import PLAIN_WORDS, Refused, one_line, said
 from saltern.system.process import NOT_FOUND
 
 # These three are Salt's, so that crontabs written by either are understood by both.
@@ -33,7 +33,7 @@ class Job(Struct, frozen=True, kw_only=True):
     commented: bool = False
 
     def lines(self) -> list[str]:
-        note = self.comment.replace("\n", "\n# ")
+        note = "\n# ".join(self.comment.splitlines())
         mark = f"{IDENTIFIER}{self.identifier}" if self.identifier else ""
         about = " ".join(filter(None, (note, mark)))
         when = self.special or " ".join(self.times)
@@ -96,6 +96,7 @@ class Crontab(Struct, frozen=True):
         return next(by_name, None) or next(by_command, None)
 
     def with_job(self, job: Job, instead_of: Job | None) -> Crontab:
+        one_line(" ".join((job.command, job.special, job.identifier, *job.times)), "a job")
         if instead_of is None:
             return replace(self, entries=(*self.entries, job))
         return replace(self, entries=tuple(job if one is instead_of else one for one in self.entries))
@@ -105,6 +106,7 @@ class Crontab(Struct, frozen=True):
 
     def with_variable(self, name: str, value: str) -> Crontab:
         """In its place, or before all jobs: a variable counts for the lines after it."""
+        one_line(f"{name}={value}", "a variable")
         new = Variable(name, value)
         if name not in self.variables:
             return replace(self, entries=(new, *self.entries))

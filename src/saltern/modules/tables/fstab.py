@@ -76,7 +76,7 @@ def _keys(wanted: Entry, match_on: str) -> tuple[str, ...]:
     return (match_on,)
 
 
-ESCAPES = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\\": "\\134"}
+ESCAPES = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\r": "\\015", "\\": "\\134"}
 
 
 def shown(opt: str) -> str:

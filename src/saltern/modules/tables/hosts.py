@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.context import Context
-from saltern.modules.machine import Refused
+from saltern.modules.machine import Refused, one_line
 
 USUAL = "/etc/hosts"
 
@@ -71,7 +71,7 @@ class Hosts(Struct, frozen=True):
 
 def _made(ip: str, names: tuple[str, ...], comment: str) -> Line:
     text = f"{ip}\t\t{' '.join(names)}" + (f"\t# {comment}" if comment else "")
-    return Line(text, ip, names, comment)
+    return Line(one_line(text, "an entry of hosts"), ip, names, comment)
 
 
 def _without(line: Line, name: str) -> Line | None:

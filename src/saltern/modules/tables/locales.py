@@ -6,7 +6,7 @@ import os
 import re
 
 from saltern.modules.context import Context
-from saltern.modules.machine import Refused, has, tool
+from saltern.modules.machine import Refused, has, one_line, tool
 from saltern.modules.tables import settings
 
 DEBIAN = "/etc/default/locale"
@@ -21,7 +21,7 @@ NAME = re.compile(
 def checked(name: str) -> str:
     if NAME.fullmatch(name.split()[0] if name.split() else "") is None:
         raise Refused(f"{name!r} cannot be the name of a locale; it is like de_DE.UTF-8")
-    return name
+    return one_line(name, "the locale")
 
 
 def normal(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from saltern.modules.machine import one_line
+
 USUAL = "/etc/logrotate.conf"
 
 
@@ -15,6 +17,8 @@ def values(text: str, block: str = "") -> dict[str, str]:
 
 
 def with_value(text: str, block: str, word: str, value: str) -> str:
+    for what, given in (("the block", block), ("the setting", word), ("the value", value)):
+        one_line(given, what, without="{}")
     new = f"{word} {value}".rstrip()
     lines, done, end = [], False, -1
     for where, words, line in _walk(text):

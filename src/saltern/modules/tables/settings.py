@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from saltern.modules.context import Context
+from saltern.modules.machine import one_line
 
 LINE = re.compile(r"^\s*-?\s*(?P<name>[^\s#;=]+)\s*=\s*(?P<value>.*?)\s*$")
 
@@ -17,7 +18,7 @@ def values(text: str) -> dict[str, str]:
 
 def with_value(text: str, name: str, value: str, *, separator: str = " = ") -> str:
     """The text with this value: in the place of the first line that has the name, or at the end."""
-    new = f"{name}{separator}{value}"
+    new = one_line(f"{name}{separator}{value}", name)
     lines: list[str] = []
     for line in text.splitlines():
         found = LINE.match(line)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from saltern.modules.machine import one_line
+
 HEADER = re.compile(r"^\s*\[(.+?)\]\s*(?:[#;].*)?$")
 COMMENTS = ("#", ";")
 Options = dict[str, str]
@@ -78,8 +80,9 @@ class IniText:
 
     def set(self, section: str, option: str, value: str) -> None:
         """Give an option a value, where it stands or behind the last one of its section."""
+        one_line(option, "the option")
         rows = self._rows(section)
-        lines = value.split("\n")
+        lines = value.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         more = [f"    {line}" for line in lines[1:]]
         for name, _, first, after in reversed(rows):
             if name == option:
@@ -103,7 +106,7 @@ class IniText:
             return
         if self._lines and self._lines[-1].strip():
             self._lines.append("")
-        self._lines.append(f"[{section}]")
+        self._lines.append(f"[{one_line(section, 'the section')}]")
         self._ended = True
 
     def remove(self, section: str, option: str) -> None:
