@@ -84,4 +84,5 @@ class LocalHost:
 
 def kept(host: Host) -> Callable[..., Ran]:
     """Its ``run``, by a process that outlives us where the run is written down and the programs are ours."""
-    return keeper.run if host.run is process.run else host.run
+    own: Callable[..., Ran] | None = getattr(host, "kept_run", None)  # of a host that stands before another
+    return own or (keeper.run if host.run is process.run else host.run)

@@ -65,6 +65,19 @@ def test_only_the_words_of_the_user_are_looked_at(argv: list[str], refused: bool
         guarded.run(argv)
 
 
+def test_a_program_that_outlives_us_is_looked_at_too() -> None:
+    from saltern.system import keeper
+    from saltern.system.host import LocalHost, kept
+
+    words = dashed("pkg", [("name", "--evil")])
+    assert kept(LocalHost()) is keeper.run
+    with pytest.raises(BadArgument):
+        kept(GuardedHost(LocalHost(), words))(["apt-get", "install", "--evil"])
+    host = MemoryHost()
+    kept(GuardedHost(host, words))(["apt-get", "install", "tree"])
+    assert host.ran == ["apt-get install tree"]
+
+
 def test_arguments_that_carry_options_are_free_and_have_their_page() -> None:
     assert dashed("git", [("opts", "--depth=1"), ("args", ["-x"]), ("depth", "-1")]) == frozenset()
     assert dashed("cmd", [("name", "-x")]) == frozenset()

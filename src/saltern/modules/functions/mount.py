@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saltern.modules.api import function
+from saltern.modules.argv import vector
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused, tool
 from saltern.modules.tables import fstab as table
@@ -215,7 +216,7 @@ def swapon(ctx: Context, name: str, priority: int | None = None) -> dict[str, ob
     """
     before = mounts.swaps(ctx)
     if mounts.real_device(name) not in before:
-        tool(ctx, "swapon", *([] if priority is None else ["-p", str(priority)]), name)
+        tool(ctx, *vector(["swapon", *([] if priority is None else ["-p", str(priority)])], name))
     return {"stats": mounts.swaps(ctx).get(mounts.real_device(name)), "new": name not in before}
 
 

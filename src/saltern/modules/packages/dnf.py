@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from saltern.modules.argv import plain
 from saltern.modules.packages.comps import group_of, groups_of
 from saltern.modules.packages.model import PLAIN, Group, How, Item, Offer, Order, PackageError
 from saltern.modules.packages.rpm import Rpm, Step, foreseen, nevra
@@ -118,7 +119,7 @@ class Dnf(Rpm):
     # -- groups ----------------------------------------------------------------------------------
 
     def group(self, name: str) -> Group | None:
-        return group_of(self.tool.run([self.program, "-q", "group", "info", name]).out)
+        return group_of(self.tool.run([self.program, "-q", "group", "info", plain(name, self.program)]).out)
 
     def groups(self) -> dict[str, list[str]]:
         return groups_of(self.tool.ask(self.program, "-q", "group", "list", "--hidden"))

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from saltern.modules.argv import vector
 from saltern.modules.packages.model import (
     PLAIN,
     Group,
@@ -157,7 +158,7 @@ class Pacman:
     # -- the rest --------------------------------------------------------------------------------
 
     def compare(self, one: str, other: str) -> int:
-        return 0 if one == other else int(self.tool.ask("vercmp", one, other).strip() or 0)
+        return 0 if one == other else int(self.tool.ask(*vector(["vercmp"], one, other)).strip() or 0)
 
     def inspect(self, path: str) -> Item:
         name, _, version = _halves(self.tool.ask("pacman", "-Qp", "--", path).strip())

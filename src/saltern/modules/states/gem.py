@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api import state
+from saltern.modules.argv import plain
 from saltern.modules.context import Context
 from saltern.modules.states._programs import answer, guarded, output, program
 from saltern.modules.states.file.answers import Refusal
@@ -32,7 +33,7 @@ def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
     """The one that is named, that of a Ruby that rvm keeps, or the machine's."""
     if gem_bin and not os.path.isabs(gem_bin):
         raise Refusal(f"gem_bin {gem_bin!r} must be an absolute path")
-    argv = (gem_bin,) if gem_bin else ("rvm", ruby, "do", "gem") if ruby else ("gem",)
+    argv = (gem_bin,) if gem_bin else ("rvm", plain(ruby, "rvm"), "do", "gem") if ruby else ("gem",)
     return Gem(argv=argv, user=user)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saltern.modules.api import function
+from saltern.modules.argv import vector
 from saltern.modules.commands import words
 from saltern.modules.context import Context
 from saltern.modules.functions.file.told import absolute
@@ -192,7 +193,7 @@ def remote_set(
     """
     git = here(ctx, cwd, user)
     verb = "set-url" if remote in remotes(ctx, cwd, user) else "add"
-    git.out("remote", verb, remote, url)
+    git.out(*vector(["remote", verb], remote, url))
     return remote_get(ctx, cwd, remote, user)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saltern.modules.api import Function, documented, function
+from saltern.modules.argv import vector
 from saltern.modules.commands import listed
 from saltern.modules.context import Context
 from saltern.modules.functions.file.told import absolute
@@ -53,7 +54,7 @@ def fetch(
     git = Git(ctx, absolute(cwd), user=user, login=login(identity))
     specs = refspecs.split(",") if isinstance(refspecs, str) else listed(refspecs)
     how = ["--force"] if force else []
-    return git.out("fetch", *how, *options(opts), *([remote] if remote else []), *specs)
+    return git.out(*vector(["fetch", *how, *options(opts)], *([remote] if remote else []), *specs))
 
 
 @function

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api import state
+from saltern.modules.argv import vector
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Refused, Words, bring, one_line, tool
 from saltern.modules.states.mount.wishes import entry_of, keep
@@ -36,7 +37,7 @@ def swap(ctx: Context, name: str, *, persist: bool = True, config: str = USUAL) 
 
     def act(changes: Changes) -> None:
         if "new" in changes:
-            tool(ctx, "swapon", name)
+            tool(ctx, *vector(["swapon"], name))
         if "persist" in changes:
             keep(ctx, entry, "device", config)
 
