@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from saltern.system.leftovers import sweep, temporary_name
 from saltern.system.paths import STEP, stepped
 from saltern.system.paths import Place as Place
 from saltern.system.paths import PlantedLink as PlantedLink
@@ -74,10 +75,6 @@ def _read(fd: int, size: int) -> bytes:
     return b"".join(blocks)
 
 
-def temporary_name(name: str, suffix: str = "") -> str:
-    return f".{name[:180]}.{os.urandom(6).hex()}{suffix}"
-
-
 # -- writing -----------------------------------------------------------------------------------
 
 
@@ -119,6 +116,7 @@ def write(
     directory = open_directory(parent)
     temporary = temporary_name(name, suffix)
     try:
+        sweep(directory)
         old = _old(directory, name)
         _create(directory, temporary, data, _merged(attributes, old), place if old else "")
         try:
@@ -252,6 +250,7 @@ def rename(source: str, target: str) -> None:
 def link(path: str, make: Callable[[str, int], None], attributes: Attributes = KEPT) -> None:
     """Put a link there in one step, in place of a file or link. ``make`` gets its name and directory."""
     with Place(path, follow=False) as (directory, name):
+        sweep(directory)
         temporary = temporary_name(name)
         make(temporary, directory)
         try:
@@ -277,21 +276,39 @@ def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
             continue
         at = f"{at}/{part}"
         try:
-            try:
-                os.mkdir(part, dir_fd=fd)
-            except FileExistsError:
-                pass
-            else:
+            if new_directory(fd, part, attributes):
                 made.append(at)
         except OSError as problem:
             os.close(fd)
             raise OSError(problem.errno, problem.strerror, at) from None
         fd = stepped(fd, part)
     os.close(fd)
-    if attributes != KEPT:
-        for directory in made:
-            set_attributes(directory, attributes)
     return made
+
+
+def new_directory(parent: int, name: str, wanted: Attributes) -> bool:
+    """Make it with less than its final mode, give it away, then open it up; False if one is there."""
+    mode = usual_mode(0o777) if wanted.mode is None else wanted.mode
+    plain = wanted == KEPT
+    try:
+        os.mkdir(name, 0o777 if plain else mode & 0o700, dir_fd=parent)
+    except FileExistsError:
+        return False
+    if plain:
+        return True
+    fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        settle_new(fd, wanted, mode)
+    finally:
+        os.close(fd)
+    return True
+
+
+def settle_new(fd: int, wanted: Attributes, usual: int) -> None:
+    """Owner first, which clears setuid, then the mode."""
+    if wanted.uid is not None or wanted.gid is not None:
+        os.fchown(fd, -1 if wanted.uid is None else wanted.uid, -1 if wanted.gid is None else wanted.gid)
+    os.fchmod(fd, usual if wanted.mode is None else wanted.mode)
 
 
 def remove(path: str, *, tree: bool = True) -> bool:

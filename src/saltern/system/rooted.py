@@ -12,7 +12,8 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from saltern.system.files import KEPT, Attributes, temporary_name, usual_mode
+from saltern.system.files import KEPT, Attributes, new_directory, settle_new, usual_mode
+from saltern.system.leftovers import sweep, temporary_name
 from saltern.system.paths import MOST_LINKS, STEP, open_directory, settle
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -97,7 +98,8 @@ class Rooted:
         except FileNotFoundError:
             if make is None:
                 raise
-            self._stack.append(_new_directory(here, part, make))
+            new_directory(here, part, make)
+            self._stack.append(os.open(part, STEP, dir_fd=here))
         except OSError as problem:
             if problem.errno not in (errno.ENOTDIR, errno.ELOOP):
                 raise
@@ -210,7 +212,7 @@ class Rooted:
                     left = memoryview(block)
                     while left:
                         left = left[file.write(left) :]
-                _settle_new(fd, attributes, usual_mode())
+                settle_new(fd, attributes, usual_mode())
                 if time is not None:
                     os.utime(fd, (time, time))
 
@@ -242,6 +244,7 @@ class Rooted:
 
     def _replace(self, name: str, make: Callable[[str, int], None], above: Attributes) -> None:
         with self._parent(name, above) as (directory, last):
+            sweep(directory)
             temporary = temporary_name(last)
             try:
                 make(temporary, directory)
@@ -251,27 +254,6 @@ class Rooted:
                     os.unlink(temporary, dir_fd=directory)
                 except FileNotFoundError:
                     pass
-
-
-def _new_directory(parent: int, name: str, wanted: Attributes) -> int:
-    """Made with less than its final mode, then given away, then opened up."""
-    mode = usual_mode(0o777) if wanted.mode is None else wanted.mode
-    try:
-        os.mkdir(name, mode & 0o700, dir_fd=parent)
-    except FileExistsError:  # made meanwhile
-        return os.open(name, STEP, dir_fd=parent)
-    fd = os.open(name, OLD | os.O_DIRECTORY, dir_fd=parent)
-    try:
-        _settle_new(fd, wanted, mode)
-        return os.open(".", STEP, dir_fd=fd)
-    finally:
-        os.close(fd)
-
-
-def _settle_new(fd: int, wanted: Attributes, usual: int) -> None:
-    if wanted.uid is not None or wanted.gid is not None:
-        os.fchown(fd, _or_same(wanted.uid), _or_same(wanted.gid))
-    os.fchmod(fd, usual if wanted.mode is None else wanted.mode)
 
 
 def _own(name: str, directory: int, owner: Attributes) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from msgspec import Struct
 
 from saltern.modules.states.archive.entries import Entry, Meter
+from saltern.system.leftovers import staging_prefix, sweep_staging
 from saltern.system.rooted import OLD, Rooted
 
 Member = tuple[Entry, Callable[[], Iterator[bytes]]]
@@ -50,10 +51,11 @@ class Scratch:
 
 @contextmanager
 def staging() -> Iterator[Scratch]:
-    from tempfile import TemporaryDirectory
+    from tempfile import TemporaryDirectory, gettempdir
 
     where = os.environ.get("TMPDIR") or (ROOMY if os.path.isdir(ROOMY) else None)
-    with TemporaryDirectory(prefix="saltern-", dir=where) as base:
+    sweep_staging(where or gettempdir())
+    with TemporaryDirectory(prefix=staging_prefix(), dir=where) as base:
         yield Scratch(base)
 
 
