@@ -27,6 +27,10 @@ DECISIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "cmd.wait_script": (("source",), *_COMMAND),
     "file.managed": (_CONTENT, ("source_hash",), ("replace",), ("create",)),
     "file.tidied": tuple((one,) for one in ("age", "exclude", "full_path_match", "matches", "size")),
+    "mysql_grants.absent": (("host",), ("escape",)),
+    "mysql_grants.present": (("host",), ("escape",), ("grant_option",)),
+    "mysql_user.absent": (("host",),),
+    "mysql_user.present": (("host",), ("password",), ("password_hash",), ("allow_passwordless",)),
     "pkg.downloaded": (("pkgs",), ("version",)),
     "pkg.installed": (("pkgs", "sources"), ("version",)),
     "pkg.latest": (("pkgs",),),
@@ -43,8 +47,11 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
 MEANT: Mapping[str, Mapping[str, str]] = {
     "cmd.run": {"user": "did you mean 'runas'?", "args": "put them into the command"},
     "cmd.script": {"user": "did you mean 'runas'?"},
-    "file.directory": {"owner": "did you mean 'user'?"},
-    "file.managed": {"text": "did you mean 'contents'?", "data": "did you mean 'contents'?"},
+    "file.managed": {
+        "data": "did you mean 'contents'?",
+        "show_diff": "did you mean 'show_changes'?",
+        "text": "did you mean 'contents'?",
+    },
     "pkg.installed": {"packages": "did you mean 'pkgs'?"},
 }
 

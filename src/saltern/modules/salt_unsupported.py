@@ -70,6 +70,7 @@ _YUM: Mapping[str, str] = {
 _MANAGER: Mapping[str, str] = {
     **_ZYPPER,
     **_YUM,
+    "env": "scripts of packages see the environment that saltern has",
     "resolve_capabilities": "a package is found by its name, not by what it provides",
 }
 _SCHEDULE: Mapping[str, str] = {"offline": "it is always the file that changes"}
@@ -101,6 +102,7 @@ NO_EFFECT: Rows = {
         **_WIN,
         **_ENV,
         "keep_source": "files of the tree are not cached",
+        "makedirs": "the directories above are always made",
         "sym_mode": "links have no mode of their own on Linux",
     },
     "file.replace": {"bufsize": "a file is read as a whole"},
@@ -170,7 +172,6 @@ NO_EFFECT: Rows = {
 
 UNSUPPORTED: Rows = {
     "archive.extracted": {
-        "keep": "the archive is kept in the cache; give keep_source",
         "list_options": "an archive is listed as it is; give options for what tar does not know itself",
     },
     "cron.file": {"backup": "no copy is kept of the crontab that is replaced"},

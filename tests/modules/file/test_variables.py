@@ -167,3 +167,26 @@ def test_owner_is_another_word_for_user() -> None:
         nobody = pwd.getpwnam("nobody").pw_uid
         owners = {name: os.lstat(f"{made.scratch}/{name}").st_uid for name in ("f", "d", "l", "deep")}
         assert owners == dict.fromkeys(owners, nobody)
+
+
+def test_mappings_are_collected_for_templates() -> None:
+    main = """\
+first:
+  file.accumulated:
+    - filename: {{ pillar.scratch }}/f
+    - text: {host: a, port: 1}
+    - require_in: [{file: '{{ pillar.scratch }}/f'}]
+second:
+  file.accumulated:
+    - name: first
+    - filename: {{ pillar.scratch }}/f
+    - text: [{host: b}, plain, {host: a, port: 1}]
+    - require_in: [{file: '{{ pillar.scratch }}/f'}]
+{{ pillar.scratch }}/f:
+  file.managed: [{source: salt://t}, {template: jinja}]
+"""
+    template = "{% for one in accumulator['first'] %}{{ one.host|default(one) }};{% endfor %}"
+    with kit.tree({"t": template, "main.sls": main}) as made:
+        outcome = kit.attempt(made, kit.request_for({"main.sls": ""}))
+        assert (outcome.code, outcome.warnings) == (0, [])
+        assert written(made.scratch)["f"].strip() == "a;b;plain;"

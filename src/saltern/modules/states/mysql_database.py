@@ -15,6 +15,7 @@ from saltern.modules.databases.mysql.connection import reach
 from saltern.modules.databases.mysql.schemas import Schema
 from saltern.modules.databases.mysql.sight import Sight
 from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.params import Ignored
 
 # What is there, and what the server calls the character set and the collation that are wished for.
 Seen = tuple[Schema | None, tuple[str | None, str | None]]
@@ -23,6 +24,7 @@ Seen = tuple[Schema | None, tuple[str | None, str | None]]
 @state
 def present(
     ctx: Context,
+    /,
     name: str,
     *,
     character_set: str | None = None,
@@ -36,6 +38,7 @@ def present(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Make sure that a database exists, with this character set and collation.
 
@@ -106,6 +109,7 @@ def _facts(name: str, have: Schema | None) -> Changes:
 @state
 def absent(
     ctx: Context,
+    /,
     name: str,
     *,
     connection_user: str | None = None,
@@ -117,6 +121,7 @@ def absent(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Drop a database with all that is in it. Those of the server itself are refused.
 

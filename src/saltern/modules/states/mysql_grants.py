@@ -18,11 +18,13 @@ from saltern.modules.databases.mysql.grants import Held, Wish
 from saltern.modules.databases.mysql.privileges import ALL, sql
 from saltern.modules.databases.mysql.sight import Sight
 from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.params import Ignored
 
 
 @state
 def present(
     ctx: Context,
+    /,
     name: str,
     *,
     grant: str | list[str],
@@ -42,6 +44,7 @@ def present(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Make sure that an account has these privileges.
 
@@ -150,6 +153,7 @@ def _facts(wanted: Wish, have: Held) -> Changes:
 @state
 def absent(
     ctx: Context,
+    /,
     name: str,
     *,
     grant: str | list[str],
@@ -167,6 +171,7 @@ def absent(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Make sure that an account has none of these privileges.
 

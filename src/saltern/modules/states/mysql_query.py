@@ -23,6 +23,7 @@ from saltern.modules.databases.mysql.connection import Connection, reach
 from saltern.modules.databases.mysql.queries import Answer, execute, script
 from saltern.modules.databases.mysql.sight import Sight
 from saltern.modules.machine import Changes, Refused
+from saltern.modules.params import Ignored
 from saltern.modules.states import _grains_file as kept
 
 GRAIN = "grain"
@@ -46,6 +47,7 @@ class Output(Struct, frozen=True, kw_only=True):
 @state
 def run(
     ctx: Context,
+    /,
     name: str,  # noqa: ARG001 - a title
     *,
     database: str,
@@ -64,6 +66,7 @@ def run(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Run SQL on a database; the answer is the comment, or goes where ``output`` says.
 
@@ -108,6 +111,7 @@ def run(
 @state
 def run_file(
     ctx: Context,
+    /,
     name: str,
     *,
     database: str,
@@ -127,6 +131,7 @@ def run_file(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Run a file of SQL on a database.
 

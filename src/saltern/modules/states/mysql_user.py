@@ -15,6 +15,7 @@ from saltern.modules.databases.mysql.accounts import Account, Wish
 from saltern.modules.databases.mysql.connection import Connection, reach
 from saltern.modules.databases.mysql.sight import Sight
 from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.params import Ignored
 
 UNVERIFIED = "its password cannot be checked from here, and was left as it is"
 BOTH = "unix_socket is not used, since a password is given"
@@ -26,6 +27,7 @@ Seen = tuple[Account | None, bool | None]
 @state
 def present(
     ctx: Context,
+    /,
     name: str,
     *,
     host: str = "localhost",
@@ -43,6 +45,7 @@ def present(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Make sure that an account exists and logs in with this password.
 
@@ -148,6 +151,7 @@ def _facts(name: str, host: str, have: Account | None) -> Changes:
 @state
 def absent(
     ctx: Context,
+    /,
     name: str,
     *,
     host: str = "localhost",
@@ -160,6 +164,7 @@ def absent(
     connection_charset: str | None = None,
     connection_default_file: str | None = None,
     connection_default_group: str | None = None,
+    **_: Ignored,
 ) -> Result:
     """Make sure that an account does not exist.
 

@@ -27,7 +27,7 @@ from saltern.modules.states.file.signatures import signing
 from saltern.modules.states.file.sources import Fetch
 
 TRIMMED = 100
-MEANINGLESS = frozenset({"keep", "tar_options", "zip_options", "archive_user", "list_options"})
+MEANINGLESS = frozenset({"tar_options", "zip_options", "archive_user", "list_options"})
 
 
 @state
@@ -58,7 +58,8 @@ def extracted(
     enforce_toplevel: bool = True,
     enforce_ownership_on: str | None = None,
     archive_format: str | None = None,
-    keep_source: bool = True,
+    keep_source: bool | None = None,
+    keep: bool = True,
     use_etag: bool = False,
     signature: object = None,
     source_hash_sig: object = None,
@@ -99,7 +100,7 @@ def extracted(
         enforce_toplevel: False allows an archive with more than one directory, or files, at its top.
         enforce_ownership_on: change the owner only of this path in the directory.
         archive_format: ``tar``, ``zip``, ``rar`` or ``7z`` where the name of the source does not tell.
-        keep_source: keep what was downloaded in the cache.
+        keep_source, keep: keep what was downloaded in the cache; the first one counts.
         use_etag: ask the server by the tag of the copy that is kept; no hash is needed then.
         signature: the place of a file with a signature of the archive; nothing is unpacked unless it is
             good and of a key that ``gpg`` knows here.
@@ -142,7 +143,7 @@ def extracted(
             source_hash=source_hash or "",
             source_hash_name=source_hash_name or "",
             skip_verify=skip_verify,
-            keep_source=keep_source,
+            keep_source=keep if keep_source is None else keep_source,
             verify_ssl=verify_ssl,
             use_etag=use_etag,
             signing=signing(

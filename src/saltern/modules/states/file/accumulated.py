@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from saltern.language.chunk import Chunk
 from saltern.language.result import Result
 from saltern.modules.api import state
@@ -12,11 +14,11 @@ from saltern.modules.states.file.answers import Refusal, guarded, unchanged
 KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, …]}}
 MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}
 
-Collected = dict[str, dict[str, list[str]]]
+Collected = dict[str, dict[str, list[object]]]
 
 
 @state
-def accumulated(ctx: Context, /, name: str, *, filename: str, text: str | list[str], **_: Ignored) -> Result:
+def accumulated(ctx: Context, /, name: str, *, filename: str, text: object, **_: Ignored) -> Result:
     """Collect texts for a file written later in the same run.
 
     A template of that file (``file.managed``) sees them as ``accumulator[name]``, a list;
@@ -26,7 +28,7 @@ def accumulated(ctx: Context, /, name: str, *, filename: str, text: str | list[s
     Args:
         name: the name of the accumulator.
         filename: the path of the file, exactly as the other state names it.
-        text: a text, or a list of them.
+        text: a text or a mapping, or a list of them; mappings are for templates.
 
     Example:
         ```yaml
@@ -49,15 +51,18 @@ def accumulated(ctx: Context, /, name: str, *, filename: str, text: str | list[s
 
 def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result:
     texts = text if isinstance(text, list) else [text]
-    if not all(isinstance(item, str | int | float) for item in texts):
-        raise Refusal("text must be a text or a list of texts")
+    if not all(isinstance(item, str | int | float | Mapping) for item in texts):
+        raise Refusal("text must be a text or a mapping, or a list of them")
     if ctx.chunk is not None and not _wanted_by_a_file(ctx):
         raise Refusal(
             f"Orphaned accumulator {name} in {ctx.chunk.sls}:{ctx.chunk.id}; say require_in or watch_in and "
             "the file state that shall have it"
         )
     mine = collected(ctx).setdefault(filename, {}).setdefault(name, [])
-    mine.extend(new for item in texts if (new := str(item)) not in mine)
+    for item in texts:
+        new = item if isinstance(item, Mapping) else str(item)
+        if new not in mine:
+            mine.append(new)
     if ctx.chunk is not None:
         makers = collected(ctx, MAKERS).setdefault(filename, {}).setdefault(name, [])
         makers += [ctx.chunk.id, ctx.chunk.name]
@@ -78,7 +83,7 @@ def _required(chunk: Chunk) -> set[str]:
     return {ref.value for ref in chunk.requisites if ref.state in ("file", "")}
 
 
-def required_for(ctx: Context, path: str) -> dict[str, list[str]]:
+def required_for(ctx: Context, path: str) -> dict[str, list[object]]:
     """The accumulators of a file that this state requires; if it requires none of them, all."""
     found = collected_for(ctx, path)
     if not found or ctx.chunk is None:
@@ -95,6 +100,6 @@ def collected(ctx: Context, key: str = KEY) -> Collected:
     return found
 
 
-def collected_for(ctx: Context, path: str) -> dict[str, list[str]]:
+def collected_for(ctx: Context, path: str) -> dict[str, list[object]]:
     """The accumulators of one file. Costs nothing where there are none."""
     return collected(ctx).get(path, {}) if KEY in ctx.run.context else {}

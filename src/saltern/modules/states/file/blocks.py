@@ -93,7 +93,7 @@ def blockreplace(
         elif variables:
             raise Refusal(NO_TEMPLATE.format(next(iter(variables))))
         for collected in required_for(ctx, name).values():
-            body = "\n".join([*([body] if body else []), *collected])
+            body = "\n".join([*([body] if body else []), *map(str, collected)])
         where = {
             "append": append_if_not_found,
             "prepend": prepend_if_not_found,
