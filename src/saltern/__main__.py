@@ -10,7 +10,10 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):  # before anything else is imported
         from saltern import __version__
 
-        print(f"saltern {__version__}")
+        try:
+            print(f"saltern {__version__}", flush=True)
+        except OSError as problem:
+            sys.exit(f"saltern: the output cannot be written: {problem.strerror}")
         return
     import gc
     import os

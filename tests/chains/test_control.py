@@ -505,3 +505,31 @@ def test_item_53_a_chain_whose_file_is_gone_goes_on(tmp_path: Path) -> None:
     bench.goes_down()
     assert bench.chain("resume").code == 0
     assert bench.log() == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (("retry",), "has succeeded: nothing in it failed, so there is nothing to retry"),
+        (("retry", "last"), "has succeeded: nothing in it failed, so there is nothing to retry"),
+        (("skip", "a"), "has succeeded: no action is left to skip"),
+        (("done", "a", "--reason", "seen"), "has succeeded: no action is left to be done"),
+        (("cancel",), "has succeeded: nothing is left to do"),
+    ],
+)
+def test_orders_to_a_finished_chain_are_refused_in_plain_words(
+    tmp_path: Path, order: tuple[str, ...], said: str
+) -> None:
+    bench = made(tmp_path, "id: a, command: 'true'")
+    assert bench.chain("run", str(bench.file)).code == 0
+    done = bench.chain(*order)
+    assert done.code == 1
+    assert said in done.err
+    assert "to run the chain once more: `saltern chain run FILE`" in done.err
+    assert "paused" not in done.err
+
+
+def test_last_names_a_chain_that_was_run(tmp_path: Path) -> None:
+    bench = made(tmp_path, "id: a, command: 'true'")
+    bench.chain("run", str(bench.file))
+    assert bench.chain("status", "last").out == bench.chain("status", Legs(bench.settings).ids()[0]).out

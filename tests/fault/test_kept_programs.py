@@ -46,6 +46,7 @@ def test_a_command_that_ran_on_is_waited_for_or_its_result_is_taken(away: float)
         changes = done.answers()["long"]["changes"]
         assert isinstance(changes, dict)
         assert (changes["stdout"], changes["retcode"]) == ("out", 0)
+        assert float(str(done.answers()["long"]["duration"])) >= 600  # its own, not that of taking the result
         assert one.log() == {"long": 1, "after": 1}
         assert not list(one.runs.glob("*.kept"))
 

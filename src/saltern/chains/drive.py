@@ -18,7 +18,7 @@ from saltern.chains.legs import Journal, Known, Legs
 from saltern.chains.owner import begin_anew, stamp
 from saltern.chains.render import actions_text
 from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
-from saltern.chains.statuses import OVER, Leg, Step
+from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
 from saltern.config.settings import Settings
 from saltern.engine import Request
 from saltern.journal.fold import RunState
@@ -304,4 +304,6 @@ _DOERS: dict[type, Callable[[_Driver, Any], bool]] = {
 def over(known: Known) -> OperationError:
     what = f"{known.id} has {known.state.status.value}: nothing is left to do"
     fix = "`saltern chain retry` runs again what is not done"
+    if known.state.status in ENDED_WELL:
+        fix = "to run the chain once more: `saltern chain run FILE`"
     return OperationError(Diagnostic(code="chain-over", what=what, fix=fix))

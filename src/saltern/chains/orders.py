@@ -10,11 +10,17 @@ from saltern.chains import leg as steps
 from saltern.chains.drive import drive, over
 from saltern.chains.legs import Journal, Known, Legs
 from saltern.chains.show import running
-from saltern.chains.statuses import OVER, Leg, WrongMove
+from saltern.chains.statuses import ENDED_WELL, OVER, Leg, WrongMove
 from saltern.config.settings import Settings
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import keeper, ledger
+
+NOTHING_LEFT = {
+    "retry": "nothing in it failed, so there is nothing to retry",
+    "skip": "no action is left to skip",
+    "done": "no action is left to be done",
+}
 
 
 def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known:
@@ -100,6 +106,10 @@ def _allowed(known: Known, kind: str, body: dict[str, object]) -> None:
         raise OperationError(
             Diagnostic(code="chain-order", what=f"{known.id} has no action {action!r}", fix=fix)
         )
+    if known.state.status in ENDED_WELL and kind != "release":
+        what = f"{known.id} has {known.state.status.value}: {NOTHING_LEFT[kind]}"
+        fix = "to run the chain once more: `saltern chain run FILE`"
+        raise OperationError(Diagnostic(code="chain-over", what=what, fix=fix))
     try:
         steps.READERS[kind](deepcopy(known.state), body)
     except WrongMove as problem:

@@ -163,6 +163,7 @@ ROWS: tuple[Row, ...] = (
 )
 MOVES: dict[Status, frozenset[Status]] = {row.status: frozenset(row.to) for row in ROWS}
 OVER = frozenset(_OVER)
+ENDED_WELL = frozenset({Leg.SUCCEEDED, Leg.SUCCEEDED_WITH_SKIPS})
 GOOD = frozenset({Step.SUCCEEDED, Step.SKIPPED})
 BAD = frozenset({Step.FAILED, Step.TIMED_OUT, Step.INDETERMINATE})
 

@@ -11,6 +11,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import (
     PROFILE_ROW,
+    REPORT_ROWS,
     STATE_ROWS,
     TREE_ROWS,
     mapping_value,
@@ -93,7 +94,8 @@ LINE = CommandLine(
             flag="--failed-from",
             dest="failed_from",
             metavar="RUN",
-            help="only what failed or was not reached in an earlier run, and what needs it; no SLS is named",
+            help="only what failed or was not reached in an earlier run (its number, or last), and what needs"
+            " it; no SLS is named",
         ),
         Row(
             flag="--no-journal",
@@ -120,22 +122,7 @@ LINE = CommandLine(
         *output_rows("highstate"),
         *STATE_ROWS,
         Row(flag="--diff", dest="diff", kind="on", group="output", help="show the content of new files, too"),
-        Row(
-            flag="--sub-states",
-            dest="sub_states",
-            choices=("full", "changes", "failed", "count"),
-            default="full",
-            help="which steps of an external engine to show; the others are counted",
-            group="output",
-        ),
-        Row(
-            flag="--expand",
-            dest="expand",
-            kind="on",
-            group="output",
-            default=False,
-            help="show every state that a failure kept from running, and the data of each",
-        ),
+        *REPORT_ROWS,
         PROFILE_ROW,
     ),
 )
@@ -230,7 +217,11 @@ def run(
         pillar=mapping_value("--pillar", args.pillar),
     )
     if args.failed_from:
-        return durable.apply_failed(engine.settings, args.failed_from, tell, ask)
+        from saltern.cli.run_names import chosen
+        from saltern.journal.runs import Runs
+
+        earlier = chosen(Runs(engine.settings), args.failed_from)
+        return durable.apply_failed(engine.settings, earlier, tell, ask)
     return durable.apply(engine, request, tell, ask, compiled=settled)
 
 

@@ -50,6 +50,7 @@ class CommandLine(Struct, frozen=True, kw_only=True):
     epilog: str = ""
 
 
+SLS = "SLS"  # what words are called that name state files
 FLAG_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -60,9 +61,25 @@ class _Unusual(Exception):
 def parse(line: CommandLine, argv: list[str]) -> SimpleNamespace:
     """What was typed. Ends the process with a message, as argparse does, if it is wrong."""
     try:
-        return _read(line, argv)
+        read = _read(line, argv)
     except _Unusual:
-        return SimpleNamespace(**vars(parser(line).parse_intermixed_args(argv)))
+        read = SimpleNamespace(**vars(parser(line).parse_intermixed_args(argv)))
+    for word in line.words:
+        if word.metavar == SLS and any("=" in one for one in getattr(read, word.dest) or ()):
+            _refuse_keywords(line, getattr(read, word.dest))
+    return read
+
+
+def _refuse_keywords(line: CommandLine, words: list[str]) -> None:
+    """``test=True`` is no SLS: say at once what is meant by it here, and not that no such file is there."""
+    from saltern.cli.salt_habits import of_words
+
+    if told := of_words(words):
+        import sys
+
+        for one in told:
+            print(f"saltern {line.command}: {one}", file=sys.stderr)
+        raise SystemExit(SURROUNDINGS)
 
 
 def _read(line: CommandLine, argv: list[str]) -> SimpleNamespace:
@@ -121,12 +138,15 @@ def parser(line: CommandLine) -> ArgumentParser:
     from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
     class Parser(ArgumentParser):
+        def print_help(self, file: Any = None) -> None:
+            """To an output that cannot take it, too: argparse says nothing of that."""
+            print(self.format_help(), end="", file=file)
+
         def error(self, message: str) -> NoReturn:
             """One line and a hint; the whole usage is what --help is for."""
             import sys
 
-            given = message.rpartition(" ")[2] if message.startswith("unrecognized") else ""
-            hint = did_you_mean(given.partition("=")[0], [row.flag for row in line.rows]) if given else ""
+            hint = hint_for(message, [row.flag for row in line.rows])
             print(f"{self.prog}: {message}" + (f"; {hint}" if hint else ""), file=sys.stderr)
             print(f"{self.prog} --help says more", file=sys.stderr)
             raise SystemExit(SURROUNDINGS)
@@ -150,6 +170,17 @@ def parser(line: CommandLine) -> ArgumentParser:
             row.flag, dest=row.dest, help=row.help, default=row.default, **_kind(row)
         )
     return result
+
+
+def hint_for(message: str, flags: list[str]) -> str:
+    """What may have been meant by an option that there is not."""
+    from saltern.cli.salt_habits import of_flag
+
+    words = message.partition(": ")[2].split() if message.startswith("unrecognized") else []
+    given = next((word for word in words if word.startswith("-")), words[-1] if words else "")
+    if not given:
+        return ""
+    return did_you_mean(given.partition("=")[0], flags) or of_flag(given, flags)
 
 
 def _kind(row: Row) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, mapping_value, output_options, output_rows, session
+from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   done [RUN] ACTION     count an action as done, since you have looked; needs --reason
   release [RUN]         let one be retried that broke again and again
 
-Without RUN: the last one."""
+Without RUN, or with `last`: the last one."""
 EPILOG = """\
 examples:
   saltern chain run nightly.yaml
@@ -173,7 +174,7 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.legs import Legs
 
     legs = Legs(engine.settings)
-    names = args.words or legs.unfinished()[:1] or legs.newest_unknown()
+    names = _given(args) or legs.unfinished()[:1] or legs.newest_unknown()
     if not names:
         print("saltern: no chain is under way; there is nothing to go on with", file=sys.stderr)
         return exits.OK
@@ -204,7 +205,7 @@ def _vouched(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> 
     from saltern.chains.orders import change
 
     *_, action = args.words
-    name = args.words[0] if len(args.words) > 1 else _named(SimpleNamespace(words=[]), engine)
+    name = _named(SimpleNamespace(words=args.words[:-1]), engine)
     return _shown(args, engine, change(engine.settings, name, kind, action=action, reason=reason))
 
 
@@ -239,11 +240,16 @@ def _cancel(args: SimpleNamespace, engine: Session) -> int:
     return _shown(args, engine, known)
 
 
+def _given(args: SimpleNamespace) -> list[str]:
+    """The run that is named; ``last`` says what is meant where none is."""
+    return [word for word in args.words if word != LAST]
+
+
 def _named(args: SimpleNamespace, engine: Session) -> str:
     """The run that is meant: the last one, if none is named."""
     from saltern.chains.legs import Legs
 
-    found: list[str] = args.words or Legs(engine.settings).ids()[:1]
+    found: list[str] = _given(args) or Legs(engine.settings).ids()[:1]
     if not found:
         raise OperationError(Diagnostic(code="chain-unknown", what="no chain was run on this machine yet"))
     return found[0]
@@ -255,7 +261,7 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
 
     legs = Legs(engine.settings)
     if args.words:
-        return _shown(args, engine, legs.known(args.words[0]))
+        return _shown(args, engine, legs.known(_named(args, engine)))
     found = [
         (leg, one)
         for leg, one in legs.looked_at()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("html", "svg", "dot", "mermaid")
 SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps")
+FORMAT_FIX = f"name it *{', *'.join(SUFFIXES)}, or say which it is: --format FORMAT"
 EPILOG = """\
 examples:
   saltern graph web -o web.html          a page to zoom, search and click in
@@ -58,12 +60,23 @@ LINE = CommandLine(
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
-    kind = args.format or SUFFIXES.get(os.path.splitext(args.output or "")[1].lower(), "html")
+    kind = args.format or _by_name(args.output or "")
     names = tuple(one for word in args.sls for one in word.split(",") if one)
     engine = session(args)
     title, picture = _run(engine, args, names) if args.run else _plan(engine, args, names)
     put(drawn(picture, kind, title), args.output)
     return exits.OK
+
+
+def _by_name(path: str) -> str:
+    """The format that the name of a file asks for; without a suffix it is a page."""
+    suffix = os.path.splitext(path)[1].lower()
+    if not suffix or suffix in SUFFIXES:
+        return SUFFIXES.get(suffix, "html")
+    what = f"there is no format for {os.path.basename(path)!r}: a graph is {', '.join(FORMATS)}"
+    picture = suffix in PICTURES
+    fix = f"write an SVG, and convert it: rsvg-convert FILE.svg -o FILE{suffix}" if picture else FORMAT_FIX
+    raise OperationError(Diagnostic(code="graph-format", what=what, fix=fix))
 
 
 def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
@@ -81,6 +94,7 @@ def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tup
 
 
 def _run(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
+    from saltern.cli.run_names import chosen
     from saltern.journal.runs import Runs
     from saltern.views.run_picture import of_run
 
@@ -90,18 +104,8 @@ def _run(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tupl
             Diagnostic(code="graph-run-names", what=what, fix=f"leave out {' '.join(names)}")
         )
     runs = Runs(engine.settings)
-    jid = chosen(runs.jids(), args.run)
+    jid = chosen(runs, args.run)
     return f"run {jid}", of_run(runs.state(jid))
-
-
-def chosen(jids: list[str], word: str) -> str:
-    """The run that a word means; ``last`` is the newest."""
-    if word != "last":
-        return word
-    if not jids:
-        fix = "apply something first, or name the directory it was kept in: SALTERN_STATE_DIR"
-        raise OperationError(Diagnostic(code="runs-none", what="there are no runs yet", fix=fix))
-    return jids[0]
 
 
 def drawn(picture: Picture, kind: str, title: str) -> str:

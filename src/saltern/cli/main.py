@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 from saltern.cli import exits
@@ -31,16 +32,25 @@ saltern COMMAND --help says more; saltern --version prints the version.
 
 def run(argv: list[str]) -> int:
     """The exit code of one command line."""
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _to_nowhere()
+        return exits.OK
+    except OSError as problem:
+        return _surroundings(problem)
+
+
+def _run(argv: list[str]) -> int:
     if not argv or argv[0] in ("-h", "--help", "help"):
         rows = "\n".join(f"  {name:<15} {command.help}" for name, command in COMMANDS.items())
         print(USAGE.format(commands=rows), end="")
         return exits.OK if argv else exits.SURROUNDINGS
     name, rest = argv[0], argv[1:]
     if name not in COMMANDS:
-        hint = did_you_mean(name, COMMANDS)
-        print(f"saltern: no command is called {name!r}" + (f"; {hint}" if hint else ""), file=sys.stderr)
-        print("saltern --help lists them", file=sys.stderr)
-        return exits.SURROUNDINGS
+        return _unknown(name)
     try:
         command = import_module(f"saltern.cli.{COMMANDS[name].code}")
         code: int = command.main(rest)
@@ -50,13 +60,46 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         print("saltern: interrupted", file=sys.stderr)
         return exits.INTERRUPTED
-    except BrokenPipeError:
-        _quiet_pipe()
-        return exits.OK
     except SystemExit as end:  # argparse
         return exits.SURROUNDINGS if end.code else exits.OK
+    except OSError:
+        raise
     except Exception as problem:
         return _bug(problem)
+
+
+def _unknown(name: str) -> int:
+    from saltern.cli.salt_habits import of_command
+
+    hint = of_command(name) or did_you_mean(name, COMMANDS)
+    print(f"saltern: no command is called {name!r}" + (f"; {hint}" if hint else ""), file=sys.stderr)
+    print("saltern --help lists them", file=sys.stderr)
+    return exits.SURROUNDINGS
+
+
+def _surroundings(problem: OSError) -> int:
+    """The system refused something: the disk of the output is full, the current directory is gone."""
+    where = problem.filename if isinstance(problem.filename, str) else ""
+    what = f"{where}: {problem.strerror or problem}" if where else f"{problem.strerror or problem}"
+    if _is_lost():
+        what = "the current directory is gone: change to one that is there"
+    elif not where:
+        what = f"the output cannot be written: {what}"
+    _to_nowhere()
+    try:
+        print(f"saltern: {what}", file=sys.stderr, flush=True)
+    except OSError:
+        pass  # nobody can be told
+    return exits.SURROUNDINGS
+
+
+def _is_lost() -> bool:
+    """Whether the directory that we were started in has been removed."""
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
 
 
 def code_for(problem: SalternError) -> int:
@@ -96,7 +139,9 @@ def _bug(problem: Exception) -> int:
     return exits.BUG
 
 
-def _quiet_pipe() -> None:
-    """Whoever read us has gone: say nothing more."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+def _to_nowhere() -> None:
+    """Whoever read us has gone, or cannot take it: what is left in the buffer is for nobody."""
+    with suppress(OSError, ValueError):  # a test may have put something else in its place
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

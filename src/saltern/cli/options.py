@@ -158,6 +158,27 @@ STATE_ROWS: tuple[Row, ...] = (
 )
 
 
+# What of a report is shown at all.
+REPORT_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="--sub-states",
+        dest="sub_states",
+        choices=("full", "changes", "failed", "count"),
+        default="full",
+        help="which steps of an external engine to show; the others are counted",
+        group="output",
+    ),
+    Row(
+        flag="--expand",
+        dest="expand",
+        kind="on",
+        group="output",
+        default=False,
+        help="show every state that a failure kept from running, and the data of each",
+    ),
+)
+
+
 def session(args: SimpleNamespace, **overrides: object) -> Session:
     """Everything a command needs, from what was typed. Raises ``OperationError``."""
     settings, warnings = load(

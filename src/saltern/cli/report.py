@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.graph import chosen, put
-from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_options, output_rows, session
+from saltern.cli.graph import put
+from saltern.cli.options import REPORT_ROWS, STATE_ROWS, TREE_ROWS, output_options, output_rows, session
 
 EPILOG = """\
 examples:
@@ -28,17 +28,19 @@ LINE = CommandLine(
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,
+        *REPORT_ROWS,
     ),
 )
 
 
 def main(argv: list[str]) -> int:
+    from saltern.cli.run_names import LAST, chosen
     from saltern.journal.runs import Runs
 
     args = parse(LINE, argv)
     engine = session(args)
     runs = Runs(engine.settings)
-    state = runs.state(chosen(runs.jids(), args.runs[0] if args.runs else "last"))
+    state = runs.state(chosen(runs, args.runs[0] if args.runs else LAST))
     if args.html or (args.output or "").lower().endswith((".html", ".htm")):
         from saltern.views.run_page import run_page
 
@@ -46,10 +48,13 @@ def main(argv: list[str]) -> int:
         return exits.OK
     from io import StringIO
 
+    from msgspec.structs import replace
+
     from saltern.journal.report import report_of
     from saltern.report.outputs import write
 
     text = StringIO()
-    write(report_of(state), text, output_options(args, engine.settings), args.out)
+    options = replace(output_options(args, engine.settings), expand=args.expand, sub_states=args.sub_states)
+    write(report_of(state), text, options, args.out)
     put(text.getvalue(), args.output)
     return exits.OK

@@ -10,6 +10,7 @@ from saltern.cli import exits
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows, session
+from saltern.cli.run_names import given
 from saltern.cli.telling import exit_code, watched
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Report
@@ -24,7 +25,7 @@ LINE = CommandLine(
     about="Go on with a run that broke, at the first state that is not done. Without a name: the last one.",
     epilog="Nothing that is done is done again. A command that still runs is waited for; one that has ended\n"
     "has its result. One of which nobody knows how it ended counts as failed, unless its 'resume' says else.",
-    words=(Word(dest="run", metavar="RUN", many=True, help="its number, as `saltern runs` lists it"),),
+    words=(Word(dest="run", metavar="RUN", many=True, help="its number in `saltern runs`, or `last`"),),
     rows=(
         Row(
             flag="--boot",
@@ -49,7 +50,7 @@ def main(argv: list[str]) -> int:
     engine = session(args)
     if args.boot:
         return _all(args, engine)
-    code = _one(args, engine, args.run[0] if args.run else None)
+    code = _one(args, engine, given(args.run))
     if code is None:
         print("saltern: no run is broken; there is nothing to go on with", file=sys.stderr)
     return code or exits.OK
@@ -89,7 +90,7 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
     from saltern.report.diagnostics import show
 
     worst = exits.OK
-    for jid in dict.fromkeys([*args.run, *Runs(engine.settings).broken()]):
+    for jid in dict.fromkeys([*filter(None, [given(args.run)]), *Runs(engine.settings).broken()]):
         try:
             code = _one(args, engine, jid)
         except SalternError as problem:

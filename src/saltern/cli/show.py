@@ -11,6 +11,8 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import (
     PROFILE_ROW,
+    REPORT_ROWS,
+    STATE_ROWS,
     TREE_ROWS,
     mapping_value,
     output_options,
@@ -37,7 +39,7 @@ VIEWS: dict[str, tuple[str, str]] = {
     "pillar": ("pillar", "the compiled pillar"),
     "grains": ("grains", "the grains of this machine"),
     "rendered": ("show_rendered", "the text of each file after its template ran"),
-    "run": ("", "what a run did, by its number (`saltern runs` lists them); the last one if none is named"),
+    "run": ("", "what a run did, by its number (`saltern runs` lists them); `last`, or none: the last one"),
 }
 NEED_NAMES = frozenset({"sls", "low-sls"})
 
@@ -76,6 +78,8 @@ LINE = CommandLine(
         ),
         *TREE_ROWS,
         *output_rows("nested"),
+        *STATE_ROWS,
+        *REPORT_ROWS,
         PROFILE_ROW,
     ),
 )
@@ -111,14 +115,17 @@ def main(argv: list[str]) -> int:
 
 
 def _run(args: SimpleNamespace) -> int:
+    from msgspec.structs import replace
+
+    from saltern.cli.run_names import LAST, chosen
     from saltern.journal.report import report_of
     from saltern.journal.runs import Runs
     from saltern.report.outputs import write
 
     engine = session(args)
     runs = Runs(engine.settings)
-    jid = args.sls[0] if args.sls else next(iter(runs.jids()), "")
-    options = output_options(args, engine.settings)
+    jid = chosen(runs, args.sls[0] if args.sls else LAST)
+    options = replace(output_options(args, engine.settings), expand=args.expand, sub_states=args.sub_states)
     write(report_of(runs.state(jid)), sys.stdout, options, "highstate" if args.out == "nested" else args.out)
     return exits.OK
 

@@ -269,7 +269,9 @@ class Recorder:
         """Of a call that was begun, after so many others of the same state that have ended at a barrier."""
         same = is_same_boot(body.get("boot") or {}, reboot.current().identity())
         whole = keeper.proves(body.get("ledger"))
-        return Traces(*keeper.known(body["number"], call), same_boot=same, whole=whole)
+        begun, ended = keeper.known(body["number"], call)
+        until = keeper.until(body["number"], call)
+        return Traces(begun, ended, same_boot=same, whole=whole, until=until)
 
     def _crossed(self, scope: str, place: int) -> int:
         barrier = self._past.barrier(scope, place) if self._past.barriers else None

@@ -122,6 +122,7 @@ class Before:
         if result is TAKEN:
             run.again[place] = number
             run.taken.add(place)
+            run.spans[place] = known.started.started, known.traces.until
             self._journal.retake(number)
             return False
         begun = Begun(known.started.number, known.started.started, run.clock.tick())

@@ -128,6 +128,7 @@ class ScopeRun:
         self.again: dict[int, int] = {}  # begun before the run broke → the number it had
         self.crossings: dict[int, Crossing] = {}  # called again, on the other side of a barrier
         self.taken: set[int] = set()  # called again, with the results that its programs had
+        self.spans: dict[int, tuple[float, float]] = {}  # of these: its begin, the end of its programs
         self.waits: dict[int, tuple[Begun, Result]] = {}  # have asked for a barrier
         self.gone: set[tuple[int, ...]] = set()  # groups whose first member has run
         self.stopped = ""
@@ -343,6 +344,9 @@ class ScopeRun:
         chunk = self.plan.chunks[place]
         hidden = silenced(chunk, result) if chunk.words else result
         answer = self.told(chunk, hidden, begun, parallel=parallel)
+        if place in self.spans:
+            began, ended = self.spans[place]
+            answer = replace(answer, started=began, took=max(ended - began, answer.took))
         if self.journal:
             self.journal.finished(self.path, place, answer, result)
         point("state.answered")

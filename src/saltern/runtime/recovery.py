@@ -26,7 +26,7 @@ class Traces(Struct, frozen=True):
     """What the state's programs have left: how many were ``begun``, how many of them have ``ended``.
 
     ``live``: one is at work now. In the ``same_boot`` nothing was lost of what was written down; ``whole``:
-    and nothing of that is damaged.
+    and nothing of that is damaged. ``until`` is when the last of them ended; 0: not known.
     """
 
     begun: int = 0
@@ -34,6 +34,7 @@ class Traces(Struct, frozen=True):
     same_boot: bool = False
     live: bool = False
     whole: bool = True
+    until: float = 0.0
 
     @property
     def prove(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import marshal
 import os
 import signal
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -105,6 +106,13 @@ def known(step: int, call: int = 0) -> tuple[int, int]:
     return len(begun), len(begun & _run.kept.ended.keys())
 
 
+def until(step: int, call: int = 0) -> float:
+    """When the last program of a state ended that was begun before the run broke; 0 if that is not known."""
+    kept = _run.kept.until if _run is not None else {}
+    wanted = called(step, call)
+    return max((at for name, at in kept.items() if name.rpartition(".")[0] == wanted), default=0.0)
+
+
 def ledger_of(step: int, *, apart: bool) -> str:
     """The ledger that the programs of a state will be in: made before the journal names it.
 
@@ -189,7 +197,7 @@ def _run_here(run: _Run, name: str, command: str | Sequence[str], options: dict[
         return process.run(command, **options)
     ledger.add(run.ledger, Entry(name, os.getpid()))
     ran = process.run(command, **options)
-    ledger.add(run.ledger, Entry(name, os.getpid(), ran))
+    ledger.add(run.ledger, Entry(name, os.getpid(), ran, time.time()))
     return ran
 
 

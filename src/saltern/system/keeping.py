@@ -9,6 +9,7 @@ from __future__ import annotations
 import marshal
 import os
 import signal
+import time
 from typing import Any, NoReturn
 
 from msgspec import Struct, msgpack
@@ -88,7 +89,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
         return
     if ran.timed_out:
         sweep(options["env"][TOKEN])
-    ledger.add(book, Entry(name, os.getpid(), ran))
+    ledger.add(book, Entry(name, os.getpid(), ran, time.time()))
     try:
         _tell(answers, Answer(ran))
     except BrokenPipeError:

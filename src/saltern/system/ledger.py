@@ -21,11 +21,13 @@ ROOM = 1 << 20  # bytes that a ledger may have when the next program begins
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """``name`` was begun; with ``ran``, it has ended. ``pid`` is the keeper's. The first has no name."""
+    """``name`` was begun; with ``ran``, it has ended, ``at`` this time. ``pid`` is the keeper's. The first
+    has no name."""
 
     name: str
     pid: int = 0
     ran: Ran | None = None
+    at: float = 0.0
 
 
 class Kept(Struct):
@@ -37,6 +39,7 @@ class Kept(Struct):
 
     begun: set[str]
     ended: dict[str, Ran]
+    until: dict[str, float] = field(default_factory=dict)  # when each of them ended
     whole: set[str] = field(default_factory=set)
     damaged: bool = False
 
@@ -106,6 +109,7 @@ def read(folder: str) -> Kept:
                 kept.begun.add(entry.name)
             if entry.ran is not None:
                 kept.ended[entry.name] = entry.ran
+                kept.until[entry.name] = entry.at
     return kept
 
 

@@ -35,5 +35,9 @@ def leave_current_directory() -> None:
     """``python -m saltern`` puts the current directory first on the path: take it off again."""
     if sys.flags.safe_path or not sys.path:
         return
-    if sys.path[0] in ("", os.getcwd()):
+    try:
+        here = os.getcwd()
+    except OSError:  # it is gone: nothing can be imported from it
+        here = ""
+    if sys.path[0] in ("", here):
         del sys.path[0]

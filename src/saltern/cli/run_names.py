@@ -1,0 +1,24 @@
+"""Which run a word of the command line means."""
+
+from __future__ import annotations
+
+from saltern.journal.runs import Runs
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+LAST = "last"
+
+
+def chosen(runs: Runs, word: str = LAST) -> str:
+    """The number of a run; ``last`` is the newest."""
+    if word != LAST:
+        return word
+    jids = runs.jids()
+    if not jids:
+        fix = "apply something first, or name the directory it was kept in: SALTERN_STATE_DIR"
+        raise OperationError(Diagnostic(code="runs-none", what="there are no runs yet", fix=fix))
+    return jids[0]
+
+
+def given(words: list[str]) -> str | None:
+    """The run that is named where none need be; ``last`` says what is meant anyway."""
+    return None if not words or words[0] == LAST else words[0]
