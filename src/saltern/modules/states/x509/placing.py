@@ -25,6 +25,7 @@ FILE_WORDS = (
     "tmp_dir",
     "tmp_ext",
 )
+ATTRIBUTES = ("user", "group", "mode")  # the changes of the file that are told; what it holds is not
 # Words of file.managed that change nothing in what is written here.
 MEANINGLESS = frozenset({"attrs", "selinux", "file_encoding", "encoding_errors", "show_changes"})
 
@@ -109,7 +110,7 @@ def placed(
         differs = {"replaced": path, **differs}
     content = make() if differs and not ctx.test else None
     done = place(ctx, where.file, content)
-    changes = {**differs, **{word: value for word, value in done.changes.items() if word != "diff"}}
+    changes = {**differs, **{word: done.changes[word] for word in ATTRIBUTES if word in done.changes}}
     notes = done.comment.splitlines()[1:] if ctx.test else []
     return Result(
         outcome=Outcome.WOULD_CHANGE if changes and ctx.test else Outcome.OK,
