@@ -238,3 +238,14 @@ def test_functions_change_users_as_well(bench: Bench) -> None:
     assert isinstance(info, dict) and (info["passwd"], info["max"]) == (hashed, 9)
     assert salt["user.delete"](NAME)
     assert salt["user.info"](NAME) == {}
+
+
+@needs_root("useradd")
+@pytest.mark.parametrize("usergroup", [None, True])
+def test_the_group_of_the_same_name_may_be_there_and_listed(bench: Bench, usergroup: bool | None) -> None:
+    subprocess.run(["groupadd", NAME], check=True)
+    done = bench.change("present", NAME, groups=[NAME, "games"], createhome=False, usergroup=usergroup)
+    assert done.data["groups"] == sorted(["games", NAME])
+    import grp
+
+    assert grp.getgrgid(pwd.getpwnam(NAME).pw_gid).gr_name == NAME

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from saltern.modules.accounts import records
 from saltern.modules.accounts.passwords import crypted, set_hash
 from saltern.modules.accounts.records import GECOS
-from saltern.modules.accounts.user_wish import Password, Wish
+from saltern.modules.accounts.user_wish import Password, Wish, primary_group
 from saltern.modules.context import Context
 from saltern.modules.machine import Changes, Refused, tool
 
@@ -44,7 +44,9 @@ def add(ctx: Context, wish: Wish) -> None:
     for key, flag in FLAGS.items():
         if key in wish.fields:
             argv += [flag, str(wish.fields[key])]
-    if "gid" not in wish.fields and wish.usergroup is not None:
+    if _has_own_group(ctx, wish):
+        argv += ["-g", wish.name]
+    elif "gid" not in wish.fields and wish.usergroup is not None:
         argv.append("-U" if wish.usergroup else "-N")
     if wish.groups:
         argv += ["-G", ",".join(wish.groups)]
@@ -55,6 +57,12 @@ def add(ctx: Context, wish: Wish) -> None:
     argv += [flag for flag, on in switches.items() if on]
     tool(ctx, *argv, wish.name)
     set_secrets(ctx, wish.name, wish.password, wish.ages, new=True)
+
+
+def _has_own_group(ctx: Context, wish: Wish) -> bool:
+    """The group of its own name is listed, so it is there; useradd would fail to make it."""
+    listed = wish.name in (wish.groups or ()) and "gid" not in wish.fields
+    return listed and primary_group(wish, records.defaults(ctx)) == wish.name
 
 
 def change(ctx: Context, wish: Wish, changes: Changes) -> None:

@@ -117,7 +117,7 @@ def _new(ctx: Context, wish: Wish) -> Changes:
         **{key: value for key, value in wish.fields.items() if value != ""},
     }
     if wish.groups:
-        fields["groups"] = sorted({*wish.groups, _primary(wish, usual)})
+        fields["groups"] = sorted({*wish.groups, primary_group(wish, usual)})
     if wish.password.value is not None:
         fields["password"] = REDACTED if wish.password.value else ""
     elif wish.password.lock:
@@ -125,7 +125,7 @@ def _new(ctx: Context, wish: Wish) -> Changes:
     return fields | wish.ages
 
 
-def _primary(wish: Wish, usual: dict[str, str]) -> str:
+def primary_group(wish: Wish, usual: dict[str, str]) -> str:
     gid = wish.fields.get("gid")
     if gid is not None:
         return records.group_of_gid(gid) if isinstance(gid, int) else str(gid)
