@@ -118,6 +118,12 @@ LINE = CommandLine(
             default=False,
             help="with the file of a plan: make it anew, show it and save it; apply nothing",
         ),
+        Row(
+            flag="--verify",
+            dest="verify",
+            metavar="SIGNERS",
+            help="with the file of a plan: only if a key of this file (allowed_signers) has signed it",
+        ),
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,

@@ -6,27 +6,34 @@ import os
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from saltern.cli import exits
 from saltern.cli.arguments import Row
-from saltern.cli.options import FROM, session
+from saltern.cli.options import session
 from saltern.cli.telling import exit_code, seconds, tell_report, watched
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
+from saltern.proposals.trust import check_template, read_own, settings_of
+from saltern.report.text import safe_line
 
 if TYPE_CHECKING:
     from saltern.cli.profile import Profile
+    from saltern.config.settings import Settings
     from saltern.engine import Request
     from saltern.language.events import Report
     from saltern.plan.plan import Plan
-    from saltern.proposals.document import Proposal
+    from saltern.proposals.document import Body, Proposal
     from saltern.runtime.ports import Recorder
     from saltern.session import Session
 
-# What a plan has decided, beside where things come from.
-DECIDED = ("--test", "--only-id", "--template", "--exclude", "--failhard", "--strict")
+# What a plan has decided. Where code and data come from is given again, and compared.
+DECIDED = (
+    *("--test", "--only-id", "--exclude", "--failhard", "--strict"),
+    *("--pillar", "--saltenv", "--pillarenv", "--id"),
+)
 
 
 def is_meant(word: str) -> bool:
@@ -38,28 +45,25 @@ def is_meant(word: str) -> bool:
 
 def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     """``rows`` are the options that ``args`` were read by."""
-    from saltern.engine import Request
-    from saltern.proposals.document import is_plan, load, unpacked
-    from saltern.proposals.moved import check_machine
+    from saltern.proposals.document import is_plan
 
     if not is_plan(path):
         raise _no_plan(path)
     _check_options(args, rows)
-    proposal = load(path)
-    check_machine(proposal, os.uname().nodename)
-    body = unpacked(proposal)
-    request = convert(body["request"], Request)
+    own = session(args).settings
+    proposal, body, request = _believed(args, path, own)
+    settings = settings_of(body.settings, own, path=path)
     if args.replan:
         from saltern.cli.proposing import show
 
-        return show(args, _session(args, body, test=True), request, body["pillar"], path)
-    engine = _session(args, body, test=False)
+        return show(args, _session(settings, body, test=True), request, body.pillar, path)
+    engine = _session(settings, body, test=False)
     profile = None
     if args.profile:
         from saltern.cli.profile import Profile
 
         profile = Profile(engine, "seeing that nothing has moved")
-    approved = _Approved(args, path, proposal, body, profile)
+    approved = _Approved(settings, path, proposal, body, profile)
     report = watched(args, lambda tell: _run(args, engine, request, tell, approved))
     if report.stopped:
         from saltern.cli.onward import onward
@@ -74,10 +78,31 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
         from saltern.cli.again import is_idempotent
         from saltern.engine import apply
 
-        second = _session(args, body, test=False)
+        second = _session(settings, body, test=False)
         if not is_idempotent(args, second, lambda: apply(second, request)):
             return exits.FAILED
     return code
+
+
+def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal, Body, Request]:
+    """The plan, once its file and its signature are good; nothing of it has been used by then."""
+    from saltern.engine import Request
+    from saltern.proposals.document import load, readable, unpacked
+    from saltern.proposals.moved import check_machine
+
+    data = read_own(path)
+    if signers := args.verify or own.plan_signers:
+        from saltern.proposals.signature import verify
+
+        who = verify(path, data, signers)
+        print(f"saltern: {safe_line(path)} is signed by {safe_line(who)}", file=sys.stderr)
+    proposal = load(path, data)
+    check_machine(proposal, os.uname().nodename)
+    body = unpacked(proposal, path)
+    with readable(path):
+        request = convert(body.request, Request)
+    check_template(request.template, args.template, path=path)
+    return proposal, body, request
 
 
 def _run(
@@ -86,7 +111,7 @@ def _run(
     from saltern import durable
 
     approved.engine, approved.request = engine, request
-    ask = durable.Ask(queue=seconds(args.queue, engine.settings.queue_runs), pillar=approved.body["pillar"])
+    ask = durable.Ask(queue=seconds(args.queue, engine.settings.queue_runs), pillar=approved.body.pillar)
     return durable.apply(engine, request, tell, ask, approved=approved)
 
 
@@ -98,52 +123,48 @@ class _Approved:
 
     def __init__(
         self,
-        args: SimpleNamespace,
+        settings: Settings,
         path: str,
         proposal: Proposal,
-        body: dict[str, Any],
+        body: Body,
         profile: Profile | None,
     ) -> None:
         self._profile = profile
         self.body = body
-        self._args = args
+        self._settings = settings
         self._path = path
         self._proposal = proposal
 
     def __call__(self) -> Plan:
         from saltern.journal.codec import chunks_in
         from saltern.plan.make import make_plan
+        from saltern.proposals.document import readable
         from saltern.proposals.make import foresee
         from saltern.proposals.moved import check
         from saltern.stages import aggregates
 
-        looking = _session(self._args, self.body, test=True)
+        looking = _session(self._settings, self.body, test=True)
         now = foresee(looking, self.request)
         check(self._proposal, looking, now, path=self._path)
         if self._profile is not None:
             self._profile.compiled()
-        chunks = chunks_in(self.body["plan"], self.body["sources"])
-        for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):
-            chunk.declared = fresh.declared  # the same, and it knows its line even where a template made it
-        together = aggregates(self.engine, chunks)
-        return make_plan(chunks, self.body["plan"]["rendered"], Diagnostics(), together)
+        with readable(self._path):
+            chunks = chunks_in(self.body.plan, self.body.sources)
+            for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):
+                chunk.declared = fresh.declared  # the same, and it knows its line even in a template
+            together = aggregates(self.engine, chunks)
+            return make_plan(chunks, self.body.plan["rendered"], Diagnostics(), together)
 
 
-def _session(args: SimpleNamespace, body: dict[str, Any], *, test: bool) -> Session:
-    """By the configuration that the plan was made with."""
-    from saltern.durable import session_as
+def _session(settings: Settings, body: Body, *, test: bool) -> Session:
+    from saltern.inside import equipped
 
-    settings = session(args).settings
-    return session_as(settings, {**body, "settings": {**body["settings"], "test": test}})
+    return equipped(replace(settings, test=test), body.pillar)
 
 
 def _check_options(args: SimpleNamespace, rows: Sequence[Row]) -> None:
     """A plan has decided where its states come from."""
-    given = [
-        row.flag
-        for row in rows
-        if (row.group == FROM or row.flag in DECIDED) and getattr(args, row.dest) is not row.default
-    ]
+    given = [row.flag for row in rows if row.flag in DECIDED and getattr(args, row.dest) is not row.default]
     if given:
         raise OperationError(
             Diagnostic(

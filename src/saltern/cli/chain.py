@@ -135,13 +135,14 @@ def _render(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _write(path: str, text: str) -> None:
+    from saltern.system.output import write_output
+
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
     except OSError as problem:
         what = f"{path} cannot be written: {problem.strerror}"
         raise OperationError(Diagnostic(code="chain-export", what=what)) from None
+    write_output(path, text.encode(), mode=0o644)
 
 
 def _to_sls(args: SimpleNamespace, engine: Session) -> int:

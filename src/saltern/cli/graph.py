@@ -122,11 +122,8 @@ def put(text: str, path: str | None) -> None:
     if path in (None, "-"):
         sys.stdout.write(text)
         return
+    from saltern.system.output import write_output
+
     assert path is not None
-    try:
-        with open(path, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-    except OSError as problem:
-        what = f"cannot write {path}: {problem.strerror}"
-        raise OperationError(Diagnostic(code="output-unwritable", what=what)) from None
+    write_output(path, text.encode("utf-8", "replace"))
     print(f"written to {path}", file=sys.stderr)

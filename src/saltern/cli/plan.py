@@ -7,6 +7,7 @@ from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import PROFILE_ROW, TREE_ROWS, mapping_value, session
 from saltern.cli.proposing import show
+from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\
 examples:
@@ -25,6 +26,12 @@ LINE = CommandLine(
     words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files; patterns are fine"),),
     rows=(
         Row(flag="-o", dest="save", metavar="FILE", help="keep the plan, for `saltern apply FILE`"),
+        Row(
+            flag="--sign",
+            dest="sign",
+            metavar="KEY",
+            help="sign the plan that -o keeps with this SSH key; the signature goes beside it, to FILE.sig",
+        ),
         *(row for row in APPLY.rows if row.flag in OWN),
         Row(
             flag="--refresh",
@@ -51,6 +58,9 @@ LINE = CommandLine(
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.sign and not args.save:
+        what = "--sign needs a plan that is kept"
+        raise OperationError(Diagnostic(code="plan-signature", what=what, fix="add -o FILE"))
     engine = session(
         args,
         test=True,

@@ -41,11 +41,20 @@ def show(
     if save:
         from saltern.proposals.document import save as keep
 
-        keep(save, proposal)
+        written = keep(save, proposal)
+        if key := getattr(args, "sign", None):
+            _sign(save, written, key)
         print(f"saltern: kept as {save}; saltern apply {save} does exactly this", file=sys.stderr)
     if profile is not None:
         profile.write(found.report, sys.stderr, colour=args.color)
     return _code(args, found.report)
+
+
+def _sign(path: str, data: bytes, key: str) -> None:
+    from saltern.proposals.signature import ENDING, sign
+    from saltern.system.output import write_output
+
+    write_output(path + ENDING, sign(data, key))
 
 
 def _code(args: SimpleNamespace, report: Report) -> int:

@@ -184,6 +184,13 @@ OPTIONS: dict[str, Option] = {
             "Files kept between runs; /var/cache/saltern or ~/.cache/saltern if not set.",
         ),
         Option("module_dirs", PATHS, [], "Further directories of modules."),
+        Option(
+            "plan_signers",
+            PATH,
+            "",
+            "A list of keys, as sshd's `allowed_signers`; if it is set, only plans that one of them has"
+            " signed are applied.",
+        ),
         Option("extension_modules", PATH, "", "A directory of modules written for Salt."),
         Option(
             "log_level",

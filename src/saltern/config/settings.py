@@ -90,6 +90,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     cachedir: str = ""
     module_dirs: list[str] = []
     extension_modules: str = ""
+    plan_signers: str = ""
 
     log_level: str = "warning"
     color: bool | str = "auto"

@@ -7,9 +7,11 @@ It holds arguments and pillar data, so only its owner may read it.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from msgspec import DecodeError, Struct, ValidationError, field, json, msgpack
+from msgspec import DecodeError, Struct, ValidationError, convert, field, json, msgpack
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import Foreseen
@@ -43,12 +45,46 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 def packed(body: dict[str, object]) -> bytes:
-    return msgpack.encode(body, enc_hook=str)
+    """Bytes of a delayed block that are no text (nobody has looked at them yet) are kept as escapes."""
+    try:
+        return msgpack.encode(body, enc_hook=str)
+    except UnicodeEncodeError:
+        return msgpack.encode(_text(body), enc_hook=str)
 
 
-def unpacked(proposal: Proposal) -> dict[str, Any]:
-    body: dict[str, Any] = msgpack.decode(proposal.compiled, strict=False)
-    return body
+def _text(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_text(key): _text(item) for key, item in value.items()}
+    return [_text(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+class Body(Struct, frozen=True, kw_only=True):
+    """What ``compiled`` holds."""
+
+    request: dict[str, Any]
+    settings: dict[str, Any]
+    pillar: dict[str, Any]
+    sources: dict[str, str]
+    plan: dict[str, Any]
+
+
+def unpacked(proposal: Proposal, path: str) -> Body:
+    """Raises ``OperationError`` for what this version did not write."""
+    try:
+        return convert(msgpack.decode(proposal.compiled, strict=False), Body)
+    except (ValidationError, DecodeError, ValueError, RecursionError) as problem:
+        raise unreadable(path, str(problem)) from None
+
+
+@contextmanager
+def readable(path: str) -> Iterator[None]:
+    """What is made of a body may go wrong in many ways, since anyone can write one; all mean the same."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ValidationError, RecursionError) as problem:
+        raise unreadable(path, f"it is damaged: {type(problem).__name__}: {problem}") from None
 
 
 def summed(data: bytes) -> str:
@@ -60,37 +96,34 @@ def summed(data: bytes) -> str:
 def is_plan(path: str) -> bool:
     """Whether a word on the command line is a plan in a file, and not the name of an SLS."""
     try:
+        if not os.path.isfile(path):  # a pipe would be waited for
+            return False
         with open(path, "rb") as file:
             return file.read(len(MARK)) == MARK
     except (OSError, ValueError):
         return False
 
 
-def save(path: str, proposal: Proposal) -> None:
-    from saltern.system import files
+def save(path: str, proposal: Proposal) -> bytes:
+    """What was written."""
+    from saltern.system.output import write_output
 
+    data = json.encode(proposal) + b"\n"
+    write_output(path, data)
+    return data
+
+
+def load(path: str, data: bytes) -> Proposal:
+    """From the bytes of the file. Raises ``OperationError`` for what this version cannot apply."""
     try:
-        files.write(os.path.abspath(path), json.encode(proposal) + b"\n", files.Attributes(mode=0o600))
-    except OSError as problem:
-        what = f"the plan cannot be written to {path!r}: {problem.strerror or problem}"
-        raise OperationError(Diagnostic(code="plan-unwritable", what=what)) from None
-
-
-def load(path: str) -> Proposal:
-    """Raises ``OperationError`` for what this version cannot apply."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
         version = json.decode(data, type=_Version).saltern_plan
         if version != FORMAT:
-            raise _unreadable(path, f"it has format {version}, and this version of saltern applies {FORMAT}")
+            raise unreadable(path, f"it has format {version}, and this version of saltern applies {FORMAT}")
         proposal = json.decode(data, type=Proposal)
-    except OSError as problem:
-        raise _unreadable(path, problem.strerror or str(problem)) from None
-    except (ValidationError, DecodeError) as problem:
-        raise _unreadable(path, str(problem)) from None
+    except (ValidationError, DecodeError, ValueError, RecursionError) as problem:
+        raise unreadable(path, str(problem)) from None
     if summed(proposal.compiled) != proposal.sum:
-        raise _unreadable(path, "it is not what was written")
+        raise unreadable(path, "it is not what was written")
     return proposal
 
 
@@ -98,7 +131,7 @@ class _Version(Struct):
     saltern_plan: int
 
 
-def _unreadable(path: str, why: str) -> OperationError:
+def unreadable(path: str, why: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="plan-unreadable",

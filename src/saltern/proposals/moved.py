@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from saltern.journal.codec import chunks_in
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.proposals.document import Proposal, unpacked
+from saltern.proposals.document import Body, Proposal, readable, unpacked
 from saltern.proposals.make import Foresight, content_sum, value_sum
 from saltern.report.foreseen import VERBS, Foreseen
 from saltern.report.plain import plain
@@ -21,7 +21,9 @@ MOST_TOLD = 20
 
 def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) -> None:
     """Raises ``OperationError`` with everything that has moved. ``session`` is the one that looked again."""
-    told = [*_bases(proposal, session), *_states(proposal, now)]
+    body = unpacked(proposal, path)
+    with readable(path):
+        told = [*_bases(proposal, session), *_states(proposal, body, now)]
     if not told:
         return
     left = len(told) - MOST_TOLD
@@ -55,10 +57,9 @@ def _differing(before: Mapping[str, str], now: Mapping[str, object], salt: str) 
             yield name
 
 
-def _states(proposal: Proposal, now: Foresight) -> Iterator[str]:
+def _states(proposal: Proposal, body: Body, now: Foresight) -> Iterator[str]:
     """First what is to be done, as compiled; then what each state says it would do."""
-    body = unpacked(proposal)
-    kept = _by_tag(chunks_in(body["plan"], body["sources"]))
+    kept = _by_tag(chunks_in(body.plan, body.sources))
     made = _by_tag(now.plan.chunks if now.plan else [])
     for tag in [*kept, *(tag for tag in made if tag not in kept)]:
         if (words := _compiled(kept.get(tag), made.get(tag))) is not None:

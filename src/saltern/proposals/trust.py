@@ -1,0 +1,135 @@
+"""What of a plan may be believed, decided before anything of it is used.
+
+A plan says what is to be done, and whoever applies it does that with their own rights. So its file must be
+theirs; and where code and data come from is decided by the configuration of this machine and the options that
+were given, which must be those the plan was made with.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+
+from msgspec import ValidationError, convert, to_builtins
+
+from saltern.config.settings import Settings
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+MOST_BYTES = 1 << 30
+# What a plan decides: none of it leads to code.
+DECIDES = ("id", "saltenv", "pillarenv", "failhard", "strict", "diff_new_files", "refresh_in_test")
+# What does not matter to a plan: how it is told, and how runs are kept.
+FREE = frozenset(
+    {
+        *("test", "files", "check", "color", "queue_runs", "keep_runs"),
+        *(name for name in Settings.__struct_fields__ if name.startswith(("state_output", "state_verbose"))),
+        *("state_tabular", "state_compress_ids"),
+    }
+)
+
+
+def read_own(path: str) -> bytes:
+    """The bytes of a file that is ours or root's, and that only its owner can write.
+
+    Looked at and read by one handle: what was judged is what is read. Raises ``OperationError``.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with os.fdopen(handle, "rb") as file:
+            if why := distrust(os.fstat(file.fileno())):
+                raise _distrusted(path, why)
+            return file.read(MOST_BYTES)
+    except OSError as problem:
+        raise _distrusted(path, f"it cannot be read: {problem.strerror or problem}") from None
+
+
+def distrust(found: os.stat_result) -> str:
+    """Why a file is not to be believed; empty if it is."""
+    if not stat.S_ISREG(found.st_mode):
+        return "it is no plain file"
+    if found.st_uid not in (os.geteuid(), 0):
+        return f"it belongs to the user with the number {found.st_uid}"
+    if found.st_mode & 0o022:
+        return "other users can write it"
+    return f"it has more than {MOST_BYTES:,} bytes" if found.st_size > MOST_BYTES else ""
+
+
+def settings_of(kept: Mapping[str, object], own: Settings, *, path: str) -> Settings:
+    """Our settings, with what the plan decides. Raises ``OperationError`` if it was made with others."""
+    ours = to_builtins(own, enc_hook=str)
+    differing = [
+        name
+        for name in Settings.__struct_fields__
+        if name not in FREE and name not in DECIDES and kept.get(name) != ours[name]
+    ]
+    if differing:
+        raise _other_settings(path, differing, kept, ours)
+    decided = {name: kept.get(name, ours[name]) for name in DECIDES}
+    try:
+        checked = convert({**to_builtins(Settings(), enc_hook=str), **decided}, Settings)
+    except ValidationError as problem:
+        raise _distrusted(path, f"its settings are damaged: {problem}") from None
+    from msgspec.structs import replace
+
+    return replace(own, **{name: getattr(checked, name) for name in DECIDES})
+
+
+def check_template(planned: str | None, given: str | None, *, path: str) -> None:
+    """A state file outside of the roots is named by whoever applies, too."""
+    if planned is None and given is None:
+        return
+    if planned is not None and given is not None and os.path.realpath(planned) == os.path.realpath(given):
+        return
+    shown = f"of the file {planned!r}" if planned else "of no single file"
+    raise OperationError(
+        Diagnostic(
+            code="plan-settings",
+            what=f"the plan {path!r} was not applied: it is {shown}",
+            fix=f"if that is what you mean: saltern apply {path}"
+            + (f" --template {planned}" if planned else ""),
+        )
+    )
+
+
+_FLAGS = {
+    "file_roots": "--file-root",
+    "pillar_roots": "--pillar-root",
+    "grains_file": "--grains",
+}
+
+
+def _other_settings(
+    path: str, names: list[str], kept: Mapping[str, object], ours: Mapping[str, object]
+) -> OperationError:
+    rows = [
+        f"- {name}: the plan has {_shown(kept.get(name))}, here it is {_shown(ours[name])}" for name in names
+    ]
+    flags = [_FLAGS.get(name, "--config") for name in names]
+    return OperationError(
+        Diagnostic(
+            code="plan-settings",
+            what=f"the plan {path!r} was not applied: it was made with other settings than those of here",
+            detail="\n".join(rows),
+            fix=f"if you know the plan, give what it was made with: {', '.join(dict.fromkeys(flags))}",
+        )
+    )
+
+
+def _shown(value: object) -> str:
+    """Roots are shown; values that may be secrets are not."""
+    if isinstance(value, dict) and all(isinstance(one, list) for one in value.values()):
+        return ", ".join(f"{env}={root}" for env, roots in value.items() for root in roots) or "none"
+    if isinstance(value, str):
+        return repr(value)[:80]
+    return "others" if isinstance(value, dict | list) else str(value)[:80]
+
+
+def _distrusted(path: str, why: str) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="plan-distrusted",
+            what=f"the plan {path!r} was not applied: {why}",
+            fix="a plan must be a file of your own or root's that nobody else can write: chmod 600, chown",
+        )
+    )
