@@ -135,7 +135,7 @@ def _render(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _write(path: str, text: str) -> None:
-    from saltern.system.output import write_output
+    from saltern.report.output_file import write_output
 
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)

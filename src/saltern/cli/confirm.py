@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import Row
-from saltern.cli.options import FROM, mapping_value, session
+from saltern.cli.options import mapping_value, session
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) 
     if not _agreed():
         print("saltern: nothing was applied", file=sys.stderr)
         return exits.SURROUNDINGS
-    decided = {row.dest: row.default for row in rows if row.group == FROM or row.flag in DECIDED}
+    decided = {row.dest: row.default for row in rows if row.flag in DECIDED}
     with tempfile.TemporaryDirectory(prefix="saltern-ask-") as folder:
         path = os.path.join(folder, "plan")
         save(path, proposal)
-        given = {**vars(args), **decided, "config": None}
+        given = {**vars(args), **decided}
         return apply_file(SimpleNamespace(**given), path, rows)
 
 

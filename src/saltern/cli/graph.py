@@ -122,7 +122,7 @@ def put(text: str, path: str | None) -> None:
     if path in (None, "-"):
         sys.stdout.write(text)
         return
-    from saltern.system.output import write_output
+    from saltern.report.output_file import write_output
 
     assert path is not None
     write_output(path, text.encode("utf-8", "replace"))

@@ -52,7 +52,7 @@ def show(
 
 def _sign(path: str, data: bytes, key: str) -> None:
     from saltern.proposals.signature import ENDING, sign
-    from saltern.system.output import write_output
+    from saltern.report.output_file import write_output
 
     write_output(path + ENDING, sign(data, key))
 

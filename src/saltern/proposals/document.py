@@ -106,7 +106,7 @@ def is_plan(path: str) -> bool:
 
 def save(path: str, proposal: Proposal) -> bytes:
     """What was written."""
-    from saltern.system.output import write_output
+    from saltern.report.output_file import write_output
 
     data = json.encode(proposal) + b"\n"
     write_output(path, data)
