@@ -23,6 +23,7 @@ from saltern.render.jinja.door import JinjaDoor
 from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
 from saltern.render.yaml import Limits
 from saltern.sources.tree import Tree
+from saltern.system import output
 from saltern.system.clock import Clock, SystemClock
 from saltern.system.host import Host, LocalHost
 
@@ -78,6 +79,7 @@ class Session:
         ``texts``: of files, by path, in place of what is on disk. Without ``trust``, nothing of the tree
         is run that is code, and templates are handed nothing that touches the machine.
         """
+        output.limit(settings.output_limit, settings.output_file_limit)
         self.settings = settings
         self.trust = trust
         self.clock = clock or SystemClock()

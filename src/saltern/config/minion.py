@@ -20,7 +20,15 @@ OWN = frozenset(
         *("nodegroups", "strict", "check", "jinja_env", "jinja_sls_env", "allow_undefined", "grains_file"),
         *("render_time_limit", "max_sls_size", "max_yaml_depth", "max_yaml_nodes", "state_dir", "queue_runs"),
         *("delayed_repeat_limit", "delayed_max_depth", "delayed_max_frames", "reboot_command"),
-        *("reboot_cancel_command", "keep_runs", "color", "state_output_pct", "state_tabular"),
+        *(
+            "reboot_cancel_command",
+            "keep_runs",
+            "output_limit",
+            "output_file_limit",
+            "color",
+            "state_output_pct",
+            "state_tabular",
+        ),
         *("state_compress_ids", "state_output_exclude", "state_output_terse"),
     )
 )

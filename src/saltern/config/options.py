@@ -150,6 +150,20 @@ OPTIONS: dict[str, Option] = {
             " `reboot_command`; if not set, the machine's own.",
         ),
         Option("keep_runs", NUMBER, 100, "How many runs `saltern runs` remembers."),
+        Option(
+            "output_limit",
+            NUMBER,
+            16 << 20,
+            "How many bytes of what a program prints are kept, of each stream: half from its beginning, half "
+            "from its end. A line between them says how much is left out.",
+        ),
+        Option(
+            "output_file_limit",
+            NUMBER,
+            1 << 30,
+            "How many bytes of a stream that is longer go to a file beside the journal, which is removed with "
+            "that; 0: none.",
+        ),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
         Option("state_events", FLAG, False, "Tell an event for every finished state."),
         Option("disabled_requisites", TEXTS, [], "Requisites that are ignored."),

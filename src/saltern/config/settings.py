@@ -45,6 +45,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     reboot_cancel_command: list[str] = []
     poweroff_command: list[str] = []
     keep_runs: int = 100
+    output_limit: int = 16 << 20
+    output_file_limit: int = 1 << 30
     queue_runs: float = 600
     state_top: str = "top.sls"
     state_top_saltenv: str | None = None

@@ -118,7 +118,8 @@ class Recorder:
 
     def starting(self, scope: str, place: int, begun: Begun, plan: Plan) -> bool:
         self._begun[scope, place] = begun, plan
-        keeper.at(begun.number, self._crossed(scope, place))
+        chunk = plan.chunks[place if place >= 0 else ~place]
+        keeper.at(begun.number, self._crossed(scope, place), hidden="no_log" in chunk.words)
         self._called += 1
         if not self._unsure or place in self._past.scope(scope).started:
             return False

@@ -17,8 +17,9 @@ from saltern.journal.form import ASIDE, SUFFIX, Damaged, Unreadable, is_aside, n
 from saltern.journal.reading import is_plain, quarantine, read, read_last, remove
 from saltern.journal.store import Writer, announce, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
-from saltern.system import ledger
+from saltern.system import keeper, ledger
 from saltern.system.faults import point
+from saltern.system.keeper import KEPT
 
 
 class Held(Struct, kw_only=True):
@@ -44,7 +45,6 @@ class Summary(Struct, frozen=True, kw_only=True):
     by_user: bool = False  # interrupted with Ctrl-C
 
 
-KEPT = ".kept"
 LOOK_AND_APPLY = "look at what the run has done, then apply the states again"
 PATIENCE = 2.0  # seconds of waiting before it is told
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
@@ -193,9 +193,11 @@ class Runs:
                 if self._is_aside(jid):
                     remove(self._aside(jid))
                     ledger.remove(self._aside(jid) + KEPT)
+                    ledger.remove(keeper.output_folder(self.kept_folder(jid)))
                 elif _over(self.path(jid)):
                     remove(self.path(jid))
                     ledger.remove(self.kept_folder(jid))
+                    ledger.remove(keeper.output_folder(self.kept_folder(jid)))
 
     # -- one run at a time -------------------------------------------------------------------------
 

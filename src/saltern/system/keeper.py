@@ -26,6 +26,7 @@ from saltern.system.signals import was_terminated
 
 RAISED: dict[str, type[Exception]] = {one.__name__: one for one in (ValueError, TypeError, OSError)}
 LOST = "the process that ran it was killed, and nobody knows how it ended"
+KEPT, OUTPUT = ".kept", ".out"  # how the folders of a run end
 LOOK = 0.05  # seconds between two looks at a keeper of before
 
 
@@ -39,6 +40,7 @@ class _Run(Struct):
     call: int = 0  # which call of it that is: one on the other side of a barrier is another
     times: int = 0  # programs that it has asked for
     replay: frozenset[int] = frozenset()  # states that get their results of before
+    hidden: bool = False  # nothing that it prints goes to a file
     ledger: Ledger | None = None  # open, and of no keeper yet
     name: str = ""  # of the ledger that the programs of this process are in
     apart: dict[int, str] = field(default_factory=dict)  # states in processes of their own → their ledgers
@@ -84,6 +86,11 @@ def end(*, forget: bool) -> None:
     _run = None
 
 
+def output_folder(kept: str) -> str:
+    """Where output lies that is too long to be kept in the journal: as long as that is."""
+    return kept.removesuffix(KEPT) + OUTPUT
+
+
 def wait_for(folder: str) -> None:
     """Until nothing of that run is at work any more."""
     import time
@@ -92,10 +99,10 @@ def wait_for(folder: str) -> None:
         time.sleep(LOOK)
 
 
-def at(step: int, call: int = 0) -> None:
+def at(step: int, call: int = 0, *, hidden: bool = False) -> None:
     """The state of this number is about to be called, after so many calls that have ended at a barrier."""
     if _run is not None:
-        _run.step, _run.call, _run.times = step, call, 0
+        _run.step, _run.call, _run.times, _run.hidden = step, call, 0, hidden
 
 
 def known(step: int, call: int = 0) -> tuple[int, int]:
@@ -183,6 +190,8 @@ def run(
         return _run.kept.ended[name]
     token = {TOKEN: f"{_run.jid}.{_run.step}"}
     options["env"] = {**token, **(env or {})}
+    if not _run.hidden:
+        options["spill"] = os.path.join(output_folder(_run.folder), name)
     effects.acting()  # whatever is known is on disk before the keeper hears of it
     point("keeper.ask")
     keeper = _opened(_run)

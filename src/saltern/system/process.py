@@ -14,6 +14,7 @@ from time import monotonic
 from msgspec import Struct
 
 from saltern.system import log
+from saltern.system.output import Printed
 
 PATIENCE = 10.0  # seconds for a program to end when it is asked to
 LINGER = 5.0  # seconds that what a program leaves behind may keep its output open
@@ -94,13 +95,15 @@ def run(
     timeout: float | None = None,
     merge_err: bool = False,
     sink: Sink | None = None,
+    spill: str = "",
 ) -> Ran:
     """Run ``command`` and wait. A string goes to ``shell``; a sequence is run as it is.
 
     A program that cannot be started gives the exit code a shell would give. With a
     ``timeout`` it gets a session of its own, all of which is killed when time is up. A ``sink`` is given
     what the program prints as it comes, with the number of the stream, and nothing is kept. A daemon that
-    it leaves behind is not waited for, even if that has the output open.
+    it leaves behind is not waited for, even if that has the output open. Of what it prints, beginning and
+    end are kept (``system.output``); ``spill`` is how the names of the files begin that have all of it.
     """
     argv = [shell or "/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     try:
@@ -124,7 +127,7 @@ def run(
         _close(mine)
         return _not_started(problem, start)
     data = stdin.encode() if isinstance(stdin, str) else stdin
-    ran = _attend(pid, mine, data or b"", timeout, sink)
+    ran = _attend(pid, mine, data or b"", timeout, _collectors(sink, spill))
     log.debug("program %s (process %d) ended with %d", argv[0], pid, ran.code)
     return ran
 
@@ -208,7 +211,7 @@ def _not_started(problem: OSError, start: Start) -> Ran:
     return Ran(NOT_ALLOWED, err=f"{start.argv[0]}: {problem.strerror or problem}")
 
 
-class _Told(list[bytes]):
+class _Told(Printed):
     """What is printed goes to somebody else."""
 
     def __init__(self, sink: Sink, stream: int) -> None:
@@ -221,12 +224,18 @@ class _Told(list[bytes]):
             self._sink(self._stream, piece)
 
 
-def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None, sink: Sink | None) -> Ran:
+Both = tuple[Printed, Printed]
+
+
+def _collectors(sink: Sink | None, spill: str) -> Both:
+    if sink is not None:
+        return _Told(sink, 1), _Told(sink, 2)
+    return Printed(spill and f"{spill}.stdout"), Printed(spill and f"{spill}.stderr")
+
+
+def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None, printed: Both) -> Ran:
     """Feed and read the program until it ends, or time is up."""
     end = None if timeout is None else monotonic() + timeout
-    printed: tuple[list[bytes], list[bytes]] = ([], [])
-    if sink is not None:
-        printed = (_Told(sink, 1), _Told(sink, 2))
     late = False
     try:
         if not _talk(pid, mine, data, printed, end) or (end is not None and not _ended_by(pid, end)):
@@ -238,16 +247,16 @@ def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None, sink:
         raise
     finally:
         _close(mine)
+        for part in printed:
+            part.close()
     code = os.waitstatus_to_exitcode(status)
-    out, err = (b"".join(part).decode("utf-8", "replace") for part in printed)
+    out, err = (part.text() for part in printed)
     if late:
         return Ran(TIMED_OUT, out, err, pid, True, int(signal.SIGKILL))
     return Ran(code if code >= 0 else 128 - code, out, err, pid, False, max(-code, 0))
 
 
-def _talk(
-    pid: int, mine: list[int], data: bytes, printed: tuple[list[bytes], list[bytes]], end: float | None
-) -> bool:
+def _talk(pid: int, mine: list[int], data: bytes, printed: Both, end: float | None) -> bool:
     """Both ways at once, so that no full pipe can stop either side; False when time is up."""
     ended = os.pidfd_open(pid)
     try:
@@ -256,9 +265,7 @@ def _talk(
         os.close(ended)
 
 
-def _talk_until(
-    ended: int, mine: list[int], data: bytes, printed: tuple[list[bytes], list[bytes]], end: float | None
-) -> bool:
+def _talk_until(ended: int, mine: list[int], data: bytes, printed: Both, end: float | None) -> bool:
     """``ended`` is ready when the program is no more: then what is left of its output has a while."""
     import select
 

@@ -1,0 +1,97 @@
+"""What a program prints, kept within bounds: its beginning and its end, and all of it in a file.
+
+A program may print without end. So much of each stream is kept in memory, half of it from the beginning and
+half from the end; whatever is longer goes to a file as it comes, if there is a place for one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from contextlib import suppress
+
+
+class Limits:
+    """Bytes of one stream: that are kept in memory, and that a file may have. Set once, from the options."""
+
+    kept = 16 << 20
+    file = 1 << 30
+
+
+def limit(kept: int, file: int) -> None:
+    Limits.kept, Limits.file = max(kept, 2), max(file, 0)
+
+
+class Printed:
+    """One stream. ``spill`` is the file for one that is too long; empty: none."""
+
+    def __init__(self, spill: str = "") -> None:
+        self._spill = spill
+        self._file = -1
+        self._in_file = 0
+        self._half = Limits.kept // 2
+        self._head: list[bytes] = []
+        self._tail: deque[bytes] = deque()
+        self._sizes = [0, 0]
+        self._total = 0
+
+    def append(self, piece: bytes) -> None:
+        if not piece:
+            return
+        self._total += len(piece)
+        if self._total > 2 * self._half:
+            self._to_file(piece)
+        room = self._half - self._sizes[0]
+        if room > 0:
+            self._head.append(piece[:room])
+            self._sizes[0] += min(room, len(piece))
+            piece = piece[room:]
+        if piece:
+            self._tail.append(piece)
+            self._sizes[1] += len(piece)
+            while self._sizes[1] - len(self._tail[0]) >= self._half:
+                self._sizes[1] -= len(self._tail.popleft())
+
+    def _to_file(self, piece: bytes) -> None:
+        """What cannot be written is left out: the program goes on."""
+        if not self._spill or not Limits.file:
+            return
+        try:
+            if self._file < 0:
+                os.makedirs(os.path.dirname(self._spill), mode=0o700, exist_ok=True)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+                self._file = os.open(self._spill, flags, 0o600)
+                for one in (*self._head, *self._tail):
+                    self._write(one)
+            self._write(piece)
+        except OSError:
+            self._spill = self._spill if self._in_file else ""
+
+    def _write(self, piece: bytes) -> None:
+        view = memoryview(piece)[: Limits.file - self._in_file]
+        while view:
+            done = os.write(self._file, view)
+            self._in_file += done
+            view = view[done:]
+
+    def text(self) -> str:
+        """All of it, or beginning and end with a line between them that says how much is left out."""
+        self.close()
+        head, tail = b"".join(self._head), b"".join(self._tail)
+        if self._total <= 2 * self._half:
+            return (head + tail).decode("utf-8", "replace")
+        note = f"[{self._total - 2 * self._half} of {self._total} bytes left out{self._where()}]"
+        parts = head.decode("utf-8", "replace"), note, tail[-self._half :].decode("utf-8", "replace")
+        return "\n".join(parts)
+
+    def _where(self) -> str:
+        if not self._in_file:
+            return ""
+        how_much = "all" if self._in_file == self._total else f"the first {self._in_file}"
+        return f"; {how_much} of them are in {self._spill}"
+
+    def close(self) -> None:
+        if self._file >= 0:
+            with suppress(OSError):
+                os.close(self._file)
+            self._file = -1
