@@ -161,8 +161,8 @@ OPTIONS: dict[str, Option] = {
             "output_file_limit",
             NUMBER,
             1 << 30,
-            "How many bytes of a stream that is longer go to a file beside the journal, which is removed with "
-            "that; 0: none.",
+            "How many bytes of a stream that is longer go to a file beside the journal, which is removed "
+            "with that; 0: none.",
         ),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
         Option("state_events", FLAG, False, "Tell an event for every finished state."),
