@@ -12,9 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.vm import PATIENT
+
 LIST = Path(__file__).parent.parent / "tests" / "machine.txt"
 POLICY = Path("/usr/sbin/policy-rc.d")
-APT = ("apt-get", "-y", "-qq", "-o", "DPkg::Lock::Timeout=300", "--no-install-recommends")
+NO_SERVICES = "#!/bin/sh\n# written while packages for tests of saltern are installed\nexit 101\n"
+APT = ("apt-get", "-y", "-qq", "-o", "DPkg::Lock::Timeout=300", *PATIENT, "--no-install-recommends")
 
 
 def wanted(text: str) -> list[str]:
@@ -46,9 +49,9 @@ def installable(names: list[str]) -> list[str]:
 
 def install(names: list[str]) -> None:
     """``policy-rc.d`` keeps Debian from starting the services that are installed."""
-    ours = not POLICY.exists()
+    ours = not POLICY.exists() or POLICY.read_text(encoding="utf-8", errors="replace") == NO_SERVICES
     if ours:
-        POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
+        POLICY.write_text(NO_SERVICES, encoding="utf-8")
         POLICY.chmod(0o755)
     try:
         if _apt("install", *names):
@@ -62,7 +65,8 @@ def install(names: list[str]) -> None:
 def _apt(*words: str) -> int:
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     shown = subprocess.DEVNULL if "--simulate" in words else None
-    return subprocess.run([*APT, *words], env=env, check=False, stdout=shown, stderr=shown).returncode
+    done = subprocess.run([*APT, *words], env=env, check=False, stdout=shown, stderr=shown, umask=0o022)
+    return done.returncode
 
 
 def complete(names: list[str]) -> list[str]:

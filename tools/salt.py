@@ -10,16 +10,18 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from tools.whole import Unavailable, replaced
+
 ROOT = Path(__file__).parent.parent
 LOCK = ROOT / "salt.lock"
 PLACE = ROOT / "build" / "salt"
 PROGRAMS = "programs"
+STAMP = ".installed"
 PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries=1")
 LOCKED = ("--no-deps", "--require-hashes", "--no-build-isolation", "--upgrade")
 
@@ -32,7 +34,8 @@ def parts(text: str) -> tuple[str, str]:
     return "\n".join(others), "\n".join(salt)
 
 
-def install(place: Path) -> bool:
+def install(place: Path) -> None:
+    """Raises ``Unavailable``."""
     for text in parts(LOCK.read_text(encoding="utf-8")):
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
             file.write(f"{text}\n")
@@ -40,13 +43,12 @@ def install(place: Path) -> bool:
             command = [*PIP, *LOCKED, "--target", str(place), "-r", file.name]
             done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(place)}, check=False)
         if done.returncode:
-            return False
-    return True
+            raise Unavailable("Salt cannot be installed here: the tests that need it are skipped")
 
 
-def wrap(place: Path) -> None:
-    """A ``salt-call`` that finds the libraries beside it: those of a directory are on nobody's path."""
-    program = place / PROGRAMS / "salt-call"
+def wrap(made: Path, place: Path) -> None:
+    """A ``salt-call`` that finds the libraries of ``place``: those of a directory are on nobody's path."""
+    program = made / PROGRAMS / "salt-call"
     program.parent.mkdir(exist_ok=True)
     words = ["exec", "env", f"PYTHONPATH={place}", sys.executable, str(place / "bin" / "salt-call")]
     program.write_text(f'#!/bin/sh\n{" ".join(map(shlex.quote, words))} "$@"\n', encoding="utf-8")
@@ -54,13 +56,12 @@ def wrap(place: Path) -> None:
 
 
 def main() -> int:
-    shutil.rmtree(PLACE, ignore_errors=True)
-    if install(PLACE):
-        wrap(PLACE)
-        (PLACE / ".installed").touch()
-    else:
-        shutil.rmtree(PLACE, ignore_errors=True)
-        print("Salt cannot be installed here: the tests that need it are skipped", file=sys.stderr)
+    try:
+        with replaced(PLACE, STAMP) as made:
+            install(made)
+            wrap(made, PLACE)
+    except Unavailable as problem:
+        print(problem, file=sys.stderr)
     return 0
 
 

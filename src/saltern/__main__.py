@@ -34,11 +34,13 @@ def main() -> None:
         del sys.modules["typing_extensions"]
     from saltern.cli.main import run
     from saltern.cli.streams import keep_order
+    from saltern.system.signals import end_in_order
 
     for name in ("stdout", "stderr"):  # closed by whoever started us
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     keep_order()
+    end_in_order()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()

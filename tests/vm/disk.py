@@ -56,7 +56,7 @@ def missing() -> str:
     """What keeps a virtual machine from being booted here; empty if nothing does."""
     tools = ("qemu-system-x86_64", "mke2fs", "debugfs", "busybox")
     absent = [name for name in tools if shutil.which(name) is None]
-    absent += [] if KERNEL.exists() else ["a kernel in build/vm (`make vm`)"]
+    absent += [] if KERNEL.exists() and any(MODULES.glob("*")) else ["a kernel in build/vm (`make vm`)"]
     return f"needs {', '.join(absent)}" if absent else ""
 
 

@@ -224,9 +224,9 @@ class _Driver:
         state = self.runs.state(jid)
         status = state.status
         cancelled = self.legs.cancel_ordered(self.name) if not self.ends else ""
-        kept = self.kept(jid)
-        said = durable.abandon(self.settings, jid, cancelled) if status in RESUMABLE and cancelled else ""
         if status not in RESUMABLE or cancelled:
+            kept = self.kept(jid)
+            said = durable.abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
             plan = self.legs.known(self.name).state.plan
             barriers = {one.id for one in plan.steps if one.row.barrier}
             safe = {one.id for one in plan.steps if one.repeatable}

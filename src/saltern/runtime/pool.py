@@ -37,8 +37,9 @@ class Pool:
 
     def start(self, place: int, work: Callable[[], Result]) -> None:
         import pickle
-        import signal
         import sys
+
+        from saltern.system.signals import end_at_once
 
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -46,7 +47,7 @@ class Pool:
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            end_at_once()
             os.close(reader)
             code = 1
             try:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 _terminated = False
+_terminals: tuple[int, ...] = ()  # of the three streams, those that are one
 
 
 def end_in_order() -> None:
-    """SIGTERM interrupts as Ctrl-C does."""
+    """SIGTERM and SIGHUP interrupt as Ctrl-C does. A SIGHUP that is ignored, as by ``nohup``, stays ignored."""
+    global _terminals
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        _terminals = tuple(stream for stream in range(3) if os.isatty(stream))
+        signal.signal(signal.SIGHUP, _hang_up)
+
+
+def end_at_once() -> None:
+    """For a child of ours that has nothing to report: whoever ends us ends it."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def was_terminated() -> bool:
@@ -21,3 +34,22 @@ def _terminate(_number: int, _frame: object) -> None:
     global _terminated
     _terminated = True
     raise KeyboardInterrupt
+
+
+def _hang_up(number: int, frame: object) -> None:
+    """Only the first one, or whichever comes first of it and SIGTERM: kernel, shell and systemd send both.
+
+    What is written to a terminal that is gone would fail, and that would be all that is known of the run.
+    """
+    _leave_terminals()
+    if not _terminated:
+        _terminate(number, frame)
+
+
+def _leave_terminals() -> None:
+    gone = [stream for stream in _terminals if not os.isatty(stream)]
+    if gone:
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in gone:
+            os.dup2(null, stream)
+        os.close(null)

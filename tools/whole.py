@@ -1,0 +1,45 @@
+"""Things below ``build/`` are there as a whole or not at all, whenever the making of them breaks off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Unavailable(Exception):
+    """It cannot be had here; the text says why. The next ``make test`` tries again."""
+
+
+@contextmanager
+def replaced(place: Path, stamp: str) -> Iterator[Path]:
+    """A new directory beside ``place``, which takes its place once all has gone well; ``stamp`` comes last.
+
+    Whatever happens before, ``place`` stays as it was: an older one that is whole is better than none.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(place)
+    work = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    try:
+        work.chmod(0o755)
+        yield work
+        (work / stamp).touch()
+        shutil.rmtree(place, ignore_errors=True)
+        os.rename(work, place)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def remove_leftovers(place: Path) -> None:
+    """Directories of earlier attempts that were killed."""
+    for left in place.parent.glob(f".{place.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def last_words(text: str) -> str:
+    """What a program that failed said last, in one line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"
