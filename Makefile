@@ -49,7 +49,7 @@ $(VM): tools/vm.py | $(STAMP) machine
 	@$(PY) -m tools.vm
 
 test: $(STAMP) $(SALT) $(ENGINES) machine $(VM) ## run all tests
-	$(PY) -m pytest -n 2
+	$(PY) -m pytest -n 2 -rs
 
 check: $(STAMP) ## format, lint, types, import contracts, generated pages
 	$(PY) -m ruff format --check .

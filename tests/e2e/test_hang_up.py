@@ -133,7 +133,9 @@ def of(place: Place) -> list[str]:
     for entry in os.listdir("/proc"):
         if entry.isdigit() and int(entry) != os.getpid():
             try:
-                line = Path("/proc", entry, "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                line = (
+                    Path("/proc", entry, "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
                 around = Path("/proc", entry, "environ").read_bytes().decode(errors="replace")
             except OSError:
                 continue
