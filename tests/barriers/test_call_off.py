@@ -53,7 +53,7 @@ class Place:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1.5)
         process.send_signal(signal.SIGINT)
-        said += process.communicate(timeout=30)[1]
+        said += process.communicate(timeout=200)[1]
         return process.returncode, said
 
     def status(self) -> str:

@@ -29,7 +29,7 @@ actions:
 class Site:
     """A machine with the old build in slot a."""
 
-    def __init__(self, place: Path, wheels: Path, version: str, deadline: float = 60) -> None:
+    def __init__(self, place: Path, wheels: Path, version: str, deadline: float = 300) -> None:
         self.place = place
         make_slot(place / "opt", wheels, OLD)
         text = CHAIN.format(place=place, wheels=wheels, version=version, deadline=deadline)
@@ -51,7 +51,7 @@ class Site:
         assert isinstance(found, dict)
         return found
 
-    def ended(self, within: float = 60) -> dict[str, dict[str, object]]:
+    def ended(self, within: float = 300) -> dict[str, dict[str, object]]:
         """Action → what is told of it, once the leg is over."""
         end = time.monotonic() + within
         while self.leg()["status"] in ("running", "updating") and time.monotonic() < end:
@@ -83,10 +83,8 @@ def test_a_chain_goes_on_in_the_new_build(tmp_path: Path, wheels: Path) -> None:
 
 
 def test_25_a_build_that_runs_already_is_skipped_at_once(tmp_path: Path, wheels: Path) -> None:
-    site = Site(tmp_path, wheels, OLD)
-    began = time.monotonic()
+    site = Site(tmp_path, wheels, OLD, deadline=4000)  # which it would wait for
     assert site.run().returncode == 0
-    assert time.monotonic() - began < 60, "it waits for nothing"
     assert statuses(site.ended()) == {"before": "succeeded", "update": "skipped", "after": "succeeded"}
     assert site.current == "slots/a"
 

@@ -39,7 +39,7 @@ whatever:
 
 
 class Site:
-    def __init__(self, place: Path, wheels: Path, version: str, deadline: float = 60) -> None:
+    def __init__(self, place: Path, wheels: Path, version: str, deadline: float = 300) -> None:
         self.place = place
         make_slot(place / "opt", wheels, OLD)
         text = TREE.format(place=place, wheels=wheels, version=version, deadline=deadline)
@@ -60,7 +60,7 @@ class Site:
     def status(self) -> str:
         return str(json.loads(self.saltern("runs").stdout)["local"][0]["status"])
 
-    def ends(self, within: float = 60) -> str:
+    def ends(self, within: float = 300) -> str:
         end = time.monotonic() + within
         while self.status() in ("updating", "running", "broken") and time.monotonic() < end:
             time.sleep(0.5)
@@ -84,10 +84,9 @@ def test_the_run_goes_on_in_the_new_build_and_tells_all_of_it(tmp_path: Path, wh
     assert site.log == ["before", "after slots/b", "whatever slots/b"]
     assert site.status() == "succeeded"
     assert sorted(os.listdir(tmp_path / "opt")) == ["current", "previous", "slots"]
-    began = time.monotonic()
-    again = site.apply()  # it is that version already: nothing is done, at once
+    again = site.apply()  # it is that version already: nothing is done
     assert again.returncode == 0
-    assert time.monotonic() - began < 20
+    assert json.loads(again.stdout)["local"]["saltern_|-update_|-update_|-updated"]["changes"] == {}
     assert site.current == "slots/b"
 
 

@@ -116,12 +116,12 @@ def test_states_beside_it_end_before_the_machine_goes_down(tmp_path: Path) -> No
 
 
 def test_a_run_that_has_failed_hard_does_not_reboot(tmp_path: Path) -> None:
-    text = (
-        "beside:\n  ask.reboot:\n    - parallel: true\n"
-        "bad:\n  test.fail_without_changes:\n    - failhard: true\n"
-    )
+    text = "beside:\n  ask.reboot:\n    - parallel: true\nbad:\n  ask.bad:\n    - failhard: true\n"
     module = (
-        "import time\ndef reboot(name):\n    time.sleep(0.5)\n"
+        f"import os, time\nFAILED = {str(tmp_path / 'failed')!r}\n"
+        "def bad(name):\n    open(FAILED, 'w').close()\n"
+        '    return {"name": name, "result": False, "comment": "", "changes": {}}\n'
+        "def reboot(name):\n    while not os.path.exists(FAILED): time.sleep(0.02)\n    time.sleep(0.3)\n"
         '    return {"name": name, "result": True, "comment": "", "changes": {}, "reboot": True}\n'
     )
     site = Site(tmp_path, {"top.sls": text, "_states/ask.py": module})

@@ -78,6 +78,7 @@ class Boots:
         if (self.base / "asked").exists() and self.pending() is None:
             os._exit(DEAD)
         if (self.base / "real").exists():
+            (self.base / "waits").touch()
             time.sleep(seconds)
         self.waited += seconds
 
@@ -126,12 +127,12 @@ class Bench:
             faults.watch(None)
             reboot.use(None)
 
-    def process(self, *words: str) -> subprocess.Popen[bytes]:
+    def process(self, *words: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """As a process of its own, to be killed."""
         argv = self.place.argv("chain", *words)
         env = {**_environment(self.base, None), "PYTHONPATH": os.pathsep.join(sys.path)}
         command = [sys.executable, "-m", "tests.chains.machine", str(self.base), *argv]
-        return subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=stderr)
 
     def boots(self) -> int:
         return int((self.base / "boot").read_text())

@@ -26,7 +26,7 @@ import saltern.report
 
 SALTERN = [sys.executable, "-m", "saltern"]
 MEMORY = 3 << 30
-SECONDS = 40
+SECONDS = 200
 NOBODY = 65534
 
 

@@ -396,7 +396,7 @@ def test_a_full_disk_under_the_cache_costs_only_speed(place: Place) -> None:
     place.write({"main.sls": "{{ 'x' }}: test.nop\n"})
     words = ("main", "--out", "json", "--no-journal")  # a journal that cannot be written is another matter
     process = place.start("apply", *words, preexec_fn=_no_files)  # type: ignore[arg-type]
-    out, err = process.communicate(timeout=40)
+    out, err = process.communicate(timeout=200)
     assert (process.returncode, err) == (0, b"")
     assert b"test_|-x_|-x_|-nop" in out
 

@@ -203,7 +203,9 @@ def test_a_language_server_ends_with_its_workers(place: Place, number: int) -> N
         env=environment(place),
     )
     assert process.stdin is not None
-    body = '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}, "processId": null}}'
+    params: dict[str, object] = {"capabilities": {}, "processId": None}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    body = msgspec.json.encode(asked).decode()
     process.stdin.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
     process.stdin.flush()
     assert process.stdout is not None

@@ -37,7 +37,7 @@ def on_terminal(
     )
     os.close(theirs)
     got = bytearray()
-    end = time.monotonic() + 40
+    end = time.monotonic() + 200
     while time.monotonic() < end:
         ready, _, _ = select.select([ours], [], [], 0.5)
         if not ready and process.poll() is not None:
@@ -50,7 +50,7 @@ def on_terminal(
             break
         got += block
     os.close(ours)
-    return process.wait(timeout=10), got.decode("utf-8", "replace")
+    return process.wait(timeout=200), got.decode("utf-8", "replace")
 
 
 STATES = (

@@ -86,7 +86,7 @@ def test_whoever_sits_at_the_terminal_is_asked(answer: str, times: int, code: in
         ours, theirs = pty.openpty()
         os.write(ours, answer.encode())
         process = one.place.start("resume", stdin=theirs, stderr=theirs)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=200)
         os.close(theirs)
         told = os.read(ours, 10_000).decode()
         os.close(ours)

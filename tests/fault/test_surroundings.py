@@ -150,7 +150,7 @@ def test_a_run_that_is_asked_to_end_can_be_taken_up_again(number: signal.Signals
         while not one.log():
             time.sleep(0.02)
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=200)
         is_told_well(Done(process.returncode, out.decode(), err.decode()))
         assert process.returncode == 130
         (run,) = one.summaries()

@@ -51,7 +51,7 @@ def test_a_word_too_many_is_told() -> None:
 
 
 def test_the_end_of_its_input_ends_it() -> None:
-    run = subprocess.run([*SALTERN, "lsp"], input="", capture_output=True, text=True, timeout=30)
+    run = subprocess.run([*SALTERN, "lsp"], input="", capture_output=True, text=True, timeout=200)
     assert (run.returncode, run.stdout) == (0, "")
 
 
@@ -66,7 +66,7 @@ def test_nonsense_on_the_wire_does_not_end_it(shared: Editor, tmp_path: Path) ->
     assert process.stdout.readline().startswith(b"Content-Length")
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=200)
 
 
 def test_an_editor_may_connect_over_tcp() -> None:
@@ -74,12 +74,12 @@ def test_an_editor_may_connect_over_tcp() -> None:
     assert process.stderr
     host, _, port = process.stderr.readline().split()[-1].rpartition(":")
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}'
-    with socket.create_connection((host, int(port)), timeout=30) as wire, wire.makefile("rwb") as file:
+    with socket.create_connection((host, int(port)), timeout=200) as wire, wire.makefile("rwb") as file:
         file.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         file.flush()
         length = int(file.readline().split()[-1])
         while file.readline().strip():
             pass
         assert b'"completionProvider"' in file.read(length)
-    process.communicate(timeout=30)
+    process.communicate(timeout=200)
     assert process.returncode == 0

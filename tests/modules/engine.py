@@ -7,6 +7,7 @@ import shutil
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -24,8 +25,18 @@ def program(name: str) -> str | None:
     return shutil.which(name, path=os.pathsep.join([*map(str, PREPARED), os.environ.get("PATH", os.defpath)]))
 
 
+def unhurried(work: Callable[[], object], least: float) -> float:
+    """Seconds in which this machine, as busy as it is, surely has done more than this work."""
+    begun = time.monotonic()
+    work()
+    return max(least, 4 * (time.monotonic() - begun))
+
+
 class Engine:
-    """Calls one state of a module. ``told`` are the steps of the last call, ``heard`` when each came."""
+    """Calls one state of a module. ``told`` are the steps of the last call.
+
+    When the n-th of them is heard, the file ``heard-n`` is made, for programs that wait for that.
+    """
 
     def __init__(self, base: Path, module: ModuleType, fun: str, **usual: object) -> None:
         self.base = base
@@ -33,16 +44,15 @@ class Engine:
         self.fun = fun
         self.usual = usual
         self.told: list[SubResult] = []
-        self.heard: dict[str, float] = {}
 
     def run(self, name: str, *, test: bool = False, **args: object) -> Result:
-        self.told, self.heard = [], {}
+        self.told = []
         chunk = kit.chunk("it", state=self.bench.state, fun=self.fun, name=name, more={**self.usual, **args})
         return self.bench.caller.call(chunk, chunk.args, test=test, emit=self._hear)
 
     def _hear(self, step: SubResult) -> None:
         self.told.append(step)
-        self.heard[step.id] = time.monotonic()
+        (self.base / f"heard-{len(self.told)}").touch()
 
     def __getitem__(self, id_: str) -> SubResult:
         return next(step for step in self.told if step.id == id_)
@@ -54,12 +64,20 @@ class Engine:
     def log(self, result: Result) -> str:
         return Path(str(result.data["log"])).read_text(errors="replace")
 
+    def waits(self, number: int = 1) -> str:
+        """A command that ends once so many steps were heard."""
+        return f"until test -e {self.base}/heard-{number}; do sleep 0.05; done"
+
     def interrupted(self, flag: Path, number: signal.Signals, name: str, **args: object) -> Result:
-        """What comes of a call whose engine gets a signal once the flag is there: its first line has it."""
+        """What comes of a call whose engine gets a signal once a step was heard and the flag is there.
+
+        The flag's first line has the process.
+        """
 
         def interrupt() -> None:
-            end = time.monotonic() + 60
-            while not (flag.exists() and flag.read_text().endswith("\n")) and time.monotonic() < end:
+            end = time.monotonic() + 300
+            while not (self.told and flag.exists() and flag.read_text().endswith("\n")):
+                assert time.monotonic() < end, "it does not begin"
                 time.sleep(0.05)
             os.kill(int(flag.read_text()), number)
 

@@ -10,7 +10,7 @@ _terminals: tuple[int, ...] = ()  # of the three streams, those that are one
 
 
 def end_in_order() -> None:
-    """SIGTERM and SIGHUP interrupt as Ctrl-C does. A SIGHUP that is ignored, as by ``nohup``, stays ignored."""
+    """SIGTERM and SIGHUP interrupt as Ctrl-C does. An ignored SIGHUP, as of ``nohup``, stays so."""
     global _terminals
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:

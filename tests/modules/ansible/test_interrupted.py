@@ -42,7 +42,7 @@ def test_an_interrupted_run_tells_what_the_playbook_had_done(tmp_path: Path, pla
         assert process.poll() is None and time.monotonic() < end
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=40)
+    out, _ = process.communicate(timeout=200)
     assert process.returncode == 130
     answers = {one["__id__"]: one for one in json.loads(out)["local"].values()}
     assert answers["it"]["result"] is False

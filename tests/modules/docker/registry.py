@@ -99,4 +99,6 @@ class Registry(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Registry).serve_forever()
+    server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Registry)
+    print("ready", flush=True)
+    server.serve_forever()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,13 +30,15 @@ def registry(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path / "config"))
     daemon = Path(engine.address.removeprefix("unix://")).with_name("pid").read_text().strip()
     place = str(Path(__file__).with_name("registry.py"))
-    server = subprocess.Popen(["nsenter", f"--net=/proc/{daemon}/ns/net", sys.executable, place, "5000"])
+    enter = ["nsenter", f"--net=/proc/{daemon}/ns/net"]
+    server = subprocess.Popen([*enter, sys.executable, place, "5000"], stdout=subprocess.PIPE)
     try:
-        time.sleep(0.5)
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"ready\n"
         yield ADDRESS
     finally:
         server.terminate()
-        server.wait()
+        server.communicate()
         for tag in (f"{NAME}:1", f"{NAME}:latest"):
             try:
                 engine.ask("DELETE", f"/images/{tag}")

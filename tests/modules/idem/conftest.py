@@ -42,7 +42,9 @@ import asyncio
 import os
 
 
-async def nop(hub, ctx, name, seconds=0, flag="", comment="fine", **kwargs):
+async def nop(hub, ctx, name, seconds=0, flag="", until="", comment="fine", **kwargs):
+    while until and not os.path.exists(until):
+        await asyncio.sleep(0.05)
     if flag:
         with open(flag, "w") as file:
             file.write(f"{os.getpid()}\\\\n")

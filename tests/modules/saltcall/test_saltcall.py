@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests import kit
-from tests.modules.engine import CHANGED, FAILED, NOT_REACHED, OK, SKIPPED, WOULD, Engine
+from tests.modules.engine import CHANGED, FAILED, NOT_REACHED, OK, SKIPPED, WOULD, Engine, unhurried
 
 from saltern.language.result import Outcome, Result
 
@@ -209,13 +209,14 @@ def test_huge_and_odd_output_is_cut_in_the_result_and_whole_in_the_log(engine: E
 def slow(engine: Engine) -> str:
     return (
         "quick: {test.nop: []}\n"
-        f"slow: {{cmd.run: [{{name: 'echo $PPID >{engine.base}/begun; sleep 20'}}]}}\n"
+        f"slow: {{cmd.run: [{{name: 'echo $PPID >{engine.base}/begun; sleep 4000'}}]}}\n"
         "after: {test.nop: []}\n"
     )
 
 
 def test_a_timeout_ends_salt_and_tells_what_had_begun(engine: Engine) -> None:
-    result = apply(engine, slow(engine), timeout=8)
+    timeout = unhurried(lambda: apply(engine, "quick: {test.nop: []}\n"), 8)
+    result = apply(engine, slow(engine), timeout=timeout)
     assert "took longer than its timeout" in result.comment
     assert engine.words() == {"quick": OK, "slow": FAILED, "after": NOT_REACHED}
     assert "it had begun when Salt was ended" in engine["slow"].comment
@@ -231,8 +232,8 @@ def test_a_salt_that_is_interrupted_is_a_failure_that_says_so(engine: Engine, nu
 
 
 def test_a_state_is_told_when_it_is_done(engine: Engine) -> None:
-    apply(engine, "a: {test.nop: []}\nb: {cmd.run: [{name: sleep 3}]}\n")
-    assert engine.heard["b"] - engine.heard["a"] > 2.5
+    apply(engine, f"a: {{test.nop: []}}\nb: {{cmd.run: [{{name: '{engine.waits()}'}}]}}\n")
+    assert engine.words() == {"a": OK, "b": CHANGED}
 
 
 def test_a_salt_that_tells_nothing_is_one_step_that_says_so(engine: Engine) -> None:

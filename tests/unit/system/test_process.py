@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -88,12 +87,10 @@ def test_a_signal_python_ignores_works_for_the_program() -> None:
     assert run("trap '' USR1; kill -PIPE $$; echo survived").signal == 13
 
 
-@pytest.mark.parametrize("command", ["sleep 30", "sleep 30 & sleep 30", "exec >&- 2>&-; sleep 30"])
+@pytest.mark.parametrize("command", ["sleep 4000", "sleep 4000 & sleep 4000", "exec >&- 2>&-; sleep 4000"])
 def test_a_program_that_takes_too_long_is_killed_with_all_it_started(command: str) -> None:
-    begun = time.monotonic()
-    ran = run(command, timeout=0.2)
+    ran = run(command, timeout=0.2)  # to wait for it would take an hour
     assert (ran.code, ran.timed_out) == (TIMED_OUT, True)
-    assert time.monotonic() - begun < 15  # not the time it sleeps
 
 
 def test_what_was_printed_before_the_time_was_up_is_kept() -> None:
