@@ -28,6 +28,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic, OperationErro
 from saltern.language.events import ChunkStarted, Event, Report
 from saltern.system import keeper, ledger
 from saltern.system.ledger import Kept
+from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import Recorder as Tell
@@ -244,6 +245,8 @@ class _Driver:
     def kept(self, jid: str) -> Kept:
         """How the programs of a run have ended that did so without it."""
         folder = self.runs.kept_folder(jid)
+        if ledger.at_work(folder):
+            report_wait(f"a program of run {jid} to end")
         keeper.wait_for(folder)
         return ledger.read(folder)
 

@@ -16,6 +16,7 @@ from saltern.runtime.barriers import REBOOTING, UPDATING
 from saltern.system import reboot
 from saltern.system.faults import point
 from saltern.system.signals import was_terminated
+from saltern.system.waits import report_wait
 
 LOOK = 1.0  # seconds between two looks at a machine that is to go down
 
@@ -62,6 +63,7 @@ def _rebooted(runs: Runs, jid: str, settings: Settings, ends: Callable[[], bool]
     machine = reboot.current(settings)
     since = machine.tick()
     state = runs.state(jid)
+    told = False
     while asked := opened(state, "reboot"):
         decision = decide_reboot(asked[-1], machine.identity(), machine.tick(), since)
         if decision is Decision.CROSSED:
@@ -75,6 +77,9 @@ def _rebooted(runs: Runs, jid: str, settings: Settings, ends: Callable[[], bool]
         elif ends():
             raise KeyboardInterrupt
         else:
+            if not told:
+                report_wait("the machine to go down for a reboot")
+                told = True
             machine.wait(LOOK)
     return state
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result
 from saltern.system.clock import Clock
+from saltern.system.waits import report_wait
 
 
 class Retry(Struct, frozen=True):
@@ -44,7 +45,9 @@ def retried(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
         if result.outcome is wanted or attempt >= rule.attempts:
             break
         told.append(f'attempt {attempt}: {_word(result)}, with the comment: "{result.comment}"')
-        clock.sleep(rule.interval * rule.backoff ** (attempt - 1) + _random(rule.splay))
+        pause = rule.interval * rule.backoff ** (attempt - 1) + _random(rule.splay)
+        report_wait(f"attempt {attempt + 1} of {rule.attempts}, in {pause:g} seconds", pause)
+        clock.sleep(pause)
     if not told:
         return result
     return replace(result, comment="\n".join([*told, result.comment]))

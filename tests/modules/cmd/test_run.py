@@ -145,14 +145,16 @@ def test_a_command_that_takes_too_long_fails_unless_that_is_fine(ctx: Context) -
 
 def test_a_command_in_the_background_is_not_waited_for(ctx: Context, tmp_path: Path) -> None:
     gate, passed = tmp_path / "gate", tmp_path / "done"
-    result = cmd.run(ctx, f"until test -e {gate}; do sleep 0.05; done; touch {passed}; sleep 4000", bg=True)
+    result = cmd.run(
+        ctx, f"until test -e {gate}; do sleep 0.05; done; touch {passed}; exec sleep 4000", bg=True
+    )
     gate.touch()  # it is still to come, so nothing was waited for
     assert (result.outcome, result.changes["retcode"]) == (Outcome.OK, None)
     pid = result.changes["pid"]
     assert isinstance(pid, int)
     while not passed.exists():
         time.sleep(0.05)
-    os.killpg(pid, 9)
+    os.kill(pid, 9)
 
 
 @pytest.mark.skipif(not ROOT, reason="only root may run a command as another user")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from saltern.modules.commands import run_guard
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused
+from saltern.system.waits import report_wait
 
 PAUSE = 2.0
 
@@ -31,10 +32,14 @@ def failing(ctx: Context, checks: Sequence[object], within: float) -> list[str]:
     """Those that are not true after ``within`` seconds; each is asked until it is."""
     end = ctx.clock.tick() + within
     left = list(checks)
+    told = False
     while left:
         left = [check for check in left if not _holds(ctx, check)]
         if not left or ctx.clock.tick() + PAUSE > end:
             break
+        if not told:
+            report_wait(f"checks after the boot, at most {within:g} seconds: {', '.join(map(shown, left))}")
+            told = True
         ctx.clock.sleep(PAUSE)
     return [shown(check) for check in left]
 

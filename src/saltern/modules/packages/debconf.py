@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from saltern.modules.context import Context
 from saltern.modules.packages.model import PackageError
-from saltern.modules.packages.tool import Tool
+from saltern.modules.packages.tool import AS_ROOT, Tool, is_busy, needs_root
 from saltern.modules.params import BadArgument
+from saltern.system.waits import report_wait
 
 CONFIG = "/etc/debconf.conf"
 TYPES = frozenset(
@@ -92,11 +93,15 @@ def store(ctx: Context, answers: list[Answer]) -> None:
     """Through the standard input: an argument could be read by every user of the machine."""
     text = "".join(one.line() for one in answers)
     tool = Tool(ctx.host, ctx.clock)
-    for _ in range(TRIES):
+    for attempt in range(TRIES):
         ran = tool.run(["debconf-set-selections"], stdin=text)
-        if "is locked by another process" not in ran.err:
+        if not is_busy(ran):
             break
+        if not attempt:
+            report_wait(f"another program that uses debconf, at most {TRIES * PAUSE:g} seconds")
         ctx.clock.sleep(PAUSE)
+    if ran.code and needs_root(ran):
+        raise PackageError(f"debconf-set-selections failed: {AS_ROOT}")
     if ran.code:
         # Its words may repeat the line it stumbled on, and with it a password.
         raise PackageError(f"debconf-set-selections failed with exit code {ran.code}; is debconf installed?")

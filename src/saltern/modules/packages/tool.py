@@ -10,6 +10,7 @@ from saltern.modules.packages.model import PackageError
 from saltern.system.clock import Clock
 from saltern.system.host import Host, kept
 from saltern.system.process import NOT_FOUND, Ran
+from saltern.system.waits import report_wait
 
 # Its output is read by us, so in English; maintainer scripts still get a UTF-8 locale.
 ENV: dict[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
@@ -21,6 +22,14 @@ BUSY = (
     "resource temporarily",
     "system management is locked",
 )
+# Words of apt, dpkg, dnf, yum, zypper, pacman, apk and debconf for a user who may not do it. They come with
+# those for a lock that another one holds, and another try would not help.
+NOT_ROOT = re.compile(
+    r"permission denied|are you root|(?:must|need to|should) be (?:run as )?root|as root\b|root privileges"
+    r"|superuser privilege|operation not permitted|not allowed to",
+    re.IGNORECASE,
+)
+AS_ROOT = "this needs root: run saltern as root"
 TRIES, PAUSE = 60, 5.0
 ERROR = re.compile(r"E:|error|problem|.*\bfailed\b", re.IGNORECASE)
 REASON = re.compile(r"(?:E|error|problem):|:: .* (?:in conflict|required by)", re.IGNORECASE)
@@ -53,19 +62,28 @@ class Tool:
 
     def order(self, *argv: str, fine: tuple[int, ...] = (0,)) -> str:
         """As ``ask``; but if another one is at work, waits and tries again for some minutes."""
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             ran = self.act(argv)
-            if ran.code in fine or not _busy(ran):
+            if ran.code in fine or not is_busy(ran):
                 break
+            if not attempt:
+                report_wait(f"another program that uses {argv[0]}, at most {TRIES * PAUSE:g} seconds")
             self.clock.sleep(PAUSE)
         if ran.code not in fine:
             raise PackageError(why(argv, ran))
         return ran.out
 
 
-def _busy(ran: Ran) -> bool:
+def is_busy(ran: Ran) -> bool:
+    """True if another one is at work; a lock that may not even be opened is something else."""
     said = (ran.err + ran.out[-2000:]).lower()
-    return ran.code != NOT_FOUND and any(word in said for word in BUSY)
+    return ran.code != NOT_FOUND and any(word in said for word in BUSY) and not needs_root(ran)
+
+
+def needs_root(ran: Ran) -> bool:
+    import os
+
+    return os.geteuid() != 0 and NOT_ROOT.search(ran.err + ran.out[-2000:]) is not None
 
 
 def why(argv: Sequence[str], ran: Ran) -> str:
@@ -77,6 +95,8 @@ def why(argv: Sequence[str], ran: Ran) -> str:
         return f"the program {argv[0]!r} is not on this machine; install the package that has it"
     said = _from(REASON, ran.out) + _from(ERROR, ran.err)
     said = said or _lines(ran.err) or _lines(ran.out) or [f"it ended with exit code {ran.code}"]
+    if needs_root(ran):
+        said = [*said[: MOST_SAID - 1], AS_ROOT]
     return mask(f"{argv[0]} failed: " + "\n".join(said[-MOST_SAID:]))
 
 

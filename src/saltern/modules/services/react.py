@@ -9,6 +9,7 @@ from saltern.modules.context import Context
 from saltern.modules.machine import Refused
 from saltern.modules.services.manager import Manager
 from saltern.modules.services.settle import facts
+from saltern.system.waits import report_wait
 
 Moves = tuple[Callable[..., None], ...]
 
@@ -45,6 +46,7 @@ def reacted(
         comment = f"Service {name} could not be {verb}: {problem}"
         return Result(outcome=Outcome.FAILED, comment=comment, data=facts(managing, managing.look(name)))
     if delay:
+        report_wait(f"{delay:g} seconds until {name} has settled (init_delay)", delay)
         ctx.clock.sleep(delay)
     seen = managing.look(name)
     outcome = Outcome(no_block or seen.running == runs or seen.enabled is None)

@@ -11,6 +11,7 @@ from saltern.modules.machine import Changes, Words, bring
 from saltern.modules.services.manager import Manager, Service
 from saltern.modules.services.processes import pids_of
 from saltern.modules.services.providers import manager
+from saltern.system.waits import report_wait
 
 TRIES = 20
 
@@ -133,6 +134,9 @@ def _act(ctx: Context, managing: Manager, wish: Wish, seen: Service) -> None:
         move = managing.start if wish.running else managing.stop
         move(seen.name, no_block=wish.no_block)
         if wish.init_delay:
+            report_wait(
+                f"{wish.init_delay:g} seconds until {seen.name} has settled (init_delay)", wish.init_delay
+            )
             ctx.clock.sleep(wish.init_delay)
         if wish.sig is not None:
             _await_processes(ctx, wish.sig, bool(wish.running))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from saltern.modules.context import Context
 from saltern.modules.machine import Refused, tool
 from saltern.modules.services.manager import Service
+from saltern.system.waits import report_wait
 
 PROPERTIES = "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,Type,Result"
 RUNNING = frozenset({"active", "reloading", "refreshing"})
@@ -50,9 +51,11 @@ class Systemd:
 
     def look(self, name: str) -> Service:
         seen = self.show(name)
-        for _ in range(PATIENCE):
+        for attempt in range(PATIENCE):
             if seen.get("ActiveState") != "activating" or seen.get("SubState") == "auto-restart":
                 break
+            if attempt == 1:
+                report_wait(f"{unit(name)} to become active, at most {PATIENCE} seconds")
             self._ctx.clock.sleep(1)
             seen = self.show(name)
         file_state = seen.get("UnitFileState", "")

@@ -10,6 +10,7 @@ from saltern.modules.api import state
 from saltern.modules.context import Context
 from saltern.modules.states._programs import guarded, masked
 from saltern.modules.states.file.answers import Refusal
+from saltern.system.waits import report_wait
 
 HARMLESS = ("GET", "HEAD", "OPTIONS")
 USUAL_INTERVAL = 1.0
@@ -183,9 +184,13 @@ def wait_for_successful_query(
 def _until(ctx: Context, ask: Callable[[], Result], seconds: float, interval: float | None) -> Result:
     """The first good answer, or the last bad one. A mistake in the question is not asked twice."""
     end = ctx.clock.tick() + seconds
+    told = False
     while True:
         result = ask()
         left = end - ctx.clock.tick()
         if result.outcome is Outcome.OK or left <= 0:
             return result
+        if not told:
+            report_wait(f"a good answer, at most {seconds:g} seconds: {result.comment}", left)
+            told = True
         ctx.clock.sleep(min(interval or USUAL_INTERVAL, left))

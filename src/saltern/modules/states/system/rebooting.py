@@ -19,6 +19,7 @@ from saltern.modules.machine import Refused
 from saltern.modules.params import Ignored
 from saltern.system.boot import has_rebooted
 from saltern.system.reboot import Rebooter, current
+from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
     from saltern.runtime.barriers import Crossing
@@ -172,6 +173,7 @@ def _problems(ctx: Context, wish: Wish, crossing: Crossing, *, again: bool) -> I
     if wish.stable and again:
         yield f"not stable: it was to stay up for {wish.stable:g} seconds"
     elif wish.stable:
+        report_wait(f"{wish.stable:g} seconds in which the machine has to stay up", wish.stable)
         ctx.clock.sleep(wish.stable)
     if wish.failed_units:
         known = _texts(crossing, "failed_units")
