@@ -81,6 +81,7 @@ class Tree:
             "pillar_roots": self._roots["pillar"] or {"base": [os.path.join(self.place, "none")]},
             "grains_file": os.devnull,
             "cachedir": os.path.join(self.place, "cache"),
+            "state_dir": os.path.join(self.place, "state"),
             "test": test,
         }
         settings = Settings(**{**given, **self._config})  # type: ignore[arg-type]
@@ -320,6 +321,11 @@ class ScriptedCaller:
         if name not in self._functions:
             raise LookupError(f"no function is called {name!r}")
         return self._functions[name](*args, **kwargs)
+
+    def function_and_code(
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[object, int]:
+        return self.function(name, args, kwargs), 0
 
     def command(self, command: str, options: Mapping[str, object]) -> int:
         self.asked.append(f"command {command}" + (f" {dict(options)}" if options else ""))

@@ -270,34 +270,45 @@ def show_rendered(
     return texts
 
 
-def single(session: Session, function: str, name: str, args: Mapping[str, object]) -> Report:
-    """One state, without any file."""
+def single(
+    session: Session, function: str, name: str, args: Mapping[str, object], saltenv: str | None = None
+) -> Report:
+    """One state, without any file, with all that a file may give it; requisites find nothing, as in Salt."""
     session.prepare()
-    state, _, fun = function.partition(".")
-    declared = Declaration(
-        id=name, state=state, key=function, items=[fun], ref=SlsRef("base", ""), origin=_CommandLine(function)
-    )
-    from saltern.compiler.parse import words_in
-
-    declared.words = words_in([dict(args)])
-    chunk = Chunk(
-        state=state,
-        fun=fun,
-        id=name,
-        name=name,
-        order=0,
-        args=dict(args),
-        words=declared.words,
-        declared=declared,
-    )
     found = Diagnostics()
-    check_arguments([chunk], session.registry, found, strict=True, files=session.tree)
+    chunks = _typed_chunks(function, name, args, _env(session, Request(saltenv=saltenv)) or "base", found)
+    check_arguments(chunks, session.registry, found, strict=True, files=session.tree)
     found.check()
-    plan = make_plan([chunk], [], found)
+    plan = make_plan(chunks, [], found)
     return run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session))
 
 
 # -- pieces ------------------------------------------------------------------------------------------
+
+
+def _typed_chunks(
+    function: str, name: str, args: Mapping[str, object], env: str, found: Diagnostics
+) -> list[Chunk]:
+    from saltern.compiler.lower import lower
+    from saltern.compiler.options import check_options
+    from saltern.compiler.parse import words_in
+
+    state, _, fun = function.partition(".")
+    items: list[object] = [*({key: value} for key, value in args.items()), fun]
+    declared = Declaration(
+        id=name,
+        state=state,
+        key=function,
+        items=items,
+        ref=SlsRef(env, ""),
+        origin=_CommandLine(function),
+        order=0,
+        words=words_in(items),
+    )
+    chunks = lower([declared], [], found)
+    check_options(chunks, found)
+    found.check()
+    return [replace(chunk, requisites=()) for chunk in chunks]
 
 
 class _CommandLine:

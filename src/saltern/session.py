@@ -225,6 +225,7 @@ class Session:
                 self.tops(tree, renderers),
                 strategy=settings.pillar_source_merging_strategy,
                 merge_lists=settings.pillar_merge_lists,
+                order=settings.env_order,
             )
             compiled = compiler.compile(self.subject(), envs)
             self.warnings += compiler.warnings

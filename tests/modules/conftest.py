@@ -124,7 +124,7 @@ def make_context(tmp_path: Path) -> MakeContext:
     ) -> Context:
         functions = AllFunctions()
         run = Run(
-            settings=Settings(id="here"),
+            settings=Settings(id="here", state_dir=str(tmp_path / "state")),
             grains=grains if grains is not None else {"id": "here", "os": "Debian", "os_family": "Debian"},
             pillar=pillar or {},
             opts={"id": "here", "cachedir": str(tmp_path / "cache"), **(opts or {})},

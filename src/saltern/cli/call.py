@@ -31,10 +31,12 @@ def main(argv: list[str]) -> int:
     positional, keywords = call_arguments(args.args)
     if args.function in IN_A_SHELL:
         keywords.setdefault("python_shell", True)
+    if engine.registry.function(args.function) is None:
+        why = engine.registry.unknown_function(args.function)
+        what = f"no function is called {args.function!r}: {why}"
+        raise OperationError(Diagnostic(code="function-unknown", what=what))
     try:
         value = engine.caller.function(args.function, positional, keywords)
-    except LookupError as problem:
-        raise OperationError(Diagnostic(code="function-unknown", what=str(problem.args[0]))) from None
     except (Exception, SystemExit) as problem:
         what = f"{args.function} failed: {type(problem).__name__}: {words_of(problem)}"
         raise OperationError(Diagnostic(code="function-failed", what=what)) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
@@ -29,6 +30,17 @@ LINE = CommandLine(
 )
 
 
+def place(path: str, roots: Sequence[str]) -> tuple[str, str]:
+    """A file as the tree knows it, below a root, and the SLS that it is; elsewhere the path, and no SLS."""
+    for root in roots:
+        top = os.path.abspath(root).rstrip("/") + "/"
+        if path.startswith(top):
+            name = path.removeprefix(top)
+            dotted = name.removesuffix(".sls").replace("/", ".").removesuffix(".init")
+            return name, dotted if name.endswith(".sls") else ""
+    return path, ""
+
+
 def main(argv: list[str]) -> int:
     from saltern.report.outputs import write_data
 
@@ -42,9 +54,10 @@ def main(argv: list[str]) -> int:
     text = engine.tree.text(os.path.abspath(path)) if not path.startswith("salt://") else None
     if text is None:
         raise OperationError(Diagnostic(code="file-missing", what=f"there is no file {args.file!r}"))
+    name, sls = place(os.path.abspath(path), engine.settings.file_roots.get(env, []))
     if args.text:
-        sys.stdout.write(engine.renderers.text(text, engine="jinja", env=env, path=path))
+        sys.stdout.write(engine.renderers.text(text, engine="jinja", env=env, path=name, sls=sls, file=path))
         return exits.OK
-    value = engine.renderers.data(text, pipe=args.pipe, env=env, path=path)
+    value = engine.renderers.data(text, pipe=args.pipe, env=env, path=name, sls=sls, file=path)
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK

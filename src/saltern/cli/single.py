@@ -38,6 +38,6 @@ def main(argv: list[str]) -> int:
 
     positional, keywords = call_arguments(args.args)
     name = str(keywords.pop("name", positional[0] if positional else args.function))
-    report = single(engine, args.function, name, keywords)
+    report = single(engine, args.function, name, keywords, args.saltenv)
     write(report, sys.stdout, output_options(args, engine.settings), args.out)
     return exit_code(report)

@@ -75,7 +75,7 @@ retry_dns retry_dns_count returner_dirs root_dir rotate_aes_key salt_cp_chunk_si
 show_timeout sign_pub_messages signing_algorithm sls_list sock_dir sock_pool_size ssl startup_states
 state_queue states_dirs tgt_type timeout top_file transport unique_jid update_restart_services update_url
 use_master_when_local use_os_truststore use_superseded user utils_dirs verify_env
-verify_master_pubkey_sign whitelist_modules
+verify_master_pubkey_sign whitelist_modules pillar_raise_on_missing pillarenv_from_saltenv
 """
 _KEYS = frozenset(_SINGLE.split())
 

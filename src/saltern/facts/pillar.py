@@ -31,12 +31,15 @@ class PillarCompiler:
         *,
         strategy: str = "smart",
         merge_lists: bool = False,
+        order: Sequence[str] = (),
     ) -> None:
+        """``order``: of environments, the last one on top; those that it lacks come after it."""
         self._tree = tree
         self._renderers = renderers
         self._tops = tops
         self._strategy = "smart" if strategy == "none" else strategy  # none: of one environment only
         self._merge_lists = merge_lists
+        self._order = order
         self._found = Diagnostics()
 
     def compile(self, subject: Subject, envs: Sequence[str]) -> dict[str, object]:
@@ -45,8 +48,9 @@ class PillarCompiler:
         pillar: dict[str, object] = {}
         try:
             only = envs[0] if len(envs) == 1 else None
-            for given in self._tops.assigned(subject, envs, self._found, only=only).values():
-                for one in given:
+            given = self._tops.assigned(subject, envs, self._found, only=only)
+            for env in dict.fromkeys((*(env for env in self._order if env in given), *given)):
+                for one in given[env]:
                     pillar = self._over(pillar, self._given(one))
             self._found.check()
         except CompileError as problem:

@@ -135,6 +135,14 @@ class ModuleCaller:
         words = given_words(name, parameters(function), args, kwargs)
         return function.body(Context(self._run, dashed=words), *args, **kwargs)
 
+    def function_and_code(
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[object, int]:
+        self._run.context.pop("retcode", None)
+        value = self.function(name, args, kwargs)
+        code = self._run.context.get("retcode")
+        return value, code if isinstance(code, int) else 0
+
     def command(self, command: str, options: Mapping[str, object]) -> int:
         """Through the shell, as the options of the state say."""
         from saltern.modules.commands import run_guard

@@ -237,6 +237,7 @@ class Renderers:
         path: str = "",
         sls: str = "",
         values: Mapping[str, object] | None = None,
+        file: str = "",
     ) -> str:
         self._permit(engine, Mark(path) if path else None)
         known = RENDERERS.get(engine)
@@ -249,12 +250,12 @@ class Renderers:
                     fix=did_you_mean(engine, names) or f"there are {', '.join(names)}",
                 )
             )
-        names_ = sls_names(sls, f"{sls.replace('.', '/')}.sls") if sls else {}
+        names_ = sls_names(sls, path if file else f"{sls.replace('.', '/')}.sls") if sls else {}
         job = Job(
             env=env,
             sls=sls,
             name=path,
-            file=path or "<text>",
+            file=file or path or "<text>",
             values={**names_, **(values or {})},
             purpose=FILE_RENDERERS,
         )
@@ -269,13 +270,14 @@ class Renderers:
         path: str = "",
         sls: str = "",
         values: Mapping[str, object] | None = None,
+        file: str = "",
     ) -> object:
         names = sls_names(sls, path) if sls else {}
         job = Job(
             env=env,
             sls=sls,
             name=path,
-            file=path or "<text>",
+            file=file or path or "<text>",
             values={**names, **(values or {})},
             keeps_order=True,
         )

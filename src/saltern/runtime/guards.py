@@ -89,11 +89,13 @@ def _function_holds(word: str, entry: Mapping[str, object], caller: Caller) -> b
     kwargs = resolve_value(rest, caller)
     assert isinstance(kwargs, dict)
     try:
-        value = caller.function(name, args if isinstance(args, list) else [args], kwargs)
+        value, code = caller.function_and_code(name, args if isinstance(args, list) else [args], kwargs)
     except LookupError as problem:
         raise BadCondition(f"{word}: {problem.args[0] if problem.args else problem}") from None
     except (Exception, SystemExit) as problem:
         raise BadCondition(f"{word}: {name} failed: {words_of(problem)}") from None
+    if code:
+        return False  # as of a command: what the function returns does not count then
     path = entry.get("get_return")
     if isinstance(path, str):
         value = _inside(value, path.split(":"))

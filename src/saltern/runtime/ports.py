@@ -43,6 +43,12 @@ class Caller(Protocol):
         """An execution function, for conditions and slots. Raises ``LookupError`` if there is none."""
         ...
 
+    def function_and_code(
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[object, int]:
+        """The same, with the exit code that the function left behind; 0 if it left none."""
+        ...
+
     def command(self, command: str, options: Mapping[str, object]) -> int:
         """The exit code of a shell command, for conditions and check_cmd."""
         ...

@@ -1,19 +1,45 @@
-"""``data``: values kept for the length of a run.
-
-Salt keeps them on the minion for good; here nothing outlives the run that set it.
-"""
+"""``data``: values that this machine keeps, beyond the run that sets them, in a file of its own."""
 
 from __future__ import annotations
 
+import os
+
+from saltern.config.settings import state_directory
 from saltern.modules.api import function
 from saltern.modules.context import Context
 from saltern.modules.functions._data import fresh
+from saltern.modules.params import BadArgument
+from saltern.system.files import Attributes, make_directories, read, write
+
+FILE = "datastore"
+OURS = Attributes(mode=0o600)  # nobody else's business: the values may be secret
+
+
+def _file(ctx: Context) -> str:
+    return os.path.join(state_directory(ctx.settings), FILE)
 
 
 def _kept(ctx: Context) -> dict[str, object]:
-    kept = ctx.run.context.setdefault("data", {})
-    assert isinstance(kept, dict)
-    return kept
+    """What is in the file; nothing if there is none. One that cannot be read is the caller's to know of."""
+    from msgspec import DecodeError, msgpack
+
+    text = read(_file(ctx))
+    try:
+        kept = msgpack.decode(text) if text else {}
+    except DecodeError as problem:
+        raise BadArgument(f"{_file(ctx)} cannot be read: {problem}; remove it to begin anew") from None
+    return kept if isinstance(kept, dict) else {}
+
+
+def _keep(ctx: Context, kept: dict[str, object]) -> None:
+    from msgspec import msgpack
+
+    try:
+        text = msgpack.encode(kept)
+    except (TypeError, OverflowError, ValueError) as problem:
+        raise BadArgument(f"this cannot be kept: {problem}") from None
+    make_directories(os.path.dirname(_file(ctx)), Attributes(mode=0o700))
+    write(_file(ctx), text, OURS)
 
 
 @function
@@ -45,7 +71,7 @@ def update(ctx: Context, key: str, value: object) -> bool:
         8080
         ```
     """
-    _kept(ctx)[key] = value
+    _keep(ctx, {**_kept(ctx), key: value})
     return True
 
 
@@ -62,7 +88,12 @@ def pop(ctx: Context, key: str, default: object = None) -> object:
         8080 gone
         ```
     """
-    return _kept(ctx).pop(key, default)
+    kept = _kept(ctx)
+    if key not in kept:
+        return default
+    value = kept.pop(key)
+    _keep(ctx, kept)
+    return value
 
 
 @function
@@ -111,7 +142,7 @@ def clear(ctx: Context) -> bool:
         {}
         ```
     """
-    _kept(ctx).clear()
+    _keep(ctx, {})
     return True
 
 
@@ -168,7 +199,7 @@ def cas(ctx: Context, key: str, value: object, old_value: object) -> bool:
     kept = _kept(ctx)
     if key not in kept or kept[key] != old_value:
         return False
-    kept[key] = value
+    _keep(ctx, {**kept, key: value})
     return True
 
 
@@ -206,7 +237,5 @@ def dump(ctx: Context, new_data: object) -> bool:
     """
     if not isinstance(new_data, dict):
         return False
-    kept = _kept(ctx)
-    kept.clear()
-    kept.update(new_data)
+    _keep(ctx, dict(new_data))
     return True

@@ -31,6 +31,7 @@ def get(
     delimiter: str = ":",
     pillarenv: str | None = None,
     saltenv: str | None = None,
+    unmask: bool | None = None,
 ) -> object:
     """The value at ``key`` (``a:b:c`` goes down into it), or the default.
 
@@ -38,6 +39,7 @@ def get(
         merge: lay the value over the default instead of replacing it; lists are joined.
         merge_nested_lists: also join lists further down; the option ``pillar_merge_lists`` if not given.
         delimiter: what separates the steps of the key.
+        unmask: Salt 3008 hides values in what it prints unless told so; here they are never hidden.
 
     Example:
         ```console
@@ -122,7 +124,7 @@ def _picked(ctx: Context, keys: tuple[str, ...], default: object, delimiter: str
 
 
 @function
-def raw(ctx: Context, key: str | None = None) -> object:
+def raw(ctx: Context, key: str | None = None, unmask: bool | None = None) -> object:
     """All of pillar, or the value of one key at its top.
 
     Example:
@@ -136,7 +138,7 @@ def raw(ctx: Context, key: str | None = None) -> object:
 
 
 @function
-def data(ctx: Context, *keys: str) -> object:
+def data(ctx: Context, /, *keys: str, **_: object) -> object:
     """The same as ``pillar.items``.
 
     Example:
@@ -159,7 +161,7 @@ def data(ctx: Context, *keys: str) -> object:
 
 
 @function
-def ls(ctx: Context, *_: str) -> list[str]:
+def ls(ctx: Context, /, *_: str, **_options: object) -> list[str]:
     """The keys at the top of pillar.
 
     Example:
@@ -174,7 +176,7 @@ def ls(ctx: Context, *_: str) -> list[str]:
 
 
 @function
-def keys(ctx: Context, key: str, delimiter: str = ":") -> list[object]:
+def keys(ctx: Context, key: str, delimiter: str = ":", unmask: bool | None = None) -> list[object]:
     """The keys of the mapping at ``key``.
 
     Example:
@@ -205,6 +207,7 @@ def fetch(
     delimiter: str = ":",
     pillarenv: str | None = None,
     saltenv: str | None = None,
+    unmask: bool | None = None,
 ) -> object:
     """The same as ``pillar.get``.
 
@@ -249,7 +252,7 @@ KINDS = {str: "<str>", int: "<int>", bool: "<bool>", float: "<float>", type(None
 
 
 @function
-def obfuscate(ctx: Context, *keys: str) -> object:
+def obfuscate(ctx: Context, /, *keys: str, **_: object) -> object:
     """Pillar with the type of every value instead of the value.
 
     Example:

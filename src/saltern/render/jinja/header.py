@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.source import Mark
+
 HEADER = "#jinja2:"
 
 
-def header(text: str) -> tuple[dict[str, object], str]:
+def header(text: str, file: str = "<text>") -> tuple[dict[str, object], str]:
     """``#jinja2: {"trim_blocks": true}`` as the first line: options for this template alone.
 
-    The line becomes a comment that prints nothing, so that all other lines keep their numbers.
+    The line becomes a comment that prints nothing, so that all other lines keep their numbers. Raises
+    ``CompileError`` if what follows is no JSON mapping.
     """
     if HEADER not in text:
         return {}, text
@@ -18,14 +22,27 @@ def header(text: str) -> tuple[dict[str, object], str]:
     import json
 
     line, _, rest = start.partition("\n")
+    if not line[len(HEADER) :].strip():
+        return {}, text  # no options, as in Salt
+    above = text[: len(text) - len(start)]
     try:
         options = json.loads(line[len(HEADER) :])
-    except ValueError:
-        return {}, text
+    except ValueError as problem:
+        raise _wrong(file, len(above), f"is no JSON: {problem}") from None
     if not isinstance(options, dict):
-        return {}, text
-    above = text[: len(text) - len(start)]
+        raise _wrong(file, len(above), "is no mapping of options")
     return {str(name).lower(): value for name, value in options.items()}, f"{above}{{#\n#}}{rest}"
+
+
+def _wrong(file: str, above: int, what: str) -> CompileError:
+    return CompileError(
+        Diagnostic(
+            code="template-header",
+            what=f"what follows '{HEADER}' {what}",
+            where=Mark(file, above + 1),
+            fix="write a mapping, such as: " + HEADER + ' {"trim_blocks": true}',
+        )
+    )
 
 
 def header_line(text: str) -> str:

@@ -72,7 +72,7 @@ class JinjaRenderer:
         ``harvest`` is given the template's own names, and the blocks of those it includes. ``part`` is
         which block of the file the text is, if it is not all of it.
         """
-        given, text = header(text)
+        given, text = header(text, file)
         environment = self._environment(env, purpose, given)
         with environment.visible(values, harvest), limited(self._seconds), bounded(self._memory):
             try:
@@ -99,7 +99,7 @@ class JinjaRenderer:
 
     def compiles(self, text: str, *, env: str, name: str, file: str) -> None:
         """Raises ``CompileError`` if the text is no template; nothing is rendered."""
-        given, text = header(text)
+        given, text = header(text, file)
         environment = self._environment(env, "sls", given)
         try:
             self._template(environment, text, name, file)
@@ -113,8 +113,8 @@ class JinjaRenderer:
 
         work = []
         for whole, env, name, file in texts:
-            given, text = header(whole)
             try:
+                given, text = header(whole, file)
                 work.append(Ahead(self._environment(env, "sls", given), text, name, file))
             except CompileError:
                 continue  # told when it is rendered
