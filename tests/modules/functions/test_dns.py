@@ -57,7 +57,7 @@ def _answer(query: bytes) -> bytes:
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    """Words of dig cannot name a port, so that the server takes an address of loopback that nobody else has."""
+    """The words of dig name no port, so that the server takes an address of loopback that is free."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         sock.bind(("127.93.7.53", 53))
