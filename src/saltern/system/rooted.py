@@ -218,11 +218,19 @@ class Rooted:
 
         self._replace(name, fill, above)
 
-    def link(self, name: str, target: str, owner: Attributes = KEPT, above: Attributes = KEPT) -> None:
-        """Make a symbolic link, unless it could lead out of the top."""
+    def link(
+        self,
+        name: str,
+        target: str,
+        owner: Attributes = KEPT,
+        above: Attributes = KEPT,
+        *,
+        anywhere: bool = False,
+    ) -> None:
+        """Make a symbolic link, unless it could lead out of the top and may not."""
 
         def make(temporary: str, directory: int) -> None:
-            if link_leads_out(target, len(self._stack) - 1):
+            if not anywhere and link_leads_out(target, len(self._stack) - 1):
                 raise Outside(self._full(name), f"is a link that leads out, to {target!r}")
             os.symlink(target, temporary, dir_fd=directory)
             _own(temporary, directory, owner)
@@ -241,6 +249,31 @@ class Rooted:
             )
         finally:
             os.close(found)
+
+    def take(self, source: Rooted) -> None:
+        """Move all that is in another directory here: renamed, or copied from another file system."""
+        for name in source.names():
+            try:
+                os.rename(name, name, src_dir_fd=source._enter("", None), dst_dir_fd=self._enter("", None))
+            except OSError as problem:
+                if problem.errno != errno.EXDEV:
+                    raise
+                self._copy(source, name)
+
+    def _copy(self, source: Rooted, name: str) -> None:
+        found = source.look(name)
+        if found is None:
+            return
+        kept = Attributes(stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid)
+        if stat.S_ISLNK(found.st_mode):
+            self.link(name, source.target(name), kept, anywhere=True)
+        elif stat.S_ISDIR(found.st_mode):
+            self.directory(name, kept)
+            for one in source.names(name):
+                self._copy(source, f"{name}/{one}")
+        elif stat.S_ISREG(found.st_mode):
+            with os.fdopen(source.open(name), "rb") as file:
+                self.file(name, iter(lambda: file.read(1 << 18), b""), kept, time=int(found.st_mtime))
 
     def _replace(self, name: str, make: Callable[[str, int], None], above: Attributes) -> None:
         with self._parent(name, above) as (directory, last):

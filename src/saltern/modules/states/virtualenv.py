@@ -19,6 +19,7 @@ from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.pip.command import Pip, forget, install, packages
 from saltern.modules.states.pip.words import options, requirement_files
 from saltern.system import files
+from saltern.system.foreign import foreign_directory, name_of
 
 MEANINGLESS = frozenset(
     {"distribute", "use_wheel", "no_use_wheel", "pip_download", "pip_download_cache", "use_vt"}
@@ -211,6 +212,7 @@ def _managed(
     clear: bool,
     warnings: tuple[str, ...],
 ) -> Result:
+    check_exposed(ctx, env)
     there = is_environment(env.path)
     if not there and os.path.isdir(env.path) and os.listdir(env.path):
         raise Refusal(f"{env.path} is not empty and no environment; remove it, or choose another directory")
@@ -242,6 +244,18 @@ def _managed(
         done="Created new virtualenv" if making else "Changed the packages of the virtualenv",
         warnings=warnings,
     )
+
+
+def check_exposed(ctx: Context, env: Env) -> None:
+    """Raise where another user could exchange the environment, whose programs root would then run."""
+    found = foreign_directory(env.path) if (env.user or ctx.runas) in (None, "root") else None
+    if found is not None:
+        directory, uid = found
+        owner = "everybody" if uid < 0 else name_of(uid)
+        raise Refusal(
+            f"{directory} can be changed by {owner}, whose programs root would run from {env.path}; say "
+            "user: NAME, or choose a directory of root"
+        )
 
 
 BROUGHT = ("pip", "setuptools", "wheel")  # every environment has them; nobody asked

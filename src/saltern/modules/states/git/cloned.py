@@ -65,10 +65,8 @@ def _new(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tup
     revision = resolve(remote, branch or "HEAD", url=url) if branch or remote.refs else None
     data: dict[str, object] = {"path": path, "revision": None, "branch": None, "url": shown(url)}
     if not ctx.test:
-        if revision is None:  # an empty repository
-            git.out("clone", "--quiet", "--", url, path, what=f"cannot clone {shown(url)}")
-        else:
-            clone(git, Clone(url=url, path=path, branch=branch or revision.branch), revision, revision.sha)
+        wanted = branch or (revision.branch if revision else "")
+        clone(git, Clone(url=url, path=path, branch=wanted), revision, revision.sha if revision else "")
         data |= look(git, path, "origin").facts()
     changes = {"new": f"{shown(url)} => {path}"}
     words = f"{shown(url)} would be cloned to {path}", f"{shown(url)} cloned to {path}"

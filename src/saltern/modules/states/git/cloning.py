@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.modules.states._programs import give
 from saltern.modules.states.file.answers import Refusal, absolute
@@ -12,6 +13,9 @@ from saltern.modules.states.git.command import Git, shown
 from saltern.modules.states.git.copy import commit_of, rehearsal
 from saltern.modules.states.git.remote import WHOLE, Remote, Revision
 from saltern.system import files
+from saltern.system.foreign import foreign_directory, name_of
+from saltern.system.leftovers import staging_prefix
+from saltern.system.rooted import Rooted
 
 
 class Clone(Struct, frozen=True, kw_only=True):
@@ -75,21 +79,51 @@ def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
     return found
 
 
-def clone(git: Git, how: Clone, revision: Revision, sha: str) -> None:
+def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> None:
     """Make it. What was made is removed again if the revision cannot be had."""
     was_there = occupied(how.path)
     for name in was_there:
         files.remove(os.path.join(how.path, name))
     there_before = files.look(how.path) is not None
     try:
-        _clone(git, how, revision, sha)
+        if git.is_exposed(how.path):
+            _clone_in_private(git, how, revision, sha)
+        else:
+            _clone(git, how, revision, sha)
     except Refusal:
         if not there_before:
             files.remove(how.path)
         raise
 
 
-def _clone(git: Git, how: Clone, revision: Revision, sha: str) -> None:
+def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
+    """Where nobody else can exchange directories; then all of it is moved to its place by handles."""
+    from tempfile import TemporaryDirectory
+
+    if how.submodules:
+        raise Refusal(f"submodules need 'user' here: {exposed(how.path)}")
+    with TemporaryDirectory(prefix=staging_prefix()) as scratch:
+        place = os.path.join(scratch, "clone")
+        _clone(git, replace(how, path=place), revision, sha)
+        files.make_directories(how.path)
+        with Rooted(place) as source, Rooted(how.path) as target:
+            target.take(source)
+
+
+def exposed(path: str) -> str:
+    """Why root does not let a program work there."""
+    found = foreign_directory(path)
+    if found is None:
+        return ""
+    directory, uid = found
+    owner = "everybody" if uid < 0 else name_of(uid)
+    return f"{directory} can be changed by {owner}, who could lead root elsewhere; say user: NAME"
+
+
+def _clone(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
+    if revision is None:  # an empty repository
+        git.out("clone", "--quiet", "--", how.url, how.path, what=f"cannot clone {shown(how.url)}")
+        return
     words = ["clone", "--quiet", "--origin", how.remote]
     words += ["--mirror"] if how.mirror else ["--bare"] if how.bare else ["--no-checkout"]
     if how.depth:
@@ -119,4 +153,6 @@ def get_commit(here: Git, remote: str, sha: str, depth: int | None = None) -> No
 
 
 def update_submodules(here: Git) -> None:
+    if here.path and here.is_exposed(here.path):
+        raise Refusal(f"submodules need 'user' here: {exposed(here.path)}")
     here.out("submodule", "--quiet", "update", "--init", "--recursive", what="cannot update the submodules")

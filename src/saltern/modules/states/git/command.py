@@ -10,6 +10,8 @@ from msgspec import Struct, field
 from saltern.modules.context import Context
 from saltern.modules.states._programs import NotYet, ProgramFailed, complaint, masked, program
 from saltern.modules.states.file.answers import Refusal
+from saltern.system.foreign import foreign_directory
+from saltern.system.paths import open_directory, settle
 from saltern.system.process import Ran
 
 # Nothing of the arguments becomes part of these texts: git hands them to a shell, which reads the variables.
@@ -64,8 +66,23 @@ class Git:
         self._env = {**_environment(login), **(env or {})}
 
     def ran(self, *words: str, stdin: str | None = None) -> Ran:
+        if self.path and self.is_exposed(self.path):
+            return self._ran_by_handle(self.path, words, stdin)
         where = ["-C", self.path] if self.path else []
         return program(self.ctx, ["git", *where, *words], user=self.user, env=self._env, stdin=stdin)
+
+    def is_exposed(self, path: str) -> bool:
+        """Whether git would run as root where another user can exchange directories."""
+        return (self.user or self.ctx.runas) in (None, "root") and foreign_directory(path) is not None
+
+    def _ran_by_handle(self, path: str, words: Sequence[str], stdin: str | None) -> Ran:
+        """In a directory that is held open: git works relative to it, wherever its name leads meanwhile."""
+        fd = open_directory(settle(path))
+        try:
+            place = f"/proc/{os.getpid()}/fd/{fd}"
+            return program(self.ctx, ["git", *words], cwd=place, user=self.user, env=self._env, stdin=stdin)
+        finally:
+            os.close(fd)
 
     def out(self, *words: str, stdin: str | None = None, what: str = "") -> str:
         """What it prints. Raises with git's own words when it fails."""

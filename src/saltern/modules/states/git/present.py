@@ -87,7 +87,12 @@ def _init(
     words += [f"--template={template}"] if template else []
     words += [f"--separate-git-dir={separate}"] if separate else []
     words += [f"--shared={shared}"] if shared else []
-    git.out("init", "--quiet", *words, "--", path, what=f"cannot make a repository at {path}")
+    what = f"cannot make a repository at {path}"
+    if git.is_exposed(path) and not separate:
+        files.make_directories(path)
+        git.at(path).out("init", "--quiet", *words, what=what)
+        return
+    git.out("init", "--quiet", *words, "--", path, what=what)
 
 
 def _is_bare(ctx: Context, path: str, user: str | None) -> bool:
