@@ -54,6 +54,22 @@ def test_a_job_waits_once(bench: Bench, queue: Queue) -> None:
     assert bench.change("absent", "all").changes == {"removed": [2]}
 
 
+def test_jobs_are_chosen_by_their_time(bench: Bench, queue: Queue) -> None:
+    """The queue has them all at noon of 15 November 2026."""
+    bench.change("present", "echo one", timespec="now + 1 hour", tag="love")
+    for other in (
+        {"day": 14},
+        {"hour": 13},
+        {"minute": 1},
+        {"month": 10},
+        {"year": 25},
+        {"tag": "x", "day": 15},
+    ):
+        bench.same("absent", "x", **other)
+    wanted = {"year": 2026, "month": 11, "day": 15, "hour": "12", "minute": 0, "tag": "love"}
+    assert bench.change("absent", "x", **wanted).changes == {"removed": [1]}
+
+
 def test_a_watched_change_queues_it(bench: Bench, queue: Queue) -> None:
     bench.same("watch", "echo", timespec="noon")
     assert bench.react("watch", "echo", timespec="noon").changes["job"] == "echo"

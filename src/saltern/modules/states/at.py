@@ -63,7 +63,17 @@ def _is_it(one: Queued, text: str, tag: str, unique_tag: bool) -> bool:
 
 @state
 def absent(
-    ctx: Context, name: str, *, jobid: int | None = None, tag: str | None = None, runas: str | None = None
+    ctx: Context,
+    name: str,
+    *,
+    jobid: int | None = None,
+    tag: str | None = None,
+    runas: str | None = None,
+    year: int | None = None,
+    month: int | None = None,
+    day: int | None = None,
+    hour: int | None = None,
+    minute: int | None = None,
 ) -> Result:
     """Take jobs out of the queue of ``at``.
 
@@ -72,6 +82,7 @@ def absent(
         jobid: the number of the job.
         tag: jobs with this tag.
         runas: jobs of this user.
+        year, month, day, hour, minute: jobs that would run then; a year has two digits or four.
 
     Example:
         ```yaml
@@ -80,7 +91,8 @@ def absent(
             - tag: reindex
         ```
     """
-    if jobid is None and tag is None and runas is None and name != "all":
+    times = (year if year is None else year % 100, month, day, hour, minute)
+    if (jobid, tag, runas, *times) == (None,) * 8 and name != "all":
         raise Refused("give jobid, tag or runas, or the name 'all'")
 
     def found() -> list[int]:
@@ -88,6 +100,7 @@ def absent(
             one.job
             for one in at_queue.queued(ctx)
             if jobid in (None, one.job) and tag in (None, one.tag) and runas in (None, one.user)
+            if all(want in (None, have) for want, have in zip(times, one.times, strict=True))
         ]
 
     return bring(

@@ -25,6 +25,17 @@ class Queued(Struct, frozen=True, kw_only=True):
         found = re.search(rf"^{re.escape(TAG)}(.+)$", self.script, re.MULTILINE)
         return found[1].strip() if found else ""
 
+    @property
+    def times(self) -> tuple[int, ...]:
+        """Year (two digits), month, day, hour and minute; of a form that is not known, five times -1."""
+        from time import strptime
+
+        try:
+            when = strptime(self.when, "%a %b %d %H:%M:%S %Y")
+        except ValueError:
+            return (-1,) * 5
+        return when.tm_year % 100, when.tm_mon, when.tm_mday, when.tm_hour, when.tm_min
+
     def asdict(self) -> dict[str, object]:
         return {"job": self.job, "when": self.when, "queue": self.queue, "user": self.user, "tag": self.tag}
 
