@@ -158,3 +158,37 @@ def test_functions_tell_of_packages(desk: Desk, where: dict[str, object]) -> Non
         ctx, "saltern-t-two", bin_env=env, no_index=True, find_links=str(where["find_links"])
     )
     assert done["retcode"] == 0
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_several_files_of_requirements(desk: Desk, where: dict[str, object], listed: bool) -> None:
+    ctx, env = desk.context(), str(where["bin_env"])
+    files = [desk.put("one.txt", "saltern-t-one==1.0\n"), desk.put("two.txt", "saltern-t-two\n")]
+    given = files if listed else ",".join(files)
+    done = functions.install(
+        ctx, requirements=given, bin_env=env, no_index=True, find_links=str(where["find_links"])
+    )
+    assert done["retcode"] == 0, done
+    found = functions.list_(ctx, prefix="saltern-t", bin_env=env)
+    assert found == {"saltern-t-one": "1.0", "saltern-t-two": "0.1"}
+    assert functions.uninstall(ctx, requirements=given, bin_env=env)["retcode"] == 0
+    assert functions.list_(ctx, prefix="saltern-t", bin_env=env) == {}
+
+
+def test_all_versions_that_are_offered(
+    desk: Desk, where: dict[str, object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for version in ("1.0", "1.5b1", "2.0a1", "2.0rc1", "10.0"):
+        make_wheel(tmp_path / "more", "saltern_t_many", version)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "more"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    ctx, env = desk.context(), str(where["bin_env"])
+    assert functions.list_all_versions(ctx, "saltern-t-many", env) == ["1.0", "10.0"]
+    every = functions.list_all_versions(ctx, "saltern-t-many", env, True, True, True)
+    assert every == ["1.0", "1.5b1", "2.0a1", "2.0rc1", "10.0"]
+    assert functions.list_all_versions(ctx, "saltern-t-many", env, include_rc=True) == [
+        "1.0",
+        "2.0rc1",
+        "10.0",
+    ]
+    assert functions.list_all_versions(ctx, "saltern-t-none", env) is None

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from saltern.modules.api import function
 from saltern.modules.commands import environment, listed
 from saltern.modules.context import Context
@@ -26,6 +28,11 @@ def _pip(
 
 def _names(pkgs: object) -> list[str]:
     return [one.strip() for one in pkgs.split(",")] if isinstance(pkgs, str) else listed(pkgs)
+
+
+def _files(requirements: object) -> list[str]:
+    """A file of requirements, several with commas between them, or a list."""
+    return [word for name in _names(requirements) if name for word in ("-r", name)]
 
 
 @function(name="list")
@@ -142,7 +149,7 @@ def install(
     ctx: Context,
     /,
     pkgs: object = None,
-    requirements: str | None = None,
+    requirements: object = None,
     bin_env: str | None = None,
     user: str | None = None,
     cwd: str | None = None,
@@ -163,7 +170,7 @@ def install(
         ```
     """
     names = _names(pkgs)
-    files = ["-r", requirements] if requirements else []
+    files = _files(requirements)
     edit = ["--editable", str(editable)] if editable else []
     words = [*options(kwargs), *files, *edit, *(["--", *names] if names else [])]
     return _ran(ctx, _pip(ctx, bin_env, user, cwd, env_vars), "install", words)
@@ -174,7 +181,7 @@ def uninstall(
     ctx: Context,
     /,
     pkgs: object = None,
-    requirements: str | None = None,
+    requirements: object = None,
     bin_env: str | None = None,
     user: str | None = None,
     cwd: str | None = None,
@@ -193,7 +200,7 @@ def uninstall(
         ```
     """
     names = _names(pkgs)
-    words = ["--yes", *(["-r", requirements] if requirements else []), *names]
+    words = ["--yes", *_files(requirements), *(["--", *names] if names else [])]
     return _ran(ctx, _pip(ctx, bin_env, user, cwd), "uninstall", words)
 
 
@@ -201,3 +208,40 @@ def _ran(ctx: Context, pip: Pip, verb: str, words: list[str]) -> dict[str, objec
     ran = pip.ran(ctx, verb, *words)
     forget(ctx)
     return {"pid": ran.pid, "retcode": ran.code, "stdout": ran.out, "stderr": ran.err}
+
+
+@function
+def list_all_versions(
+    ctx: Context,
+    pkg: str,
+    bin_env: str | None = None,
+    include_alpha: bool = False,
+    include_beta: bool = False,
+    include_rc: bool = False,
+    user: str | None = None,
+    cwd: str | None = None,
+    index_url: str | None = None,
+    extra_index_url: str | None = None,
+) -> list[str] | None:
+    """The versions of a package that the index offers, the oldest first; None if it offers none.
+
+    Args:
+        pkg: the package.
+        include_alpha, include_beta, include_rc: versions before a release, too.
+        index_url, extra_index_url: other indexes to ask.
+
+    Example:
+        ```console
+        $ saltern call pip.list_all_versions gunicorn bin_env=/srv/venv
+        local:
+        …
+        ```
+    """
+    places = {"index_url": index_url, "extra_index_url": extra_index_url}
+    ran = _pip(ctx, bin_env, user, cwd).ran(ctx, "index", "versions", "--pre", *options(places), "--", pkg)
+    found = re.search(r"Available versions: (.*)", ran.out)
+    kinds = {"a": include_alpha, "b": include_beta, "rc": include_rc}
+    left_out = [kind for kind, wanted in kinds.items() if not wanted]
+    versions = found[1].split(", ") if found else []
+    kept = [one.strip() for one in versions if not any(re.search(rf"\d{kind}\d", one) for kind in left_out)]
+    return kept[::-1] or None
