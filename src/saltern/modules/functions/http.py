@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 
 # Salt's further keywords that change nothing of what is asked and answered here.
 UNUSED = frozenset(
-    {"backend", "opts", "stream", "hide_fields", "raise_error", "node"}
-    | {"persist_session", "session_cookie_jar", "cookies", "cookie_jar", "cookie_format", "test", "test_url"}
-    | {"handle", "streaming_callback", "header_callback", "formdata", "port", "header_render", "data_render"}
+    {"backend", "opts", "stream", "hide_fields", "node", "test", "test_url", "port", "cookie_format"}
+    | {"streaming_callback", "header_callback", "handle"}
 )
 
 
 @function
 def query(
-    ctx: Context,  # noqa: ARG001
+    ctx: Context,
     /,
     url: str,
     method: str = "GET",
@@ -45,12 +44,31 @@ def query(
     ca_bundle: str | None = None,
     cert: object = None,
     agent: str | None = None,
+    auth: list[str] | None = None,
+    header_file: str | None = None,
+    data_render: bool = False,
+    data_renderer: str | None = None,
+    header_render: bool = False,
+    header_renderer: str | None = None,
+    template_dict: Mapping[str, object] | None = None,
+    text_out: str | None = None,
+    headers_out: str | None = None,
+    decode_out: str | None = None,
+    raise_error: bool = True,
     **rest: object,
 ) -> dict[str, object]:
     """What a web server answers: ``body``, and on request ``status``, ``headers``, ``dict``, ``text``.
 
-    A failure is told under ``error``, not raised. ``cert`` is a file with certificate and key, or a
+    A failure is reported under ``error``, not raised. ``cert`` is a file with certificate and key, or a
     list of the two; ``verify_ssl: False`` accepts any server.
+
+    Args:
+        header_file, data_file: files that hold headers (``Name: value`` lines) or what to send;
+            ``header_render`` and ``data_render`` render them first, with ``template_dict``.
+        text_out, headers_out, decode_out: files that the body, the headers as JSON and the decoded answer as
+            JSON are written to.
+        raise_error: False takes an answer with an error code for an answer like any other.
+        auth: user and password as a list of two.
 
     Example:
         ```console
@@ -69,18 +87,30 @@ def query(
     for name in rest:
         if name not in UNUSED:
             raise BadArgument(unknown_argument(name, ("method", "params", "data", "header_dict", "decode")))
-    known = {**_listed(header_list), **(header_dict or {}), **({"User-Agent": agent} if agent else {})}
-    body_given = _file(data_file) if data_file else data
-    request = _request(url, method, params, body_given, known, (username, password))
+    renderers = ((header_render, header_renderer), (data_render, data_renderer))
+    from_file, body_given = (
+        _rendered(ctx, _file(path), how, template_dict) if path else None
+        for path, how in zip((header_file, data_file), renderers, strict=True)
+    )
+    lines = from_file.splitlines() if from_file else []
+    known = {**_listed(lines), **_listed(header_list), **(header_dict or {})}
+    known |= {"User-Agent": agent} if agent else {}
+    if auth:
+        username, password = (str(one) for one in auth)
+    request = _request(
+        url, method, params, data if body_given is None else body_given, known, (username, password)
+    )
     trust = _trust(url, verify_ssl, ca_bundle, cert)
     try:
         with urlopen(request, timeout=float(timeout), context=trust) as answer:
             code, kept, body = answer.status, dict(answer.headers.items()), answer.read()
     except HTTPError as problem:
         with problem:
-            said = {"text": problem.read().decode("utf-8", "replace")} if text else {}
+            code, kept, body = problem.code, dict(problem.headers.items()), problem.read()
+        if raise_error:
+            said = body.decode("utf-8", "replace")
             why = f"HTTP {problem.code}: {problem.reason}"
-            return {"body": None, "status": problem.code, "error": why, **said}
+            return {"body": said, "status": code, "error": why, **({"text": said} if text else {})}
     except (OSError, ValueError) as problem:
         return {"body": None, "error": str(problem)}
     result: dict[str, object] = {"body": body.decode("utf-8", "replace") if decode_body else body}
@@ -92,7 +122,34 @@ def query(
         result["dict"] = _decoded(str(result["body"]), decode_type, str(kept.get("Content-Type", "")))
     if text:
         result["text"] = result["body"]
+    _keep(text_out, body)
+    _keep(headers_out, _json(kept) if headers_out else b"")
+    _keep(decode_out, _json(result.get("dict")) if decode_out else b"")
     return result
+
+
+def _rendered(
+    ctx: Context, text: str, how: tuple[bool, str | None], values: Mapping[str, object] | None
+) -> str:
+    render, engine = how
+    if not render:
+        return text
+    return ctx.templates.text(text, engine=engine or "jinja", env=ctx.env, values=dict(values or {}))
+
+
+def _json(value: object) -> bytes:
+    import json
+
+    return json.dumps(value).encode()
+
+
+def _keep(path: str | None, data: bytes) -> None:
+    """What was answered, for its owner alone: it may hold secrets."""
+    if path:
+        from saltern.modules.functions.file.told import absolute
+        from saltern.system import files
+
+        files.write(absolute(path), data, files.Attributes(mode=0o600))
 
 
 def _listed(headers: list[str] | None) -> dict[str, str]:
@@ -106,7 +163,7 @@ def _file(path: str) -> str:
         with open(path, encoding="utf-8") as file:
             return file.read()
     except (OSError, UnicodeError) as problem:
-        raise BadArgument(f"cannot read the data_file {path}: {problem}") from None
+        raise BadArgument(f"cannot read {path}: {problem}") from None
 
 
 def _trust(url: str, verify: bool, bundle: str | None, cert: object) -> SSLContext | None:
