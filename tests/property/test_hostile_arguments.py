@@ -295,3 +295,42 @@ def test_the_machine_in_memory_sees_what_programs_are_given(
         for word in command
     ]
     assert "harmless" in seen
+
+
+SECRET = "geheim-evilmark"
+SECRETS = frozenset(
+    {
+        "connection_pass",
+        "db_password",
+        "default_password",
+        "https_pass",
+        "passphrase",
+        "password",
+        "pkcs12_passphrase",
+        "private_key_passphrase",
+        "rolepassword",
+        "shared_secret",
+        "signing_private_key_passphrase",
+        "ssh_key_password",
+        "ssh_password",
+    }
+)
+
+
+def holds_secrets(kind: str, module: str, fun: str) -> bool:
+    registry = Registry()
+    found = registry.state(module, fun) if kind == "states" else registry.function(f"{module}.{fun}")
+    return found is not None and module not in RUN_COMMANDS and bool(SECRETS & set(schema(found).params))
+
+
+HOLDERS = [one for one in ALL if holds_secrets(*one)]
+
+
+@pytest.mark.parametrize(("kind", "module", "fun"), HOLDERS, ids=[".".join(one) for one in HOLDERS])
+def test_no_secret_is_seen_in_the_list_of_processes(kind: str, module: str, fun: str, tmp_path: Path) -> None:
+    wrong = []
+    for reply in REPLIES:
+        for argument, host in tried(kind, module, fun, SECRET, reply, tmp_path):
+            if argument in SECRETS:
+                wrong += [(argument, str(one)) for one in host.commands_run if SECRET in str(one)]
+    assert wrong == []
