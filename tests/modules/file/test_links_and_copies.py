@@ -137,3 +137,11 @@ def test_rename_moves_once(desk: Desk) -> None:
     desk.same(rename, desk.at("a/g"), source=desk.at("f"))
     desk.change(rename, desk.at("a/g"), source=desk.at("f"), force=True)
     assert desk.text("a/g") == "y"
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_link_that_leads_nowhere_is_replaced(desk: Desk, follow: bool) -> None:
+    desk.put("f")
+    os.symlink(desk.at("none"), desk.at("l"))
+    desk.change(symlink, desk.at("l"), target=desk.at("f"), follow_symlinks=follow, atomic=True)
+    assert os.readlink(desk.at("l")) == desk.at("f")
