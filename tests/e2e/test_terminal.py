@@ -72,6 +72,23 @@ def test_a_run_is_shown_while_it_happens_and_reported_at_the_end(place: Place) -
     assert "\x1b[" in text
 
 
+def test_what_a_live_view_has_shown_is_not_printed_again(place: Place) -> None:
+    fine = "".join(f"fine{at}:\n  test.nop: []\n" for at in range(30))
+    waits = "waits:\n  test.nop:\n    - require: [test: bad]\n"
+    place.write({"main.sls": f"{STATES}{waits}{fine}"})
+    code, text = on_terminal(place, "main")
+    plain = ESCAPES.sub("", text)
+    assert code == 2
+    assert plain.count("✓ test.nop fine7 ") == 1
+    assert "ID: fine7" not in plain
+    assert "ID: first" in plain  # what it changed was not shown before
+    end = plain.partition("Failures\r\n")[2]
+    assert "test.fail_without_changes bad: Failure!" in end
+    assert "also not run because of this: 1 state (waits)" in end
+    _, asked = on_terminal(place, "main", "--state-output", "full")
+    assert "ID: fine7" in ESCAPES.sub("", asked)
+
+
 @pytest.mark.parametrize("columns", [1, 10, 20, 40, 200])
 def test_a_terminal_of_any_width_is_never_overrun_by_the_bar(place: Place, columns: int) -> None:
     long = "name_of_a_state_that_is_much_longer_than_the_terminal_is_wide" * 2

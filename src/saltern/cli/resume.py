@@ -70,6 +70,7 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
         return report or Report()
 
     watched(args, work)
+    args.seen = False  # what an earlier process did was not seen here
     if not found:
         return None
     report = onward(args, engine, found[0])

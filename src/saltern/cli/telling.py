@@ -45,6 +45,7 @@ def seconds(text: str | None, usual: float) -> float:
 def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) -> Report:
     """Run it, with whoever is to be told while it happens."""
     watchers, close = _watchers(args)
+    args.seen = bool(watchers)
     end_in_order()
     try:
         with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
@@ -71,7 +72,10 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
     if args.out == "jsonl":
         return  # told while it happened
     options = output_options(args, engine.settings)
-    write(report, sys.stdout, replace(options, expand=args.expand, sub_states=args.sub_states), args.out)
+    layout = [getattr(args, name, None) for name in ("state_output", "state_verbose")]
+    seen = getattr(args, "seen", False) and not args.expand and layout == [None, None]
+    shown = replace(options, expand=args.expand, sub_states=args.sub_states, seen=seen)
+    write(report, sys.stdout, shown, args.out)
     if not report.answers and args.out in ("highstate", "quiet"):
         print("saltern: no states to run", file=sys.stderr)
 

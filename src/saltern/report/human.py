@@ -14,6 +14,7 @@ from saltern.report.blocks import Blocks
 from saltern.report.causes import Blame, assign
 from saltern.report.colours import Paint, painter
 from saltern.report.compress import compress
+from saltern.report.failures import failures
 from saltern.report.nesting import DEEPEST, SubStates, heading, indent
 from saltern.report.text import emit, lines, safe_line
 from saltern.report.verdict import Totals, totals
@@ -21,6 +22,7 @@ from saltern.report.verdict import Totals, totals
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
+LONG = 20  # states: a report of more has its failures once more at the end, where the reader is
 HIDE, TERSE, FULL = "hide", "terse", "full"
 
 STYLES: dict[str, Callable[[Result], str]] = {
@@ -44,7 +46,8 @@ def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
     paint = painter(options.colour)
     answers = in_order(report.answers)
     steps = SubStates(answers, options.sub_states)
-    blame = Blame() if options.expand else assign([answer for answer in answers if steps.shows(answer)])
+    causes = assign([answer for answer in answers if steps.shows(answer)])
+    blame = Blame() if options.expand else causes
     shown = [answer for answer in answers if answer.number not in blame.hidden]
     if options.state_compress_ids:
         shown = compress(shown, alone=blame.victims)
@@ -57,6 +60,9 @@ def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
     if not answers:
         yield "    no states to run"
     yield from _summary(report, options, paint)
+    if options.seen or len(styled) > LONG:
+        for line in failures(answers, causes, report.forgiven, options.width):
+            yield paint(line, "red")
 
 
 def _nested(
@@ -89,7 +95,7 @@ def _heading(frame: Frame, paint: Paint) -> str:
 
 def _style(result: Result, options: OutputOptions) -> str:
     """How to show it. Words after ``_`` (``mixed_id``) say what to show, not whether."""
-    if (not options.state_verbose or options.state_output_diff) and _clean(result):
+    if (not options.state_verbose or options.state_output_diff or options.seen) and _clean(result):
         return HIDE
     mode = options.state_output.partition("_")[0].lower()
     if mode == "filter":

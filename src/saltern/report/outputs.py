@@ -16,7 +16,8 @@ class OutputOptions(Struct, frozen=True, kw_only=True):
 
     ``sub_states`` is which of them are shown: ``full``, ``changes``, ``failed`` or ``count``. ``expand``
     shows every blocked state in full and the data of each state; ``width`` 0
-    means no wrapping; ``indent`` is JSON for people; ``label`` is the name over it all.
+    means no wrapping; ``indent`` is JSON for people; ``label`` is the name over it all. ``seen``: every state
+    had a line while the run happened, so that only those with more to say are shown again.
     """
 
     state_output: str = "full"
@@ -34,6 +35,7 @@ class OutputOptions(Struct, frozen=True, kw_only=True):
     width: int = 0
     indent: bool = False
     label: str = "local"
+    seen: bool = False
 
 
 class Output(Struct, frozen=True):
