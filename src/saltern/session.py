@@ -21,7 +21,8 @@ from saltern.modules.salt import Salt
 from saltern.render.filters import OF_THE_MACHINE
 from saltern.render.jinja.door import JinjaDoor
 from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
-from saltern.render.yaml import Limits
+from saltern.render.yaml_cache import YamlCache
+from saltern.render.yaml_limits import Limits
 from saltern.sources.tree import Tree
 from saltern.system import output
 from saltern.system.clock import Clock, SystemClock
@@ -289,6 +290,7 @@ class Session:
             seconds=settings.render_time_limit,
             delays=not for_pillar,
             keeps_order=for_pillar,
+            cache=YamlCache(cache_directory(settings)) if self.trust and not for_pillar else None,
         )
 
     def _jinja(

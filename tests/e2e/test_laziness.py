@@ -97,3 +97,17 @@ def test_importing_the_parser_of_yaml_does_not_bring_its_writer(place: Place) ->
         for name in names
         if name.startswith("saltern.report") and name.endswith((".human", ".yaml", ".junit", ".live"))
     }
+
+
+def test_a_second_run_of_plain_files_needs_no_yaml_parser(place: Place) -> None:
+    place.write({"main.sls": STATES["plain"]})
+    argv = place.argv("apply", "main", "--out", "json")
+    assert "yaml" in modules_of(place, *argv)
+    assert "yaml" not in modules_of(place, *argv)
+
+
+def test_what_a_template_made_is_not_kept(place: Place) -> None:
+    place.write({"main.sls": "{% set name = 'hunter2' %}\n{{ name }}: test.nop\n"})
+    modules_of(place, *place.argv("apply", "main", "--out", "json"))
+    kept = list((place.base / "cache").rglob("yaml-*/*"))
+    assert kept == []

@@ -125,7 +125,8 @@ class _Reader:
         self.found.error("chain-file", what, where=self.mark(path), fix=fix)
 
     def chain(self) -> Chain | None:
-        from saltern.render.yaml import YamlProblem, read
+        from saltern.render.yaml import read
+        from saltern.render.yaml_limits import YamlProblem
 
         try:
             data = read(self.text)

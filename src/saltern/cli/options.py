@@ -286,7 +286,8 @@ def mapping_file(option: str, path: str) -> dict[str, object]:
 
 
 def yaml_value(option: str, text: str) -> object:
-    from saltern.render.yaml import YamlProblem, read
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
 
     try:
         return read(text)
@@ -323,7 +324,8 @@ def _is_keyword(name: str) -> bool:
 
 def _typed(text: str) -> object:
     """A value as Salt's command line reads it: YAML, but text that only looks like YAML stays text."""
-    from saltern.render.yaml import YamlProblem, read
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
 
     if not text.strip() or any(letter in text for letter in "\t\r\n"):
         return text

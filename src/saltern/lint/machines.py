@@ -98,7 +98,8 @@ def _data(
 
 
 def _yaml(path: str) -> object:
-    from saltern.render.yaml import YamlProblem, read
+    from saltern.render.yaml import read
+    from saltern.render.yaml_limits import YamlProblem
 
     try:
         with open(path, encoding="utf-8") as file:

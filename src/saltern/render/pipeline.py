@@ -11,14 +11,14 @@ from msgspec import Struct
 from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.ordered import ordered
-from saltern.language.source import Mark, SlsRef
+from saltern.language.source import Mark, Path, SlsRef
 from saltern.render.document import Document, Harvest, Rendered, find_word
 from saltern.render.document import place as place_in
 from saltern.render.jinja.door import Jinja
 from saltern.render.jinja.header import header_line
 from saltern.render.values import sls_names
-from saltern.render.yaml import USUAL, Limits, YamlProblem, read
-from saltern.render.yaml_places import locate
+from saltern.render.yaml_cache import MISSING, YamlCache
+from saltern.render.yaml_limits import USUAL, Limits, YamlProblem
 from saltern.sources.tree import SlsSource, check_text
 from saltern.system import log
 from saltern.system.guard import REFUSED
@@ -120,7 +120,9 @@ class Renderers:
         others: Others = lambda _: None,
         delays: bool = True,
         keeps_order: bool = False,
+        cache: YamlCache | None = None,
     ) -> None:
+        self._cache = cache  # of what files without a template mean
         self._keeps_order = keeps_order  # of keys, whoever writes the data
         self._delays = delays  # whether files may have delayed blocks
         self._others = others  # renderers by name that are not ours
@@ -331,7 +333,7 @@ class Renderers:
             text=made.text if made.lines else made.text[above:],
             lines=made.lines,
             above=above,
-            find=locate if last in ("yaml", "json") else find_word,
+            find=_locate if last in ("yaml", "json") else find_word,
             is_init=home is not None and home.is_init,
             blocks=scope,
         )
@@ -409,10 +411,22 @@ class Renderers:
         shared = {**self._shared, "saltenv": job.env, **job.values}
         return Rendered(str(render(made.text, _job(job, shared, stage, self._seconds))))
 
+    def _yaml(self, made: Rendered, source: str) -> object:
+        """What the text means; from the cache, where no template made it."""
+        cache = self._cache if made.lines is None and made.text == source else None
+        if cache is not None and (kept := cache.get(source, self._limits)) is not MISSING:
+            return kept
+        from saltern.render.yaml import read
+
+        data = read(made.text, self._limits)
+        if cache is not None:
+            cache.put(source, self._limits, data)
+        return data
+
     def _data(self, stage: Stage, made: Rendered, source: str, job: Job) -> object:
         if stage.name == "yaml":
             try:
-                data = read(made.text, self._limits)
+                data = self._yaml(made, source)
             except YamlProblem as problem:
                 raise CompileError(_yaml_diagnostic(problem, made, source, job)) from None
             return ordered(data) if job.keeps_order or self._keeps_order else data
@@ -420,6 +434,13 @@ class Renderers:
         if not made.text.strip() and stage.name != "py":
             return None
         return _load(stage.name, job)(made.text, _job(job, shared, stage, self._seconds))
+
+
+def _locate(text: str, path: Path) -> tuple[int, int]:
+    """Asked only for a problem; a parser is needed then."""
+    from saltern.render.yaml_places import locate
+
+    return locate(text, path)
 
 
 def parse_pipe(text: str) -> tuple[Stage, ...]:

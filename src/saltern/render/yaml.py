@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from msgspec import Struct
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -25,6 +24,7 @@ from yaml.events import (
 
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
+from saltern.render.yaml_limits import USUAL, Limits, YamlProblem
 
 if TYPE_CHECKING:
     pass
@@ -36,22 +36,6 @@ try:
     _Parser = CParser
 except ImportError:  # a PyYAML without libyaml: slower, the same data
     _Parser = yaml.SafeLoader
-
-
-class Limits(Struct, frozen=True):
-    depth: int = 100
-    nodes: int = 1_000_000
-
-
-USUAL = Limits()
-
-
-class YamlProblem(Exception):
-    """What is wrong, and the line and column (from 1) in the text that was parsed."""
-
-    def __init__(self, code: str, what: str, line: int, column: int, fix: str = "") -> None:
-        super().__init__(what)
-        self.code, self.what, self.line, self.column, self.fix = code, what, line, column, fix
 
 
 _PREFIX = "tag:yaml.org,2002:"
