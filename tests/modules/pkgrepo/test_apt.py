@@ -199,3 +199,26 @@ def test_lists_that_cannot_be_fetched_are_a_warning(bench: Bench, etc: Path, tmp
     done = bench.call("managed", f"deb [trusted=yes] copy:{tmp_path}/nowhere ./")
     assert done.outcome is Outcome.OK
     assert "could not be fetched" in done.warnings[0]
+
+
+PLAIN = "http://deb.example.org/debian stable main"
+
+
+@pytest.mark.parametrize("name", ["a.list", "a.sources"])
+def test_a_known_entry_is_changed_when_its_architectures_are(bench: Bench, etc: Path, name: str) -> None:
+    file = etc / "sources.list.d" / name
+    for line in (f"deb {PLAIN}", f"deb [arch=amd64] {PLAIN}", f"deb {PLAIN} contrib"):
+        bench.change("managed", line, file=str(file), refresh=False)
+        assert file.read_text().count("deb.example.org") == 1
+
+
+def test_lines_for_other_architectures_stay_apart(bench: Bench, etc: Path) -> None:
+    file = etc / "sources.list.d" / "a.list"
+    for arch in ("amd64", "arm64"):
+        bench.change("managed", f"deb [arch={arch}] {PLAIN}", file=str(file), refresh=False)
+    bench.change("managed", f"deb {PLAIN}", file=str(file), refresh=False)
+    assert file.read_text().splitlines() == [
+        f"deb [arch=amd64] {PLAIN}",
+        f"deb [arch=arm64] {PLAIN}",
+        f"deb {PLAIN}",
+    ]

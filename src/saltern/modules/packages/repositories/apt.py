@@ -32,8 +32,8 @@ def present(ctx: Context, wish: Wish) -> Plan:
     path = _file(ctx, etc, wish, entry)
     text = ctx.host.read(path) or ""
     base = "" if wish.clean_file else text
-    found = next((one for one in lines.parse(text, path) if one.key == entry.key), None)
-    new = base if found == entry and not wish.clean_file else lines.with_entry(base, path, entry)
+    found = lines.known(list(lines.parse(text, path)), entry)
+    new = base if found == entry and not wish.clean_file else lines.with_entry(base, path, entry, found)
     changes = _entry_changes(wish, entry, found)
     if wish.clean_file and new != text and not changes:
         changes = {"file": {"old": text.splitlines(), "new": new.splitlines()}}
@@ -135,7 +135,7 @@ def _file(ctx: Context, etc: str, wish: Wish, entry: Entry) -> str:
             raise BadArgument(f"apt does not read {wish.file}; its name must end in .list or .sources")
         return wish.file
     for path in sources(etc):
-        if any(one.key == entry.key for one in lines.parse(ctx.host.read(path) or "", path)):
+        if lines.known(list(lines.parse(ctx.host.read(path) or "", path)), entry) is not None:
             return path
     return os.path.join(etc, "sources.list")
 

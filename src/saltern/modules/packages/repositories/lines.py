@@ -146,12 +146,24 @@ def _fields(text: str) -> dict[str, str]:
     return found
 
 
-def with_entry(text: str, path: str, entry: Entry) -> str:
-    """The file with this entry in the place of the same repository, or at its end."""
+def known(entries: list[Entry], entry: Entry) -> Entry | None:
+    """The entry of the same repository. One for all architectures is taken for that of some, and the reverse;
+    lines for other architectures stay apart."""
+    exact = next((one for one in entries if one.key == entry.key), None)
+    if exact is not None:
+        return exact
+    *same, arch = entry.key
+    near = [one for one in entries if [*one.key[:-1]] == same and not (one.key[-1] and arch)]
+    return near[0] if len(near) == 1 else None
+
+
+def with_entry(text: str, path: str, entry: Entry, old: Entry | None = None) -> str:
+    """The file with this entry in the place of the same repository (of ``old``, if given), or at its end."""
+    key = (old or entry).key
     if path.endswith(".sources"):
-        return _with_stanza(text, entry)
+        return _with_stanza(text, entry, key)
     lines = text.splitlines()
-    same = [at for at, line in enumerate(lines) if (one := parse_line(line)) and one.key == entry.key]
+    same = [at for at, line in enumerate(lines) if (one := parse_line(line)) and one.key == key]
     kept = [line for at, line in enumerate(lines) if at not in same[1:]]
     if same:
         kept[same[0]] = entry.line()
@@ -160,9 +172,9 @@ def with_entry(text: str, path: str, entry: Entry) -> str:
     return "\n".join(kept) + "\n"
 
 
-def _with_stanza(text: str, entry: Entry) -> str:
+def _with_stanza(text: str, entry: Entry, key: tuple[str, str, str, str]) -> str:
     parts = stanzas(text)
-    same = [at for at, part in enumerate(parts) if any(one.key == entry.key for one in _of_stanza(part))]
+    same = [at for at, part in enumerate(parts) if any(one.key == key for one in _of_stanza(part))]
     if same and len(_of_stanza(parts[same[0]])) > 1:
         raise BadArgument(
             f"{entry.uri} {entry.dist} is part of a stanza with other repositories; give each its own stanza"
