@@ -12,7 +12,7 @@ VM := build/vm/.fetched
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup salt engines machine vm demo test check bench docs examples format lock clean
+.PHONY: help setup salt engines machine vm demo test chaos check audit bench docs examples format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,12 +51,18 @@ $(VM): tools/vm.py | $(STAMP) machine
 test: $(STAMP) $(SALT) $(ENGINES) machine $(VM) ## run all tests
 	$(PY) -m pytest -n 2 -rs
 
+chaos: $(STAMP) ## damage every kind of file that saltern reads, for ten minutes each; CHAOS_SECONDS, CHAOS_SEED
+	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos
+
 check: $(STAMP) ## format, lint, types, import contracts, generated pages
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy src tests tools
 	$(VENV)/bin/lint-imports
 	$(PY) -m tools.reference --check
+
+audit: $(STAMP) ## known weaknesses in what is pinned, or the ages of the pins; informs and fails nothing
+	@$(PY) -m tools.audit
 
 bench: $(STAMP) ## measure
 	$(PY) bench/run.py
