@@ -105,6 +105,8 @@ ELSEWHERE: dict[str, tuple[bool | None, str, str]] = {
 
 # Functions that are not called, for the same reasons.
 NOT_CALLED: dict[str, str] = {
+    "archive.rar": "needs a program that Debian does not have",
+    "archive.unrar": "needs an archive that no free program makes",
     "kmod.load": "a kernel module would be loaded into the whole machine",
     "kmod.remove": "a kernel module would be gone from the whole machine",
     "network.dig": "needs a name server",

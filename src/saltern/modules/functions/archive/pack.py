@@ -158,6 +158,11 @@ def rar(
         rarfile: the archive.
         sources: what to pack; wildcards are allowed.
         cwd, runas: where, and as whom.
+
+    Example:
+        ```console
+        $ saltern call archive.rar /srv/app.rar list.txt cwd=/srv/app
+        ```
     """
     argv = ["rar", "a", "-idp", "--", absolute(rarfile), *found(sources, cwd)]
     return said(ctx, argv, what="rar failed", cwd=cwd, user=runas)

@@ -186,6 +186,11 @@ def unrar(
         excludes: names to leave out, with wildcards.
         runas: the user who owns what is unpacked.
         trim_output: return only the first 100 names, or that many.
+
+    Example:
+        ```console
+        $ saltern call archive.unrar /srv/downloads/app.rar /srv/app
+        ```
     """
     from fnmatch import fnmatchcase
 
