@@ -16,7 +16,7 @@ from saltern import engine
 from saltern.config.settings import Settings
 from saltern.journal.fold import RunState
 from saltern.journal.recorder import Recorder
-from saltern.journal.runs import RESUMABLE, Runs
+from saltern.journal.runs import RESUMABLE, Runs, asked_for
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 from saltern.language.events import Report
@@ -64,8 +64,8 @@ def apply(
     """
     remember()
     runs = Runs(session.settings)
-    held = runs.locked(new_jid(session.clock.now()), session.clock.now(), wait=ask.queue, new=True)
-    with held as jid:
+    now, asked = session.clock.now(), asked_for(to_builtins(request))
+    with runs.locked(new_jid(now), now, wait=ask.queue, new=True, asked=asked) as jid:
         plan = approved() if approved is not None else None
         if ask.begun is not None:
             ask.begun(jid)

@@ -28,6 +28,7 @@ class Held(Struct, kw_only=True):
     pid: int = 0
     jid: str = ""
     started: float = 0.0
+    asked: str = ""  # what for: a run that breaks before its journal has a plan is known by this alone
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -46,6 +47,7 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 LOOK_AND_APPLY = "look at what the run has done, then apply the states again"
+MOST_ASKED = 500  # letters
 PATIENCE = 2.0  # seconds of waiting before it is told
 RESUMABLE = frozenset({"broken", "interrupted", "rebooting", "updating"})
 UNKNOWN = frozenset({"damaged", "unreadable"})
@@ -145,18 +147,29 @@ class Runs:
             raise OperationError(Diagnostic(code="journal-damaged", what=what)) from None
 
     def summaries(self) -> Iterator[Summary]:
-        holder = self.holder()
+        holder, signed = self.holder(), self._signed()
         for jid in self.jids():
             try:
                 state = self._read(jid)
                 if not state.records and not os.path.lexists(self.path(jid)):
                     continue  # it was announced, and never began
                 running = holder is not None and holder.jid == jid and _lives(holder.pid)
-                yield summary(jid, state, running=running)
+                yield summary(jid, state, running=running, signed=signed if signed.jid == jid else None)
             except Damaged:
                 yield Summary(jid=jid, status="damaged")
             except Unreadable:
                 yield Summary(jid=jid, status="unreadable")
+
+    def _signed(self) -> Held:
+        """Who had the lock last, whether or not it is held now."""
+        try:
+            file = os.open(self._lock, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return Held()
+        try:
+            return _held(file)
+        finally:
+            os.close(file)
 
     def last_resumable(self) -> str | None:
         """If there is none, and the last of all cannot be read: that one, so that it is told."""
@@ -218,7 +231,9 @@ class Runs:
             os.close(file)
 
     @contextmanager
-    def locked(self, jid: str, started: float, *, wait: float = 0.0, new: bool = False) -> Iterator[str]:
+    def locked(
+        self, jid: str, started: float, *, wait: float = 0.0, new: bool = False, asked: str = ""
+    ) -> Iterator[str]:
         """This machine is ours; whoever else wants it is told who has it. ``wait`` are seconds to queue.
 
         Gives the number of the run; a ``new`` one may get another than it wants.
@@ -237,7 +252,7 @@ class Runs:
             point("lock.taken")
             self._alone(jid, begun + wait)
             jid = self.next_jid(jid) if new else jid
-            self._sign(file, Held(pid=os.getpid(), jid=jid, started=started))
+            self._sign(file, Held(pid=os.getpid(), jid=jid, started=started, asked=asked[:MOST_ASKED]))
             os.environ[WITHIN] = jid
             yield jid
         finally:
@@ -341,16 +356,17 @@ def _busy(who: Held) -> OperationError:
     return OperationError(Diagnostic(code="run-busy", what=what, fix=fix))
 
 
-def summary(jid: str, state: RunState, *, running: bool = False) -> Summary:
-    answers = list(_answers(state))
+def summary(jid: str, state: RunState, *, running: bool = False, signed: Held | None = None) -> Summary:
+    """``signed`` is what its process wrote into the lock, if no other has since."""
+    answers, request = list(_answers(state)), state.head.get("request")
     failed = sum(answer["result"]["outcome"] is False for answer in answers)
     status = "running" if running and state.end is None else state.status
     return Summary(
         jid=jid,
         status="abandoned" if status == "failed" and not failed else status,
-        started=state.head.get("started", 0.0),
+        started=state.head.get("started", signed.started if signed else 0.0),
         took=(state.end or {}).get("took", 0.0),
-        asked=_asked(state.head.get("request") or {}),
+        asked=asked_for(request) if request else signed.asked if signed else "",
         done=len(answers),
         failed=failed,
         changed=sum(bool(answer["result"]["changes"]) for answer in answers),
@@ -368,7 +384,7 @@ def _answers(state: RunState) -> Iterator[Mapping[str, Any]]:
         yield from (body for bodies in steps.values() for body in bodies)
 
 
-def _asked(request: Mapping[str, Any]) -> str:
+def asked_for(request: Mapping[str, Any]) -> str:
     words = [*(request.get("sls") or [request.get("template") or "highstate"])]
     for key, word in (("saltenv", "of"), ("id", "only"), ("exclude", "without")):
         if given := request.get(key):
