@@ -20,12 +20,17 @@ Used = set[tuple[str, str]]  # IDs and SLS of rules that named something
 
 
 def exclude(chunks: list[Chunk], rules: Iterable[Exclusion], found: Diagnostics, used: Used) -> list[Chunk]:
+    ids, files = {chunk.id for chunk in chunks}, {chunk.sls for chunk in chunks}
+    gone: set[str] = set()
+    gone_files: set[str] = set()
     for rule in rules:
-        if any(_hits(rule, chunk) for chunk in chunks):
+        hit = {rule.id} & ids if rule.id else {sls for sls in files if fnmatchcase(sls, rule.sls)}
+        (gone if rule.id else gone_files).update(hit)
+        if hit:
             used.add((rule.id, rule.sls))
         elif rule.origin is not None:
             _warn(rule, chunks, found)
-    return [chunk for chunk in chunks if not any(_hits(rule, chunk) for rule in rules)]
+    return [chunk for chunk in chunks if chunk.id not in gone and chunk.sls not in gone_files]
 
 
 def tell_unused(rules: Iterable[Exclusion], used: Used, chunks: Iterable[Chunk], found: Diagnostics) -> None:
@@ -42,7 +47,3 @@ def _warn(rule: Exclusion, chunks: Iterable[Chunk], found: Diagnostics) -> None:
         where=rule.mark(),
         fix=did_you_mean(rule.id, {chunk.id for chunk in chunks}) if rule.id else "",
     )
-
-
-def _hits(rule: Exclusion, chunk: Chunk) -> bool:
-    return rule.id == chunk.id if rule.id else fnmatchcase(chunk.sls, rule.sls)

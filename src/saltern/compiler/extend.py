@@ -24,11 +24,12 @@ def extend(high: High, found: Diagnostics) -> High:
     dropped = {rule.sls for rule in high.exclusions if rule.sls}
     table = _Table(high.declarations)
     setters: dict[tuple[int, str], Extension] = {}
-    done: list[tuple[str, dict[str, object]]] = []
+    done: dict[str, list[dict[str, object]]] = {}
     for extension in high.extensions:
-        if extension.ref.name in dropped or (extension.id, extension.bodies) in done:
+        same = done.setdefault(extension.id, [])
+        if extension.ref.name in dropped or extension.bodies in same:
             continue
-        done.append((extension.id, extension.bodies))
+        same.append(extension.bodies)
         bodies: Iterable[tuple[object, object]] = extension.bodies.items()  # YAML has keys of every kind
         for key, items in bodies:
             if not isinstance(key, str):

@@ -138,11 +138,15 @@ def _named(
             fix="begin each name with '- '",
         )
         return
-    seen: list[object] = []
+    texts: set[str] = set()
+    others: list[object] = []
     for entry in names:
-        if entry in seen:
+        if entry in (texts if isinstance(entry, str) else others):
             continue
-        seen.append(entry)
+        if isinstance(entry, str):
+            texts.add(entry)
+        else:
+            others.append(entry)
         own = dict(args)
         waits = requisites
         name = entry

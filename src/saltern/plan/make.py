@@ -18,7 +18,7 @@ from saltern.plan.index import SLS, UNGUESSED, Index, described, is_pattern
 from saltern.plan.plan import Listener, Need, Plan, steps_before
 
 TURNED = frozenset(IN_FORMS) - {"listen_in", "use_in"}
-FEW = 8  # matches of a pattern that are steps of their own
+FEW = 8  # states that one target means, each a step of its own; more are one step
 
 
 def make_plan(
@@ -76,7 +76,7 @@ class _Resolver:
         self.barriers: dict[Requisite, int] = {}
         self.members: dict[tuple[str, str], frozenset[int]] = {}
         self.added: dict[int, list[Need]] = {}  # by patterns of ``_in`` forms
-        self.preparers: dict[int, list[int]] = {}
+        self.preparers: dict[int, dict[int, None]] = {}  # target → who prepares for it, each once
 
     def all(self) -> None:
         self.patterns()
@@ -101,9 +101,7 @@ class _Resolver:
             self.plan.needs[place] = tuple(needs)
         for need in needs:
             if need.kind.when is When.REHEARSED:
-                owners = self.preparers.setdefault(need.on, [])
-                if place not in owners:
-                    owners.append(place)
+                self.preparers.setdefault(need.on, {})[place] = None
         for wanted in chunk.requisites:
             if wanted.kind == "listen":
                 for on in self.places(chunk, wanted):
@@ -127,7 +125,7 @@ class _Resolver:
                 self.added.setdefault(place, []).extend(Need(kind, on) for on in steps)
 
     def steps(self, place: int, chunk: Chunk, wanted: Requisite, kind: RequisiteKind) -> list[int]:
-        """Chunks, or steps that stand for many: all of a file, or all that a pattern matches."""
+        """Chunks, or steps that stand for many: all of a file, of a pattern, or of an ID with ``names``."""
         if kind.when is not When.BEFORE:
             return self.places(chunk, wanted)
         if wanted.state == SLS:
@@ -136,7 +134,7 @@ class _Resolver:
                 self.unknown(chunk, wanted)
             return [self.barrier(Requisite("", SLS, name), self.index.members(name)) for name in files]
         places = self.places(chunk, wanted)
-        if len(places) < FEW or not self.index.by_pattern(wanted) or place in self.matched(wanted, places):
+        if len(places) < FEW or place in self.matched(wanted, places):
             return places
         return [self.barrier(Requisite("", wanted.state, wanted.value), places)]
 

@@ -153,3 +153,23 @@ def test_a_group_is_done_together_and_required_as_one() -> None:
     made = make_plan(chunks, ["main"], Diagnostics(), lambda one: one.state == "pkg")
     assert made.groups == {0: (0, 2), 2: (0, 2)}  # p3 waits for p1, however indirectly
     assert sequence(made) == ["p1", "p2", "user", "p3"]
+
+
+def test_patterns_on_either_side_are_one_step_for_all_they_match() -> None:
+    def steps(many: int) -> int:
+        targets = [chunk(f"t{at}", order=at) for at in range(many)]
+        asking = [
+            chunk(f"o{at}", order=many + at, requisites=[("require", "test", "t*")]) for at in range(many)
+        ]
+        added = [
+            chunk(f"i{at}", order=-at, requisites=[("require_in", "test", "t*")], require_in=["t*"])
+            for at in range(many)
+        ]
+        plan = make_plan([*added, *targets, *asking], ["main"], Diagnostics())
+        assert sorted(plan.sequence) == list(range(3 * many))
+        assert max(plan.sequence.index(at) for at in range(many)) < min(
+            plan.sequence.index(at) for at in range(many, 2 * many)
+        )
+        return sum(len(needs) for needs in plan.needs.values())
+
+    assert steps(80) == 4 * steps(20)

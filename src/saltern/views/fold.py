@@ -1,0 +1,56 @@
+"""A plan too large to draw: states that follow each other are folded into one item for each file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from saltern.plan.plan import Plan
+from saltern.plan.reasons import ties
+from saltern.views.picture import Edge, Item, Picture
+
+MOST_GROUPS = 1000
+
+
+def folded(plan: Plan, prefix: str = "") -> Picture:
+    """One item for states of one file that follow each other; edges between groups, each kind once."""
+    sequence = [step for step in plan.sequence if step >= 0]
+    groups = list(_by_file(plan, sequence))
+    if len(groups) > MOST_GROUPS:
+        size = -(-len(sequence) // MOST_GROUPS)
+        groups = [sequence[at : at + size] for at in range(0, len(sequence), size)]
+    home = {place: at for at, places in enumerate(groups) for place in places}
+    picture = Picture(items=[_item(plan, places, f"{prefix}{at}") for at, places in enumerate(groups)])
+    picture.edges += dict.fromkeys(_edges(plan, home, prefix))
+    return picture
+
+
+def _by_file(plan: Plan, sequence: Sequence[int]) -> Iterator[list[int]]:
+    group: list[int] = []
+    for place in sequence:
+        if group and plan.chunks[place].sls != plan.chunks[group[0]].sls:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
+
+
+def _item(plan: Plan, places: Sequence[int], key: str) -> Item:
+    chunks = [plan.chunks[place] for place in places]
+    files = list(dict.fromkeys(chunk.sls for chunk in chunks))
+    title = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    below = f"{len(chunks)} states" if len(chunks) > 1 else chunks[0].id
+    return Item(key=key, kind="sls", title=title, below=below)
+
+
+def _edges(plan: Plan, home: dict[int, int], prefix: str) -> Iterator[Edge]:
+    size = len(plan.chunks)
+    members = [sorted({home[place] for place in places if place in home}) for places in plan.barriers]
+    known: set[tuple[str, int, int]] = set()
+    for tie in ties(plan):
+        before, after = tie.before, home.get(tie.after)
+        for group in members[before - size] if before >= size else (home.get(before),):
+            if group is None or after is None or group >= after or (tie.kind, group, after) in known:
+                continue
+            known.add((tie.kind, group, after))
+            yield Edge(tie.kind, f"{prefix}{group}", f"{prefix}{after}")
