@@ -6,13 +6,14 @@ from tests import kit
 
 from saltern.engine import show_plan
 from saltern.language.diagnostics import Diagnostics
+from saltern.views.fold import MOST_DRAWN, picture_of
 from saltern.views.graph_page import graph_page
-from saltern.views.picture import MOST_DRAWN, Edge, Picture, of_plan
+from saltern.views.picture import Edge, Picture
 
 
 def picture(files: dict[str, str]) -> Picture:
     with kit.tree(files) as made:
-        return of_plan(show_plan(made.session(), kit.request_for(files, {"sls": ["main"]}), Diagnostics()))
+        return picture_of(show_plan(made.session(), kit.request_for(files, {"sls": ["main"]}), Diagnostics()))
 
 
 def test_a_large_plan_has_one_item_for_each_file_and_one_edge_for_each_kind() -> None:

@@ -81,7 +81,7 @@ def _by_name(path: str) -> str:
 
 def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
     from saltern.engine import Request, show_plan
-    from saltern.views.picture import of_plan
+    from saltern.views.fold import picture_of
 
     found = Diagnostics()
     plan = show_plan(engine, Request(sls=names, saltenv=args.saltenv), found)
@@ -90,7 +90,7 @@ def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tup
         from saltern.report.diagnostics import show
 
         show(found.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    return " ".join(names) or "highstate", of_plan(plan)
+    return " ".join(names) or "highstate", picture_of(plan)
 
 
 def _run(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:

@@ -6,9 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import ties
-from saltern.views.picture import Edge, Item, Picture
+from saltern.views.picture import Edge, Item, Picture, of_plan
 
+MOST_DRAWN = 3000  # states, each an item of its own
 MOST_GROUPS = 1000
+
+
+def picture_of(plan: Plan) -> Picture:
+    """State by state, or folded if there are too many to read."""
+    return folded(plan) if len(plan.chunks) > MOST_DRAWN else of_plan(plan)
 
 
 def folded(plan: Plan, prefix: str = "") -> Picture:

@@ -16,7 +16,6 @@ from saltern.plan.plan import Plan
 from saltern.plan.reasons import ties
 from saltern.views.explain import Explainer, labels
 
-MOST_DRAWN = 3000  # states, each an item of its own; a larger plan is folded
 DELAYED = "delayed"  # the kind of an edge from a state to what is rendered after it
 _ID_LINE = re.compile(r"^['\"]?([^\s#{%'\"-][^'\"]*?)['\"]?:\s*(?:#.*)?$", re.MULTILINE)
 
@@ -67,10 +66,6 @@ class Picture(Struct, kw_only=True):
 
 def of_plan(plan: Plan, *, prefix: str = "", boxes: bool = True) -> Picture:
     """``prefix`` tells the keys of one scope from those of another; ``boxes``: what is not rendered yet."""
-    if len(plan.chunks) > MOST_DRAWN:
-        from saltern.views.fold import folded
-
-        return folded(plan, prefix)
     picture = Picture()
     explainer = Explainer(plan)
     for place in (step for step in plan.sequence if step >= 0):
