@@ -16,9 +16,9 @@ from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, names_in
 from saltern.journal.reading import quarantine, read, remove
-from saltern.journal.store import Writer, make_folder
+from saltern.journal.store import Writer, check_owner, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
-from saltern.system import reboot
+from saltern.system import lock, reboot
 from saltern.system.faults import point
 
 SUFFIX = ".leg"
@@ -38,6 +38,7 @@ class Known(Struct, frozen=True):
 class Legs:
     def __init__(self, settings: Settings) -> None:
         self.folder = os.path.join(state_directory(settings), "chains")
+        check_owner(state_directory(settings), self.folder)
         self._keep = settings.keep_runs
 
     def path(self, leg: str) -> str:
@@ -142,17 +143,13 @@ class Legs:
 
     def holder(self) -> str:
         """The leg that is at work in some process; empty if none is."""
-        import fcntl
-
         try:
             file = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             return ""
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return ""
-        except BlockingIOError:
-            return os.pread(file, 4096, 0).decode(errors="replace") or "of unknown number"
+            who = os.pread(file, 4096, 0).decode(errors="replace") or "of unknown number"
+            return who if lock.is_held(file) else ""
         finally:
             os.close(file)
 
@@ -261,10 +258,8 @@ class Journal:
 
 
 def _take(file: int) -> None:
-    import fcntl
-
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock.take(file)
     except BlockingIOError:
         who = os.pread(file, 4096, 0).decode(errors="replace")
         what = f"a chain is at work on this machine: {who or 'of unknown number'}"

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity
 from saltern.language.source import Mark
+from saltern.system.ownership import foreign
 
 MACHINE = ("/etc/saltern/saltern.yaml", "/etc/salt/minion")  # for all users
 HERE = "saltern.yaml"  # in the current directory
@@ -72,7 +73,19 @@ def _usual(environ: Mapping[str, str]) -> str | None:
     home = environ.get("HOME", "")
     own = environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else "")
     places = [MACHINE[0], os.path.join(own, "saltern/saltern.yaml") if own else "", MACHINE[1]]
-    return next((place for place in places if place and os.path.isfile(place)), None)
+    found = next((place for place in places if place and os.path.isfile(place)), None)
+    return None if found is None else _own(found)
+
+
+def _own(path: str) -> str:
+    """One that nobody has named: root takes it only if it is root's."""
+    if why := foreign(path):
+        raise _problem(
+            "configuration-foreign",
+            f"the configuration {path} {why}, and root does not read it",
+            fix=f"make it root's alone: chown root {path} and chmod go-w; or name it: --config {path}",
+        )
+    return path
 
 
 def _named(path: str) -> str:

@@ -27,6 +27,7 @@ from saltern.system import mark, reboot
 from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
 from saltern.system.mark import Mark, MarkDamaged
+from saltern.system.ownership import foreign
 
 if TYPE_CHECKING:
     import sqlite3
@@ -42,6 +43,9 @@ def read(path: str) -> list[Record]:
 
 
 def _marked(path: str) -> Mark | None:
+    for suffix in SIDES:
+        if why := foreign(path + suffix):
+            raise Unreadable(f"{path + suffix} {why}; root reads only its own: chown it, or remove it")
     try:
         found = mark.read(path)
     except MarkDamaged as problem:

@@ -15,9 +15,9 @@ from saltern.config.settings import WITHIN, Settings, state_directory
 from saltern.journal.fold import RunState, fold
 from saltern.journal.form import ASIDE, SUFFIX, Damaged, Unreadable, is_aside, names_in
 from saltern.journal.reading import is_plain, quarantine, read, read_last, remove
-from saltern.journal.store import Writer, announce, make_folder
+from saltern.journal.store import Writer, announce, check_owner, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
-from saltern.system import keeper, ledger
+from saltern.system import keeper, ledger, lock
 from saltern.system.faults import point
 from saltern.system.keeper import KEPT
 
@@ -58,6 +58,7 @@ class Runs:
     def __init__(self, settings: Settings) -> None:
         base = state_directory(settings)
         self.folder = os.path.join(base, "runs")
+        check_owner(base, self.folder)
         self._lock = os.path.join(base, "lock")
         self._keep = settings.keep_runs
 
@@ -216,17 +217,12 @@ class Runs:
 
     def holder(self) -> Held | None:
         """Who holds the lock now, if anybody does."""
-        import fcntl
-
         try:
             file = os.open(self._lock, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             return None
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return None
-        except BlockingIOError:
-            return _held(file)
+            return _held(file) if lock.is_held(file) else None
         finally:
             os.close(file)
 
@@ -301,13 +297,11 @@ def _no_place(path: str, problem: OSError) -> OperationError:
 
 
 def _take(file: int, wait: float) -> None:
-    import fcntl
-
     begun = time.monotonic()
     told = False
     while True:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.take(file)
             return
         except BlockingIOError:
             waited = time.monotonic() - begun

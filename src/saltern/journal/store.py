@@ -18,6 +18,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import mark, reboot
 from saltern.system.faults import point
 from saltern.system.mark import Mark
+from saltern.system.ownership import foreign
 
 if TYPE_CHECKING:
     import sqlite3
@@ -204,6 +205,15 @@ class Writer:
             last = self._waiting[0][0] - 1
             found = database.execute("SELECT crc FROM record WHERE seq = ?", (last,)).fetchone()
             self._marked = Mark(last + 1, 0, found[0] if found else 0, self._marked.boot)
+
+
+def check_owner(*folders: str) -> None:
+    """Root keeps its runs where nobody else can plant one."""
+    for folder in folders:
+        if why := foreign(folder):
+            what = f"the state directory {folder} {why}, and root does not use it"
+            fix = f"make it root's alone: chown -R root {folder} and chmod go-w; or name another: state_dir"
+            raise OperationError(Diagnostic(code="state-dir", what=what, fix=fix))
 
 
 def announce(path: str) -> None:
