@@ -146,8 +146,10 @@ def parser(line: CommandLine) -> ArgumentParser:
             """One line and a hint; the whole usage is what --help is for."""
             import sys
 
+            from saltern.report.text import safe
+
             hint = hint_for(message, [row.flag for row in line.rows])
-            print(f"{self.prog}: {message}" + (f"; {hint}" if hint else ""), file=sys.stderr)
+            print(f"{self.prog}: {safe(message)}" + (f"; {hint}" if hint else ""), file=sys.stderr)
             print(f"{self.prog} --help says more", file=sys.stderr)
             raise SystemExit(SURROUNDINGS)
 

@@ -76,14 +76,22 @@ class Verb:
         self.run, self.needs, self.least, self.most = run, needs, least, most
 
 
+MOST_TEXT = 10_000_000
+
+
 # -- files --------------------------------------------------------------------------------------------
 
 
 def _read(path: str) -> str:
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError(0, "it is no plain file")
         with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as problem:
+            text = file.read(MOST_TEXT + 1)
+        if len(text) > MOST_TEXT:
+            raise OSError(0, f"it has more than {MOST_TEXT:,} characters")
+        return text
+    except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
         what = f"the chain file {path!r} cannot be read: {why}"
         raise OperationError(Diagnostic(code="chain-missing", what=what)) from None

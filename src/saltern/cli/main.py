@@ -134,7 +134,10 @@ def _bug(problem: Exception) -> int:
     handle, path = tempfile.mkstemp(prefix="saltern-crash-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         traceback.print_exception(problem, file=file)
-    print(f"saltern: a mistake of ours: {type(problem).__name__}: {problem}", file=sys.stderr)
+    from saltern.report.text import safe_line
+
+    said = safe_line(f"{type(problem).__name__}: {problem}")
+    print(f"saltern: a mistake of ours: {said}", file=sys.stderr)
     print(f"the details are in {path}; please report them", file=sys.stderr)
     return exits.BUG
 

@@ -6,7 +6,7 @@ YAML is loaded only when there is a file to read; lines are looked up only for a
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -162,8 +162,11 @@ def mapping(path: str) -> dict[str, object]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = _text(path)
     try:
-        data = yaml.load(_text(path), loader)
+        if not _is_bounded(yaml.parse(text, loader)):  # PyYAML itself would end the process, or take minutes
+            raise _problem("bad-configuration", _TOO_LARGE, Mark(path))
+        data = yaml.load(text, loader)
     except yaml.YAMLError as problem:
         raise _not_yaml(path, problem) from None
     except (ValueError, TypeError, RecursionError) as problem:  # an impossible date, an unhashable key
@@ -173,9 +176,33 @@ def mapping(path: str) -> dict[str, object]:
     if not isinstance(data, dict):
         raise _problem("bad-configuration", "the file must be a mapping of keys to values", Mark(path))
     if not _bounded(data):
-        what = "the file is nested too deep, or aliases make it too large"
-        raise _problem("bad-configuration", what, Mark(path))
+        raise _problem("bad-configuration", _TOO_LARGE, Mark(path))
     return {str(key): value for key, value in data.items()}
+
+
+_TOO_LARGE = "the file is nested too deep, or aliases make it too large"
+DEPTH, NODES = 100, 1_000_000
+
+
+def _is_bounded(events: Iterable[object]) -> bool:
+    """By what the parser reports, before anything is built: depth, and how many values aliases unfold to."""
+    count = 0
+    open_: list[tuple[str, int]] = []
+    sizes: dict[str, int] = {}
+    for event in events:
+        kind = type(event).__name__
+        anchor = str(getattr(event, "anchor", None) or "")
+        if kind in ("MappingStartEvent", "SequenceStartEvent"):
+            open_.append((anchor, count))
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            name, before = open_.pop()
+            sizes[name] = count - before + 1
+        elif kind == "AliasEvent":
+            count += sizes.get(anchor, 1)
+        count += 1
+        if len(open_) > DEPTH or count > NODES:
+            return False
+    return True
 
 
 def _bounded(data: object, *, depth: int = 100, nodes: int = 1_000_000) -> bool:

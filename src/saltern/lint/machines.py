@@ -16,6 +16,7 @@ from msgspec import Struct
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.language.source import Mark
 
+MOST_TEXT = 10_000_000  # characters of one file
 KEYS = ("id", "grains", "pillar")
 ENDINGS = (".yaml", ".yml")
 _SHAPE = "a machine is a mapping of id, grains and pillar"
@@ -102,8 +103,10 @@ def _yaml(path: str) -> object:
     from saltern.render.yaml_limits import YamlProblem
 
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError(0, "it is no plain file")
         with open(path, encoding="utf-8") as file:
-            return read(file.read())
+            return read(file.read(MOST_TEXT))
     except YamlProblem as problem:
         raise _wrong(problem.what, problem.fix, Mark(path, problem.line, problem.column)) from None
     except UnicodeDecodeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
@@ -520,5 +521,22 @@ def _yaml_diagnostic(problem: YamlProblem, made: Rendered, source: str, job: Job
     where = place_in(job.file, source, made.text, made.lines, problem.line, problem.column)
     row = made.text.splitlines()[problem.line - 1 : problem.line]
     written = source.splitlines()[where.line - 1 : where.line]
-    detail = f"rendered: {row[0].strip()[:120]}" if row and row != written and row[0].strip() else ""
-    return Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix, detail=detail)
+    if not row or row == written:
+        return Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix)
+    # What a template made of the line may be a password: the line of the template is shown, not that.
+    detail = f"a template made this line; to see it: saltern show rendered {job.sls}" if job.sls else ""
+    what, fix = (_without(text, source) for text in (problem.what, problem.fix))
+    return Diagnostic(code=problem.code, what=what, where=where, fix=fix, detail=detail)
+
+
+_QUOTED = re.compile(r"'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\"")
+
+
+def _without(text: str, source: str) -> str:
+    """A message without the words it quotes that do not stand in the file, and so come from data."""
+
+    def hidden(found: re.Match[str]) -> str:
+        word = found[1] or found[2]
+        return found[0] if word in source or len(word) <= 2 else "'•••'"
+
+    return _QUOTED.sub(hidden, text)

@@ -153,15 +153,13 @@ class _Builder:
     def node(self, event: Any, depth: int) -> object:
         kind = event.__class__
         self.count += 1
+        if self.count > self.limits.nodes:
+            raise self.too_large(event)
         if kind is ScalarEvent and event.anchor is None and event.tag is None:
             text = event.value
             if not event.implicit[0]:
                 return text
             return _known[text] if text in _known else plain(text)
-        if self.count > self.limits.nodes:
-            raise _problem(
-                "yaml-too-large", f"this document has more than {self.limits.nodes} values", event, "split it"
-            )
         if depth > self.limits.depth:
             raise _problem(
                 "yaml-too-deep",
@@ -182,6 +180,10 @@ class _Builder:
             self.anchors[event.anchor] = value
             self.sizes[event.anchor] = self.count - before + 1
         return value
+
+    def too_large(self, event: Any) -> YamlProblem:
+        what = f"this document has more than {self.limits.nodes} values"
+        return _problem("yaml-too-large", what, event, "split it; the limit is max_yaml_nodes")
 
     def mapping(self, start: Any, depth: int) -> dict[object, object]:
         _check_tag(start, ("map", "omap", "set"))
@@ -220,6 +222,7 @@ class _Builder:
                 )
             event = get()
             if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
+                self.count += 1
                 text = event.value
                 if not event.implicit[0]:
                     result[key] = text
@@ -231,7 +234,10 @@ class _Builder:
             base: dict[object, object] = {}
             for one in merges:
                 base.update(one)  # type: ignore[call-overload]
-            return base | result
+            self.count += len(base)
+            result = base | result
+        if self.count > self.limits.nodes:
+            raise self.too_large(start)
         return result
 
     def sequence(self, start: Any, depth: int) -> list[object]:

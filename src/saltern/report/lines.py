@@ -24,6 +24,7 @@ from saltern.language.events import (
     tag_in,
 )
 from saltern.report.salt import Keys, dumps, returned, time_of_day
+from saltern.report.text import tame
 from saltern.report.verdict import failed, totals
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Lines:
         )
 
     def _tell(self, event: str, **values: object) -> None:
-        self._out.write(dumps({"event": event, **values}).decode() + "\n")
+        self._out.write(tame(dumps({"event": event, **values}).decode()) + "\n")
         self._out.flush()
 
 
@@ -162,7 +163,7 @@ def _place(one: Answer | Frame) -> tuple[int, int]:
 def write_data(value: object, out: TextIO, _options: OutputOptions) -> None:
     """A list is one line per item; anything else is one line."""
     items = value if isinstance(value, list | tuple) else [value]
-    out.writelines(dumps(item).decode() + "\n" for item in items)
+    out.writelines(tame(dumps(item).decode()) + "\n" for item in items)
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:

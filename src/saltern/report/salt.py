@@ -163,7 +163,7 @@ def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
 def _write(value: object, out: TextIO, options: OutputOptions, doubtful: object) -> None:
     whole = {options.label: value} if options.label else value
     text = dumps(whole, options.indent, doubtful=doubtful).decode()
-    emit(out, (tame(text) if options.indent else text) + "\n")
+    emit(out, tame(text) + "\n")
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:

@@ -43,7 +43,7 @@ def write(report: Report, out: TextIO, options: OutputOptions) -> None:
 def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
     """``label: value``, or the bare value when the label is empty."""
     text = dump({options.label: value} if options.label else value)
-    emit(out, tame(text) if options.indent else text)
+    emit(out, tame(text))
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:

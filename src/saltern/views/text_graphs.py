@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from saltern.report.text import safe
 from saltern.views.picture import Item, Picture
 
 # How an edge looks in dot; solid and black if it is not here.
@@ -114,7 +115,8 @@ def _numbered(item: Item) -> str:
 def _quoted(text: str) -> str:
     """Backslashes of names are doubled; that of the line break, put in by us, is the last pair."""
     name, _, below = text.rpartition("\\n")
-    parts = [part.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") for part in (name, below)]
+    plain = (safe(part.replace("\n", " ")) for part in (name, below))
+    parts = [part.replace("\\", "\\\\").replace('"', '\\"') for part in plain]
     return f'"{parts[0]}\\n{parts[1]}"'
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from functools import partial
 from posixpath import dirname, normpath
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -239,7 +239,7 @@ class Environment(SandboxedEnvironment):
 
     def call(self, context: JinjaContext, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
         """A function of ``salt`` may start programs: the memory limit of a template is not for them."""
-        if not isinstance(obj, partial):
+        if not isinstance(obj, FunctionType | partial):
             return super().call(context, obj, *args, **kwargs)
         with unbounded():
             return super().call(context, obj, *args, **kwargs)

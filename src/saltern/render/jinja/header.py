@@ -27,7 +27,7 @@ def header(text: str, file: str = "<text>") -> tuple[dict[str, object], str]:
     above = text[: len(text) - len(start)]
     try:
         options = json.loads(line[len(HEADER) :])
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise _wrong(file, len(above), f"is no JSON: {problem}") from None
     if not isinstance(options, dict):
         raise _wrong(file, len(above), "is no mapping of options")
