@@ -25,6 +25,7 @@ COMMANDS: dict[str, Command] = {
         "go on with broken and rebooting runs when the machine boots", "install_service"
     ),
     "check": Command("compile everything without running it, and tell every problem", "check"),
+    "fmt": Command("lay state files out in one way, without changing what they mean", "fmt"),
     "lsp": Command("serve an editor: problems as you type, completion, documentation", "lsp"),
     "explain": Command("tell why a state runs where it runs, or what an error code means", "explain"),
     "graph": Command("draw the requisites and the order: HTML, SVG, dot or mermaid", "graph"),

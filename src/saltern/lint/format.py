@@ -1,0 +1,208 @@
+"""A state file in one layout: indentation, blank lines and spaces, and nothing that has a meaning.
+
+The rules: a list is two columns right of the line it belongs to, a mapping two columns right of its key; one
+blank line between the entries of a file; no blanks at the end of a line; one space inside ``{{ }}`` and
+``{% %}``. What a text means is held against what it meant: where the two differ, the file stays as it was.
+Where a template brings lines of its own, as a macro does, their indentation is fixed, and all of it is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from saltern.lint.page import Line, Page
+
+STEP = 2
+_DASH = re.compile(r"-(?:[ ]+|$)")
+_TAG = re.compile(r"(\{%[-+]?|\{\{[-+]?)[ ]*((?:[^\n%}]|%(?!\})|\}(?!\}))*?)[ ]*([-+]?%\}|[-+]?\}\})")
+_KEEP = re.compile(r"[|>][0-9-]*\+")  # a block scalar whose blank lines at its end count
+# Templates that bring lines with an indentation of their own, or take that of others away.
+_FIXED = re.compile(
+    r"-%\}|-\}\}|\bindent\b|\{%[-+]?\s*(?:include|macro|call|filter|set\s+\w+\s*[-+]?%\})|^\s*\{\{[^\n]*\}\}\s*$",
+    re.MULTILINE,
+)
+_EXPRESSION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+
+
+class Open(Struct):
+    """A list or a mapping that the next line may be part of, by its column before and after."""
+
+    kind: str
+    old: int
+    new: int
+    line: int = 0  # the new indentation of the line that its last key stands in
+    key: int = 0  # the new column of that key
+
+
+def formatted(page: Page) -> str:
+    """The text of a file in the usual layout; as it was, where that would mean something else."""
+    if not page.is_yaml or "\t" in page.text or "\r" in page.text:
+        return page.text
+    wanted = meaning(page.text)
+    as_they_are = [line.text for line in page.lines]
+    fixed = page.is_jinja and _FIXED.search(page.text)
+    for lines in (as_they_are if fixed else _indented(page.lines), as_they_are):
+        text = _spaced(lines, page.lines)
+        if page.is_jinja:
+            text = _tags(text, page)
+        if wanted is not None and meaning(text) == wanted:
+            return text
+    return page.text
+
+
+# -- indentation ---------------------------------------------------------------------------------------
+
+
+def _indented(lines: list[Line]) -> list[str]:
+    """The lines, each where its depth belongs; what continues a value moves along with it."""
+    stack: list[Open] = []
+    moved: list[str] = []
+    waiting: list[int] = []  # comments, which take the column of the line below them
+    shift = 0
+    for line in lines:
+        text = line.text
+        if line.kind == "yaml":
+            old = len(text) - len(text.lstrip(" "))
+            text, new = _placed(text.strip(" "), old, stack)
+            shift = new - old
+            for number in waiting:
+                moved[number] = " " * new + moved[number].lstrip(" ")
+            waiting = []
+        elif line.kind == "scalar":
+            text = _shifted(text, shift)
+        elif line.kind == "comment":
+            waiting.append(len(moved))
+        moved.append(text)
+    return moved
+
+
+def _placed(body: str, old: int, stack: list[Open]) -> tuple[str, int]:
+    """One line of YAML, and its new indentation."""
+    made = ""
+    indent = -1
+    while dash := _DASH.match(body):
+        column = _column(stack, "list", old, indent)
+        indent = column if indent < 0 else indent
+        made += " " * (column - len(made)) + "- "
+        old += dash.end()
+        body = body[dash.end() :]
+        stack[-1].line, stack[-1].key = indent, column
+    if body:
+        column = _column(stack, "mapping", old, indent)
+        indent = column if indent < 0 else indent
+        made += " " * (column - len(made)) + body
+        stack[-1].line, stack[-1].key = indent, column
+    return made.rstrip(" "), max(indent, 0)
+
+
+def _column(stack: list[Open], kind: str, old: int, indent: int) -> int:
+    """The new column of a dash or of a key, which was in the column ``old``."""
+    while stack and (stack[-1].old > old or (stack[-1].old == old and _ends(stack[-1].kind, kind))):
+        stack.pop()
+    if stack and stack[-1].old == old and stack[-1].kind == kind:
+        return stack[-1].new
+    new = 0
+    if stack:
+        above = stack[-1]
+        if indent >= 0 and above.kind == "list" and above.key >= indent:  # on the same line as its dash
+            new = above.key + STEP
+        else:
+            new = above.line + STEP if kind == "list" else above.key + STEP
+    stack.append(Open(kind, old, new))
+    return new
+
+
+def _ends(open_: str, kind: str) -> bool:
+    """A key in the column of a list's dashes ends the list."""
+    return open_ == "list" and kind == "mapping"
+
+
+def _shifted(text: str, by: int) -> str:
+    own = len(text) - len(text.lstrip(" "))
+    return " " * max(own + by, 0) + text[own:]
+
+
+# -- blank lines and blanks ----------------------------------------------------------------------------
+
+
+def _spaced(texts: list[str], lines: list[Line]) -> str:
+    """Lines without blanks at their ends, and blank lines where they help."""
+    made: list[str] = []
+    for text, line, inside in zip(texts, lines, _inside(lines), strict=True):
+        if inside:
+            made.append(text)
+        elif line.kind == "blank":
+            if made and made[-1]:
+                made.append("")
+        else:
+            if _begins(text, line) and made:
+                _separate(made)
+            made.append(text if line.kind == "scalar" else text.rstrip(" "))
+    return "\n".join(made).strip("\n") + "\n" if any(made) else ""
+
+
+def _inside(lines: list[Line]) -> Iterator[bool]:
+    """For each line: whether it is blank and part of a value, which a blank line would change."""
+    keeps = False
+    for number, line in enumerate(lines):
+        if line.kind == "yaml":
+            keeps = bool(_KEEP.search(line.text))
+        if line.kind != "blank":
+            yield False
+            continue
+        below = next((one.kind for one in lines[number + 1 :] if one.kind != "blank"), "")
+        yield below == "scalar" or keeps
+
+
+def _begins(text: str, line: Line) -> bool:
+    return line.kind == "yaml" and text[:1] not in (" ", "-", "")
+
+
+def _separate(made: list[str]) -> None:
+    """One blank line before an entry, above the comments and tags that stand directly over it."""
+    at = len(made)
+    while at and made[at - 1].lstrip(" ").startswith(("#", "{%", "{#")) and not _closes(made[at - 1]):
+        at -= 1
+    own = made[at - 1] if at else ""
+    if at and own and (own[0] == " " or _closes(own)):  # the entry above has lines of its own
+        made.insert(at, "")
+
+
+def _closes(text: str) -> bool:
+    return bool(re.match(r" *\{%[-+]? *end", text))
+
+
+def _tags(text: str, page: Page) -> str:
+    """One space inside of the tags, where they are in one line and no text of a value is near."""
+    if "{%raw" in text.replace(" ", "").replace("-", ""):
+        return text
+    raw = {line.text.strip() for line in page.lines if line.kind == "scalar"}
+    return "\n".join(
+        line if line.strip() in raw or line.lstrip().startswith("{#") else _TAG.sub(r"\1 \2 \3", line)
+        for line in text.split("\n")
+    )
+
+
+# -- meaning -------------------------------------------------------------------------------------------
+
+
+def meaning(text: str) -> list[tuple[str, ...]] | None:
+    """What the text says, without its layout; None for what is no YAML, whatever its templates give.
+
+    A tag of a template in a line of its own is left out, and one within a line is a word: whatever they
+    render to, they stand in the same places before and after.
+    """
+    from saltern.render.yaml_events import events
+
+    tags: list[str] = []
+
+    def stand_in(found: re.Match[str]) -> str:
+        tags.append(re.sub(r"^(\{.[-+]?)\s*|\s*([-+]?.\})$", r"\1\2", found[0]))
+        return f"template{len(tags)}" if found[0].startswith("{{") else ""
+
+    kept = _EXPRESSION.sub(stand_in, text)
+    found = events(kept)
+    return None if found is None else [*found, *((tag,) for tag in tags)]

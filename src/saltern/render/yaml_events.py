@@ -1,0 +1,19 @@
+"""What a YAML text says, as a list of events without their places: two texts of one meaning have the same."""
+
+from __future__ import annotations
+
+import yaml
+
+
+def events(text: str) -> list[tuple[str, ...]] | None:
+    """None for what is no YAML."""
+    try:
+        parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return [_plain(event) for event in yaml.parse(text, parser)]
+    except (yaml.YAMLError, UnicodeEncodeError):
+        return None
+
+
+def _plain(event: yaml.Event) -> tuple[str, ...]:
+    names = ("anchor", "tag", "value", "implicit")
+    return (type(event).__name__, *(repr(getattr(event, name, None)) for name in names))
