@@ -1,4 +1,4 @@
-# A key is made; nobody knows its fingerprint before that.
+# A key is made; its fingerprint is not known before that.
 {% set key = pillar['target'] ~ '/deploy_key' %}
 
 {{ pillar['target'] }}:
