@@ -7,12 +7,16 @@ from __future__ import annotations
 
 LAZY: dict[str, str] = {
     "apply": "applying",
+    "check_request": "requests",
     "clear_cache": "switching",
+    "clear_request": "requests",
     "disable": "switching",
     "enable": "switching",
     "highstate": "applying",
     "id_exists": "showing",
     "list_disabled": "switching",
+    "request": "requests",
+    "run_request": "requests",
     "running": "switching",
     "show_highstate": "showing",
     "show_low_sls": "showing",

@@ -1,0 +1,134 @@
+"""``state``: a run that is asked for now, tried in test mode, and applied later by name.
+
+The requests are kept in ``cachedir``, in the file and the format in which Salt keeps them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from saltern.config.settings import cache_directory
+from saltern.modules.api import function
+from saltern.modules.context import Context
+from saltern.modules.functions.state.applying import apply_
+from saltern.modules.params import BadArgument
+
+NAME = "req_state.p"
+DEFAULT = "default"
+
+Requests = dict[str, dict[str, object]]
+
+
+def _path(ctx: Context) -> str:
+    return os.path.join(cache_directory(ctx.settings), NAME)
+
+
+def _read(ctx: Context) -> Requests:
+    import msgspec
+
+    path = _path(ctx)
+    packed = ctx.host.read_bytes(path)
+    if packed is None:
+        return {}
+    try:
+        return msgspec.msgpack.decode(packed, type=Requests)
+    except msgspec.DecodeError as problem:
+        raise BadArgument(f"{path} holds no requests: {problem}; remove it") from None
+
+
+def _keep(ctx: Context, requests: Requests) -> None:
+    """For its owner only: the arguments may hold secrets."""
+    import msgspec
+
+    path = _path(ctx)
+    if not requests:
+        ctx.host.remove(path)
+        return
+    ctx.host.makedirs(os.path.dirname(path))
+    ctx.host.write(path, msgspec.msgpack.encode(requests, enc_hook=str), mode=0o600)
+
+
+@function
+def request(ctx: Context, /, mods: object = None, **options: object) -> object:
+    """Ask for a run: see what it would change, and keep it until ``state.run_request`` applies it.
+
+    Args:
+        mods: the names of the files; a list, or text with commas; all of the top file if not given.
+        options: those of ``state.apply``, and ``name``, the name of the request; ``default`` if not given.
+
+    Example:
+        ```console
+        $ saltern call state.request web name=evening
+        ```
+    """
+    given = {**options, "test": True}
+    tried = apply_(ctx, mods, **given)  # type: ignore[arg-type]
+    if not ctx.test:
+        kept: dict[str, object] = {"test_run": tried, "mods": mods, "kwargs": given}
+        _keep(ctx, {**_read(ctx), str(options.get("name", DEFAULT)): kept})
+    return tried
+
+
+@function
+def check_request(ctx: Context, name: str | None = None) -> object:
+    """The runs that are asked for: what they would change, and their arguments.
+
+    Args:
+        name: only this request.
+
+    Example:
+        ```console
+        $ saltern call state.check_request
+        ```
+    """
+    requests = _read(ctx)
+    if not name:
+        return requests
+    if name not in requests:
+        raise BadArgument(f"no request is called {name!r}; there are: {', '.join(requests) or 'none'}")
+    return requests[name]
+
+
+@function
+def clear_request(ctx: Context, name: str | None = None) -> bool:
+    """Forget requests without applying them.
+
+    Args:
+        name: only this request; False is the answer if there are others, but not this one.
+
+    Example:
+        ```console
+        $ saltern call state.clear_request
+        ```
+    """
+    requests = _read(ctx) if name else {}
+    if name and requests and name not in requests:
+        return False
+    if not ctx.test:
+        _keep(ctx, {known: one for known, one in requests.items() if known != name})
+    return True
+
+
+@function
+def run_request(ctx: Context, /, name: str = DEFAULT, **options: object) -> object:
+    """Apply what was asked for, and forget the request. Without such a request nothing happens.
+
+    Args:
+        name: the name of the request.
+        options: over those that the request was made with.
+
+    Example:
+        ```console
+        $ saltern call state.run_request evening
+        ```
+    """
+    wanted = _read(ctx).get(name)
+    if wanted is None:
+        return {}
+    made = wanted.get("kwargs")
+    given = {**(made if isinstance(made, Mapping) else {}), **options}
+    done = apply_(ctx, wanted.get("mods"), **{**given, "test": None})
+    if not ctx.test:
+        _keep(ctx, {known: one for known, one in _read(ctx).items() if known != name})
+    return done
