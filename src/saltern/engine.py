@@ -355,7 +355,9 @@ def _assigned(session: Session, request: Request, found: Diagnostics) -> dict[st
     envs = [only] if only else session.environments()
     reads = only or session.settings.state_top_saltenv
     reader = session.tops(session.tree, session.renderers, only_env=reads)
-    return reader.assigned(session.subject(), envs, found, only=only)
+    given = session.with_master_tops(reader.assigned(session.subject(), envs, found, only=only), found)
+    found.check()
+    return given
 
 
 def _compile_rules(session: Session, request: Request) -> CompileRules:

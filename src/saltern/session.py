@@ -12,7 +12,7 @@ from saltern.compat.unread import Unread
 from saltern.config.minion import options
 from saltern.config.settings import Settings, cache_directory
 from saltern.facts.grains import Grains, collect
-from saltern.language.diagnostics import Diagnostic, OperationError, Severity, did_you_mean
+from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, Severity, did_you_mean
 from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Run
 from saltern.modules.pure import PureSalt
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from saltern.render.jinja.renderer import JinjaRenderer
     from saltern.runtime.ports import Recorder
     from saltern.targeting.match import Subject
+    from saltern.targeting.top import Assigned
 
 
 class _SaltStyle:
@@ -208,6 +209,21 @@ class Session:
             default_top=self.settings.default_top,
             only_env=only_env,
         )
+
+    def with_master_tops(
+        self, given: dict[str, list[Assigned]], found: Diagnostics
+    ) -> dict[str, list[Assigned]]:
+        """What the top files give to this machine, and what the sources of ``master_tops`` add to it."""
+        settings = self.settings
+        if not self.trust or not (wanted := settings.extra.get("master_tops")):
+            return given
+        from saltern.compat.tops import Configuration, master_tops
+        from saltern.targeting.top import joined
+
+        where = Configuration(settings.files[0] if settings.files else "")
+        more = master_tops(self.library, wanted, settings.id, where, found)
+        first = bool(settings.extra.get("master_tops_first"))
+        return joined(given, more, where, found, first=first, known=self.tree)
 
     def _compiled_pillar(self) -> dict[str, object]:
         from saltern.language.merge import merge

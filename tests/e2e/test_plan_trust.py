@@ -64,6 +64,7 @@ def hostile(place: Place) -> tuple[str, Path]:
         {"settings": {"module_dirs": ["{evil}"]}},
         {"settings": {"extension_modules": "{evil}"}},
         {"settings": {"extra": {"ext_pillar": [{"cmd_yaml": "touch {mark}"}]}}},
+        {"settings": {"extra": {"master_tops": {"ext_nodes": "touch {mark}"}}}},
         {"settings": {"cachedir": "{evil}"}},
         {"settings": {"state_dir": "{evil}"}},
         {"settings": {"renderer": "py"}},

@@ -36,6 +36,13 @@ TREES: dict[str, dict[str, str]] = {
     "a command as pillar": {
         "saltern.yaml": "file_roots: {base: [states]}\next_pillar: [{cmd_yaml: 'touch {mark}'}]\n"
     },
+    "a module of tops": {
+        "states/_tops/t.py": EVIL,
+        "saltern.yaml": "file_roots: {base: [states]}\nmaster_tops: {t: x}\n",
+    },
+    "a command as tops": {
+        "saltern.yaml": "file_roots: {base: [states]}\nmaster_tops: {ext_nodes: 'touch {mark}'}\n"
+    },
     "module directories": {
         "saltern.yaml": "file_roots: {base: [states]}\nmodule_dirs: [ext]\nextension_modules: ext\n",
         "ext/modules/m.py": EVIL,

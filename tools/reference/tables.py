@@ -10,6 +10,7 @@ from pathlib import Path
 
 from saltern.cli.commands import COMMANDS
 from saltern.cli.exits import EXITS
+from saltern.config.foreign import FOLLOWED
 from saltern.config.options import OPTIONS
 from saltern.facts.grains import GROUPS
 from saltern.language.keywords import KEYWORDS
@@ -76,6 +77,8 @@ def options() -> str:
         " `/etc/saltern/saltern.yaml`, `~/.config/saltern/saltern.yaml` and `/etc/salt/minion`."
         " A Salt minion's file will do: keys that only Salt uses are ignored, and `config.get` finds them.",
         table(("option", "value", "default", "meaning"), rows),
+        "These keys of Salt's are followed, too; they are set in the file only.",
+        table(("key", "meaning"), [(code(name), prose(doc)) for name, doc in FOLLOWED.items()]),
     )
 
 

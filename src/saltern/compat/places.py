@@ -20,6 +20,7 @@ KINDS: dict[str, str] = {
     "grains": "grains",
     "renderers": "renderers",
     "pillar": "pillar",
+    "tops": "tops",
 }
 
 

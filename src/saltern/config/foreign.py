@@ -1,11 +1,29 @@
-"""Keys of a Salt minion or master configuration that mean nothing to a local engine.
+"""Keys of a Salt minion or master configuration that are no options of saltern, and are no mistakes.
 
-They are accepted without a word, so that an existing file can be read as it is. What would
-change a result if it were ignored (``ext_pillar``, ``gitfs_remotes`` …) is not here on purpose:
-those are told as not used.
+Some are followed (``FOLLOWED``). The others mean nothing to a local engine, and are accepted in silence, so
+that an existing file can be read as it is. What would change a result if it were ignored
+(``gitfs_remotes`` …) is not here on purpose: those are reported as not used.
 """
 
 from __future__ import annotations
+
+# Salt's keys that are read from ``Settings.extra``, and what they do.
+FOLLOWED: dict[str, str] = {
+    "default_include": "Where `schedule` keeps its file.",
+    "enable_fqdns_grains": "False: the names of the machine's addresses are not looked up for grains.",
+    "engines": "Where the programs of [other tools](../guides/engines.md) are.",
+    "ext_pillar": "Pillar from modules in `_pillar`, or of an installed Salt, over that of the files.",
+    "jinja_lstrip_blocks": "As `lstrip_blocks` in `jinja_env` and `jinja_sls_env`.",
+    "jinja_trim_blocks": "As `trim_blocks` in `jinja_env` and `jinja_sls_env`.",
+    "master": "The grain `master`.",
+    "master_tops": "More SLS for this machine, from a command (`ext_nodes`) or from modules in `_tops`.",
+    "master_tops_first": "What `master_tops` gives comes before what the top file gives.",
+    "pillar_raise_on_missing": "`pillar.get` without a default fails if the key is missing.",
+    "pillarenv_from_saltenv": "The pillar comes from the environment of the states.",
+    "providers": "Which module stands behind a name, such as `{service: sysv}`.",
+    "root_dir": "What is before the places that `opts` names, such as `pki_dir`.",
+    "user": "What modules of Salt's see as the user of the minion.",
+}
 
 # Whole families, by the beginning of the key.
 _FAMILIES = (
@@ -59,27 +77,25 @@ _FAMILIES = (
 _SINGLE = """
 add_proxymodule_to_opts always_verify_signature append_domain append_minionid_config_dirs archive_jobs
 auto_accept autoload_dynamic_modules ca_bundle cache cache_jobs cache_sreqs clean_dynamic_modules
-cli_summary client_acl_verify con_cache conf_file cython_enable default_include disable_modules
-disable_returners discovery drop_messages_signature_fail enable_fqdns_grains enable_gpu_grains
-enable_legacy_startup_events enable_lspci enable_ssh_minions enable_zip_modules encryption_algorithm
-engines engines_dirs ext_job_cache external_auth extmod_blacklist extmod_whitelist features
-file_buffer_size file_client file_recv file_recv_max_size fips_mode gather_job_timeout gpg_keydir
-grains_cache grains_cache_expiration grains_deep_merge grains_dirs grains_refresh_every
-grains_refresh_pre_exec id_function include interface ipc_mode ipc_write_buffer ipv6 jinja_lstrip_blocks
-jinja_trim_blocks job_cache keysize local loop_interval max_event_size max_minions max_open_files
-memcache_expire_seconds modules_max_memory multiprocessing no_proxy open_mode optimization_order
-order_masters output output_file outputter_dirs peer peer_run permissive_acl permissive_pki_access
-pidfile pki_dir preserve_minion_cache process_count_max providers publish_port publish_session
-publisher_acl publisher_acl_blacklist range_server rejected_retry render_dirs resolve_dns_fallback
-retry_dns retry_dns_count returner_dirs root_dir rotate_aes_key salt_cp_chunk_size serial show_jid
-show_timeout sign_pub_messages signing_algorithm sls_list sock_dir sock_pool_size ssl startup_states
-state_queue states_dirs tgt_type timeout top_file transport unique_jid update_restart_services update_url
-use_master_when_local use_os_truststore use_superseded user utils_dirs verify_env
-verify_master_pubkey_sign whitelist_modules pillar_raise_on_missing pillarenv_from_saltenv
+cli_summary client_acl_verify con_cache conf_file cython_enable disable_modules disable_returners discovery
+drop_messages_signature_fail enable_gpu_grains enable_legacy_startup_events enable_lspci enable_ssh_minions
+enable_zip_modules encryption_algorithm engines_dirs ext_job_cache external_auth extmod_blacklist
+extmod_whitelist features file_buffer_size file_client file_recv file_recv_max_size fips_mode
+gather_job_timeout gpg_keydir grains_cache grains_cache_expiration grains_deep_merge grains_dirs
+grains_refresh_every grains_refresh_pre_exec id_function include interface ipc_mode ipc_write_buffer ipv6
+job_cache keysize local loop_interval max_event_size max_minions max_open_files memcache_expire_seconds
+modules_max_memory multiprocessing no_proxy open_mode optimization_order order_masters output output_file
+outputter_dirs peer peer_run permissive_acl permissive_pki_access pidfile pki_dir preserve_minion_cache
+process_count_max publish_port publish_session publisher_acl publisher_acl_blacklist range_server
+rejected_retry render_dirs resolve_dns_fallback retry_dns retry_dns_count returner_dirs rotate_aes_key
+salt_cp_chunk_size serial show_jid show_timeout sign_pub_messages signing_algorithm sls_list sock_dir
+sock_pool_size ssl startup_states state_queue states_dirs tgt_type timeout top_file transport unique_jid
+update_restart_services update_url use_master_when_local use_os_truststore use_superseded utils_dirs
+verify_env verify_master_pubkey_sign whitelist_modules
 """
 _KEYS = frozenset(_SINGLE.split())
 
 
 def is_foreign(key: str) -> bool:
-    """Whether ``key`` belongs to Salt's other parts, or to a module (``mysql.host``)."""
-    return key in _KEYS or key.startswith(_FAMILIES) or "." in key
+    """Whether ``key`` is followed, or belongs to Salt's other parts, or to a module (``mysql.host``)."""
+    return key in FOLLOWED or key in _KEYS or key.startswith(_FAMILIES) or "." in key

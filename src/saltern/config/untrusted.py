@@ -19,7 +19,7 @@ SET_ASIDE: Mapping[str, object] = {
     "reboot_command": [],
     "reboot_cancel_command": [],
 }
-CODE = ("ext_pillar",)  # keys that are no options, and lead to code
+CODE = ("ext_pillar", "master_tops")  # keys that are no options, and lead to code
 # Limits may be lowered, not raised; 0 is none.
 LIMITS = ("render_time_limit", "render_memory_limit", "max_sls_size", "max_yaml_depth", "max_yaml_nodes")
 

@@ -155,7 +155,8 @@ class Walk:
     def _mine(self) -> list[Assigned]:
         """What the top files give to this machine."""
         given = self._tops.assigned(self._session.subject(), self._session.environments(), self.found)
-        return [one for some in given.values() for one in some]
+        both = self._session.with_master_tops(given, self.found)
+        return [one for some in both.values() for one in some]
 
     def gets(self) -> set[SlsRef]:
         """What the top files give to this machine, with all that is included."""

@@ -228,6 +228,30 @@ def assigned(
     return result
 
 
+def joined(
+    given: Mapping[str, list[Assigned]],
+    more: Mapping[str, Sequence[str]],
+    where: TopDocument,
+    found: Diagnostics,
+    *,
+    first: bool = False,
+    known: Container[str] = (),
+) -> dict[str, list[Assigned]]:
+    """What the top files give, and ``more`` from elsewhere: after it, or ``first``. Nothing twice."""
+    result = dict(given)
+    for env, names in more.items():
+        items = [Item("", sls, index) for index, sls in enumerate(names)]
+        target = Target(expression="*", items=items, where=where, section=env)
+        if env not in known:
+            _unknown_env(env, target, found)
+            continue
+        added = [Assigned(env, item.sls, target, item.at) for item in items]
+        head, tail = (added, result.get(env, [])) if first else (result.get(env, []), added)
+        have = {one.sls for one in head}
+        result[env] = [*head, *(one for one in tail if one.sls not in have)]
+    return result
+
+
 def _unknown_env(env: str, target: Target, found: Diagnostics) -> None:
     found.error(
         "env-not-found",
