@@ -53,12 +53,12 @@ def words(key: ast.expr, tree: ast.AST) -> set[str]:
         if isinstance(one.target, ast.Name) and one.target.id == key.id
     )
     tuples = (one for one in bound if isinstance(one, ast.Tuple | ast.List))
-    return {item.value for one in tuples for item in one.elts if isinstance(item, ast.Constant)}
+    return {str(item.value) for one in tuples for item in one.elts if isinstance(item, ast.Constant)}
 
 
 def read_keys() -> dict[str, str]:
     """Every key that is read, and a file that reads it."""
-    found = {}
+    found: dict[str, str] = {}
     for file in SOURCE.rglob("*.py"):
         text = file.read_text(encoding="utf-8")
         if "extra" in text or "opts" in text:
