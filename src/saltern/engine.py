@@ -16,7 +16,6 @@ from saltern.compiler.compile import Rules as CompileRules
 from saltern.compiler.compile import compile_high, shape
 from saltern.compiler.exclude import tell_unused
 from saltern.compiler.gather import expand
-from saltern.compiler.shapes import high_data
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import UNLIMITED, Target
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, PillarError, did_you_mean
@@ -28,7 +27,6 @@ from saltern.modules.check import check as check_arguments
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.runtime.loop import run
-from saltern.runtime.ports import FrameMaker, Journal, Recorder
 from saltern.runtime.world import Bounds
 from saltern.runtime.world import Rules as RunRules
 from saltern.session import Session
@@ -37,6 +35,7 @@ from saltern.stages import Delays, TemplateLoader, TreeLoader, planned
 if TYPE_CHECKING:
     from saltern.lint.check import Checked
     from saltern.lint.rules import Choices
+    from saltern.runtime.ports import FrameMaker, Journal, Recorder
     from saltern.targeting.top import Assigned
 
 NO_TOP = "no top file gives this machine any state: check top.sls in the file roots, or name an SLS"
@@ -176,6 +175,8 @@ def show_high(session: Session, request: Request, found: Diagnostics) -> dict[st
     rules = _compile_rules(session, request)
     high = compile_high(refs, loader, rules, found)
     shape(high, rules, found)
+    from saltern.compiler.shapes import high_data
+
     return high_data(high)
 
 

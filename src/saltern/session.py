@@ -8,25 +8,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from saltern.compat.places import present
-from saltern.compat.unread import Unread
 from saltern.config.minion import options
 from saltern.config.settings import Settings, cache_directory
 from saltern.facts.grains import Grains, collect
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, Severity, did_you_mean
 from saltern.modules.caller import ModuleCaller
 from saltern.modules.context import Run
-from saltern.modules.pure import PureSalt
 from saltern.modules.registry import Provider, Registry
 from saltern.modules.salt import Salt
-from saltern.render.filters import OF_THE_MACHINE
 from saltern.render.jinja.door import JinjaDoor
 from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
 from saltern.render.yaml_cache import YamlCache
 from saltern.render.yaml_limits import Limits
 from saltern.sources.tree import Tree
 from saltern.system import output
-from saltern.system.clock import Clock, SystemClock
-from saltern.system.host import Host, LocalHost
+from saltern.system.clock import SystemClock
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -34,8 +30,11 @@ if TYPE_CHECKING:
     from saltern.compat.library import Library
     from saltern.facts.tops import TopReader
     from saltern.language.events import Event
+    from saltern.modules.pure import PureSalt
     from saltern.render.jinja.renderer import JinjaRenderer
     from saltern.runtime.ports import Recorder
+    from saltern.system.clock import Clock
+    from saltern.system.host import Host
     from saltern.targeting.match import Subject
     from saltern.targeting.top import Assigned
 
@@ -109,7 +108,7 @@ class Session:
             files=self.tree,
             templates=self.renderers,
             functions=self.salt,
-            host=host or LocalHost(),
+            host=host,
             clock=self.clock,
         )
         self.run.refresh = self.refresh
@@ -120,6 +119,8 @@ class Session:
 
     def _registry(self, first: Sequence[Provider]) -> Registry:
         if not self.trust:
+            from saltern.compat.unread import Unread
+
             return Registry(before=(*first, Unread(self.settings)))
         return Registry(
             before=(*first, _SaltStyle(self, "own")) if self._salt_style else first,
@@ -226,8 +227,6 @@ class Session:
         return joined(given, more, where, found, first=first, known=self.tree)
 
     def _compiled_pillar(self) -> dict[str, object]:
-        from saltern.language.merge import merge
-
         settings = self.settings
         compiled: dict[str, object] = {}
         if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
@@ -259,6 +258,8 @@ class Session:
             )
         if not self._override:
             return compiled
+        from saltern.language.merge import merge
+
         merged = merge(compiled, self._override, strategy="smart", merge_lists=settings.pillar_merge_lists)
         assert isinstance(merged, dict)
         return merged
@@ -275,7 +276,7 @@ class Session:
     def _renderers(self, tree: Tree, pillar: dict[str, object], *, for_pillar: bool = False) -> Renderers:
         settings = self.settings
         shared: dict[str, object] = {
-            "salt": self.salt if self.trust else PureSalt(self.salt),
+            "salt": self.salt if self.trust else self._pure_salt(),
             "grains": self.grains,
             "pillar": pillar,
             "opts": self.opts,
@@ -309,9 +310,15 @@ class Session:
             cache=YamlCache(cache_directory(settings)) if self.trust and not for_pillar else None,
         )
 
+    def _pure_salt(self) -> PureSalt:
+        from saltern.modules.pure import PureSalt
+
+        return PureSalt(self.salt)
+
     def _jinja(
         self, tree: Tree, shared: Mapping[str, object], options: Mapping[str, Mapping[str, object]]
     ) -> JinjaRenderer:
+        from saltern.render.filters import OF_THE_MACHINE
         from saltern.render.jinja.renderer import JinjaRenderer
 
         return JinjaRenderer(

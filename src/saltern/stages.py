@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from saltern.compiler.compile import Rules, compile_high, compile_low
-from saltern.compiler.ports import Loaded
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import NO_BLOCKS, PREV_RET, Block, Limit, scope_of
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
@@ -23,6 +22,7 @@ from saltern.session import Session
 from saltern.sources.tree import SlsSource
 
 if TYPE_CHECKING:
+    from saltern.compiler.ports import Loaded
     from saltern.targeting.top import Assigned
 
 

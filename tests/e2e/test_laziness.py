@@ -19,6 +19,16 @@ RARELY = NEVER | {
     "concurrent",
     "unittest", "sqlite3", "xml", "tempfile", "shutil", "dataclasses",
 }  # fmt: skip
+# Not by a run that only looks, of files without templates: what acts, waits, resumes, refuses or explains.
+IDLE = frozenset(
+    f"saltern.{name}"
+    for name in (
+        "compat.library", "compat.unread", "compiler.ports", "compiler.shapes", "language.merge",
+        "language.ordered", "modules.pure", "render.filters", "render.yaml", "runtime.before",
+        "runtime.delayed", "runtime.guards", "runtime.parallel", "runtime.pool", "runtime.ports",
+        "runtime.recovery", "runtime.retry", "system.files", "system.guard", "system.host",
+    )
+) | {"fnmatch", "encodings.utf_8_sig"}  # fmt: skip
 PROGRAM = """
 import os, sys
 sys.argv = ["saltern", *sys.argv[1:]]
@@ -104,6 +114,13 @@ def test_a_second_run_of_plain_files_needs_no_yaml_parser(place: Place) -> None:
     argv = place.argv("apply", "main", "--out", "json")
     assert "yaml" in modules_of(place, *argv)
     assert "yaml" not in modules_of(place, *argv)
+
+
+def test_a_run_that_only_looks_does_not_import_what_acts(place: Place) -> None:
+    place.write({"main.sls": STATES["plain"]})
+    argv = place.argv("apply", "main", "--out", "json")
+    modules_of(place, *argv)
+    assert loaded(modules_of(place, *argv), IDLE) == set()
 
 
 def test_what_a_template_made_is_not_kept(place: Place) -> None:

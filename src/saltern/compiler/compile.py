@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,7 +13,6 @@ from saltern.compiler.extend import extend
 from saltern.compiler.gather import gather
 from saltern.compiler.lower import lower
 from saltern.compiler.options import check_options
-from saltern.compiler.ports import Loader
 from saltern.compiler.reverse import reverse
 from saltern.compiler.use import use
 from saltern.language.chunk import Chunk
@@ -20,6 +20,9 @@ from saltern.language.diagnostics import Diagnostics
 from saltern.language.high import Exclusion, High
 from saltern.language.requisites import WITHOUT_REACTION
 from saltern.language.source import SlsRef
+
+if TYPE_CHECKING:
+    from saltern.compiler.ports import Loader
 
 Reacts = Callable[[str], bool]
 

@@ -10,7 +10,6 @@ found when the plan is made.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics, did_you_mean
@@ -20,6 +19,8 @@ Used = set[tuple[str, str]]  # IDs and SLS of rules that named something
 
 
 def exclude(chunks: list[Chunk], rules: Iterable[Exclusion], found: Diagnostics, used: Used) -> list[Chunk]:
+    from fnmatch import fnmatchcase
+
     ids, files = {chunk.id for chunk in chunks}, {chunk.sls for chunk in chunks}
     gone: set[str] = set()
     gone_files: set[str] = set()

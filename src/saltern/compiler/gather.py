@@ -7,15 +7,18 @@ once. Every state without an order of its own then gets the next number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from saltern.compiler.parse import parse
-from saltern.compiler.ports import Loader
 from saltern.language.diagnostics import CompileError, Diagnostics, did_you_mean
 from saltern.language.high import Declaration, High, Include, SlsFile
 from saltern.language.source import Mark, SlsRef
 from saltern.plan.index import is_pattern
+
+if TYPE_CHECKING:
+    from saltern.compiler.ports import Loader
 
 FIRST_ORDER = 10000
 MOST_SUGGESTED = 20

@@ -6,14 +6,18 @@ Here a short form becomes the long one: ``id: pkg.installed`` and ``pkg.installe
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
-from saltern.compiler.ports import Loaded
 from saltern.language.diagnostics import Diagnostics, did_you_mean
 from saltern.language.high import Declaration, Exclusion, Extension, Include, SlsFile
 from saltern.language.keywords import ENGINE_WORDS
 from saltern.language.requisites import REQUISITE_WORDS
 from saltern.language.source import SlsRef
+
+if TYPE_CHECKING:
+    from saltern.compiler.ports import Loaded
 
 NO_WORDS: frozenset[str] = frozenset()
 _NAMES = {dict: "a mapping", list: "a list", type(None): "nothing", bool: "true or false", str: "text"}

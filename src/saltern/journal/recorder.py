@@ -10,6 +10,7 @@ waits for what they change. All else rides along.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from saltern.journal.codec import (
     Body,
@@ -32,13 +33,16 @@ from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
-from saltern.runtime.barriers import Barrier
-from saltern.runtime.ports import Begun, Known, Planner
-from saltern.runtime.recovery import NO_TRACES, Traces
 from saltern.runtime.resuming import ONCE, is_once, stands_alone
+from saltern.runtime.world import Begun
 from saltern.system import keeper, reboot
 from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
+
+if TYPE_CHECKING:
+    from saltern.runtime.barriers import Barrier
+    from saltern.runtime.ports import Known, Planner
+    from saltern.runtime.recovery import Traces
 
 NO_STATE = -1
 AT_RISK = 20  # states that may be called between two syncs
@@ -234,6 +238,8 @@ class Recorder:
         state = self._past.scopes.get(scope)
         if state is None:
             return None
+        from saltern.runtime.ports import Known
+
         if place in state.done:
             body = state.done[place]
             answer = answer_in(body["answer"], chunk)
@@ -245,6 +251,7 @@ class Recorder:
         barrier = self._past.barrier(scope, place) if self._past.barriers else None
         if barrier is not None:
             from saltern.journal.barriers import crossing_of
+            from saltern.runtime.recovery import NO_TRACES
 
             begun = _begun(barrier)
             steps = self._past.steps if barrier["when"] == "after" else self._past.lost
@@ -262,12 +269,16 @@ class Recorder:
         return None
 
     def _in_doubt(self, body: Body) -> Known:
+        from saltern.runtime.ports import Known
+
         begun = _begun(body)
         steps = self._steps(begun.number, self._past.lost)
         return Known(started=begun, steps=steps, traces=self._traces(body, 0))
 
     def _traces(self, body: Body, call: int) -> Traces:
         """Of a call that was begun, after so many others of the same state that have ended at a barrier."""
+        from saltern.runtime.recovery import Traces
+
         same = is_same_boot(body.get("boot") or {}, reboot.current().identity())
         whole = keeper.proves(body.get("ledger"))
         begun, ended = keeper.known(body["number"], call)
@@ -307,6 +318,8 @@ class Recorder:
         if state is None:
             return None
         if place in state.listened:
+            from saltern.runtime.ports import Known
+
             answer = answer_in(state.listened[place]["answer"])
             return Known(answer=answer, steps=self._steps(answer.number))
         return self._in_doubt(state.started[~place]) if ~place in state.started else None

@@ -53,6 +53,9 @@ KEYWORDS: dict[str, Keyword] = {
     )
 }
 
+# Asked before the state is called; it is skipped if they say so.
+CONDITIONS: frozenset[str] = frozenset({"onlyif", "unless", "creates"})
+
 # Not passed on, beside the keywords and the requisites: the engine's own names.
 INTERNAL: frozenset[str] = frozenset({"name", "names", "state", "fun", "__id__", "__sls__", "__env__"})
 

@@ -107,6 +107,7 @@ class Run:
     """What all calls of one run share. One per run, so two runs in a process share nothing."""
 
     __slots__ = (
+        "_host",
         "chunks",
         "clock",
         "context",
@@ -114,7 +115,6 @@ class Run:
         "files",
         "functions",
         "grains",
-        "host",
         "opts",
         "outbox",
         "pillar",
@@ -134,7 +134,7 @@ class Run:
         files: Files,
         templates: Templates,
         functions: Functions,
-        host: Host,
+        host: Host | None = None,
         clock: Clock,
     ) -> None:
         self.settings = settings
@@ -144,7 +144,7 @@ class Run:
         self.files = files
         self.templates = templates
         self.functions = functions
-        self.host = host
+        self._host = host
         self.clock = clock
         self.outbox = Outbox()  # events that functions send
         self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
@@ -152,6 +152,15 @@ class Run:
         self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
         self.crossing: Crossing | None = None  # of the state that is called again after a barrier
         self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
+
+    @property
+    def host(self) -> Host:
+        """The machine that the states are for: this one, unless another was given."""
+        if self._host is None:
+            from saltern.system.host import LocalHost
+
+            self._host = LocalHost()
+        return self._host
 
 
 class Context:

@@ -55,6 +55,12 @@ def listening(chunk: Chunk) -> Chunk:
     return replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
 
 
+def is_parallel(plan: Plan, place: int) -> bool:
+    """Whether the chunk runs in a process of its own, beside the others."""
+    chunk = plan.chunks[place]
+    return "parallel" in chunk.words and bool(chunk.args["parallel"])
+
+
 def steps_before(plan: Plan, step: int) -> list[int]:
     """What has to be done before a step, in order."""
     size = len(plan.chunks)

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
-from saltern.language.ordered import ordered
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.render.document import Document, Harvest, Rendered, find_word
 from saltern.render.document import place as place_in
@@ -22,7 +21,6 @@ from saltern.render.yaml_cache import MISSING, YamlCache
 from saltern.render.yaml_limits import USUAL, Limits, YamlProblem
 from saltern.sources.tree import SlsSource, check_text
 from saltern.system import log
-from saltern.system.guard import REFUSED
 
 FILE_RENDERERS = "file"
 SPELT_OUT = ("yaml", "json", "toml")  # whose data is in the text, word for word
@@ -377,6 +375,8 @@ class Renderers:
                 )
             )
         if not self._code and (name not in RENDERERS or RENDERERS[name].runs):
+            from saltern.system.guard import REFUSED
+
             what = f"{REFUSED}: the renderer {name!r} runs code"
             raise CompileError(Diagnostic(code="renderer-refused", what=what, where=where))
 
@@ -430,7 +430,11 @@ class Renderers:
                 data = self._yaml(made, source)
             except YamlProblem as problem:
                 raise CompileError(_yaml_diagnostic(problem, made, source, job)) from None
-            return ordered(data) if job.keeps_order or self._keeps_order else data
+            if not (job.keeps_order or self._keeps_order):
+                return data
+            from saltern.language.ordered import ordered
+
+            return ordered(data)
         shared = {**self._shared, "saltenv": job.env, **job.values}
         if not made.text.strip() and stage.name != "py":
             return None
@@ -529,7 +533,7 @@ def _yaml_diagnostic(problem: YamlProblem, made: Rendered, source: str, job: Job
     return Diagnostic(code=problem.code, what=what, where=where, fix=fix, detail=detail)
 
 
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\"")
+_QUOTED = r"'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\""
 
 
 def _without(text: str, source: str) -> str:
@@ -539,4 +543,4 @@ def _without(text: str, source: str) -> str:
         word = found[1] or found[2]
         return found[0] if word in source or len(word) <= 2 else "'•••'"
 
-    return _QUOTED.sub(hidden, text)
+    return re.sub(_QUOTED, hidden, text)

@@ -8,17 +8,16 @@ from typing import TextIO
 
 # C0 without newline, DEL, C1, line separators, direction marks, half characters: all that a
 # terminal may obey instead of show, or that cannot be encoded.
-_UNSAFE = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-)
-_WORDS = re.compile(r" *[^ ]+")
+_UNSAFE = "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+_OBEYED = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
+_WORDS = r" *[^ ]+"
 
 
 def safe(text: str) -> str:
     """The text with tabs as spaces and each control character as an escape; newlines stay."""
-    if not _UNSAFE.search(text):
+    if text.isprintable() or not re.search(_UNSAFE, text):  # the first costs less, and settles most
         return text
-    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").expandtabs())
+    return re.sub(_UNSAFE, _escape, text.replace("\r\n", "\n").expandtabs())
 
 
 def safe_line(text: str) -> str:
@@ -69,7 +68,7 @@ def wrap(line: str, room: int) -> Iterator[str]:
         yield line
         return
     piece, used = "", 0
-    for word in _WORDS.findall(line):
+    for word in re.findall(_WORDS, line):
         wide = columns(word)
         if piece and used + wide > room:
             yield piece
@@ -98,6 +97,6 @@ def emit(out: TextIO, text: str) -> None:
 
 def tame(text: str) -> str:
     """Data for a terminal: DEL, C1 and direction marks, which it may obey, as escapes."""
-    import re
-
-    return re.sub(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return re.sub(_OBEYED, lambda found: f"\\u{ord(found[0]):04x}", text)

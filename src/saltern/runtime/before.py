@@ -10,8 +10,9 @@ from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
 from saltern.runtime.barriers import Crossing, landed
-from saltern.runtime.ports import Begun, Journal, Known
+from saltern.runtime.ports import Journal, Known
 from saltern.runtime.resuming import TAKEN, is_once, recovered
+from saltern.runtime.world import Begun
 
 if TYPE_CHECKING:
     from saltern.runtime.loop import ScopeRun

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import words_of
+from saltern.language.keywords import CONDITIONS
 from saltern.language.late import unwrapped
 from saltern.language.result import Outcome, Result, not_called
 from saltern.runtime.answers import NO_REGISTERS, Registers
-from saltern.runtime.guards import BadCondition, checked, skip_reason
-from saltern.runtime.ports import Allowed, Caller
-from saltern.runtime.retry import read, retried
-from saltern.runtime.slots import PREFIX, BadSlot, has_slots, resolve
-from saltern.system.clock import Clock
+from saltern.runtime.slots import PREFIX, NotReady, has_slots, resolve
 
 if TYPE_CHECKING:
+    from saltern.runtime.ports import Allowed, Caller
     from saltern.runtime.substates import SubStates
+    from saltern.system.clock import Clock
 
 NOT_ALLOWED = Result(
     outcome=Outcome.WOULD_CHANGE,
@@ -56,6 +55,8 @@ class Executor:
                 return ready
             chunk = ready
         if "retry" in chunk.words and not rehearsal:
+            from saltern.runtime.retry import read, retried
+
             rule = read(chunk.args["retry"])
             if not test and rule.attempts > 1:
                 return retried(lambda: self._once(chunk, test=test, emit=emit), rule, self._clock)
@@ -80,15 +81,23 @@ class Executor:
             return result
         if self._caller.takes(chunk, "check_cmd"):
             return result
+        from saltern.runtime.guards import checked
+
         return checked(chunk, result, self._caller)
+
+    def _skip_reason(self, chunk: Chunk) -> str:
+        if not chunk.words or chunk.words.isdisjoint(CONDITIONS):
+            return ""
+        from saltern.runtime.guards import skip_reason
+
+        return skip_reason(chunk, self._caller)
 
     def _around(self, chunk: Chunk, call: Callable[[dict[str, object]], Result]) -> Result:
         """The conditions and the slots, then the call. Whatever goes wrong is this state's failure alone."""
         if chunk.broken:
             return not_called(chunk.broken)
         try:
-            reason = skip_reason(chunk, self._caller) if chunk.words else ""
-            if reason:
+            if reason := self._skip_reason(chunk):
                 return Result(outcome=Outcome.OK, comment=reason, quiet=True, called=False)
             if self._allowed is not None and not self._allowed(chunk):
                 return NOT_ALLOWED
@@ -99,7 +108,7 @@ class Executor:
                 args = resolve(args, self._caller)
             if chunk.literal:
                 args = {key: unwrapped(value) for key, value in args.items()}
-        except (BadCondition, BadSlot) as problem:
+        except NotReady as problem:
             return not_called(str(problem))
         except Exception as problem:
             words = f"{type(problem).__name__}: {words_of(problem)}"

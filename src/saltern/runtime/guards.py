@@ -8,12 +8,16 @@ is enough. Nothing is taken out of the chunk, so that asking twice gives two ans
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import words_of
+from saltern.language.keywords import CONDITIONS
 from saltern.language.result import Outcome, Result
-from saltern.runtime.ports import Caller
-from saltern.runtime.slots import resolve_value
+from saltern.runtime.slots import NotReady, resolve_value
+
+if TYPE_CHECKING:
+    from saltern.runtime.ports import Caller
 
 COMMAND_OPTIONS = (
     "cwd",
@@ -26,10 +30,9 @@ COMMAND_OPTIONS = (
     "success_retcodes",
     "shell",
 )
-CONDITIONS = frozenset({"onlyif", "unless", "creates"})
 
 
-class BadCondition(Exception):
+class BadCondition(NotReady):
     """A condition that cannot be asked; the text is for the user."""
 
 

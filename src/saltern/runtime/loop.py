@@ -27,10 +27,11 @@ from saltern.language.events import (
     RunStarted,
     in_order,
 )
+from saltern.language.keywords import CONDITIONS
 from saltern.language.requisites import Standing, Vote
 from saltern.language.result import LOOKED, Outcome, Result, failed, skipped
 from saltern.language.result import blocked as not_run
-from saltern.plan.plan import Plan, listening
+from saltern.plan.plan import Plan, is_parallel, listening
 from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
 from saltern.runtime.answers import RESUMED, Answers, Returned
 from saltern.runtime.barriers import (
@@ -46,16 +47,15 @@ from saltern.runtime.barriers import (
 )
 from saltern.runtime.decide import Verdict, blocked, decide, waits_for_change
 from saltern.runtime.execute import Executor
-from saltern.runtime.guards import CONDITIONS
-from saltern.runtime.parallel import Parallel, is_parallel
-from saltern.runtime.ports import Begun, Caller, FrameMaker, Journal, Known, Recorder
 from saltern.runtime.substates import SubStates, effective, judged
-from saltern.runtime.world import Rules, World
-from saltern.system.clock import Clock
+from saltern.runtime.world import Begun, Rules, World
 from saltern.system.faults import point
 
 if TYPE_CHECKING:
     from saltern.runtime.before import Before
+    from saltern.runtime.parallel import Parallel
+    from saltern.runtime.ports import Caller, FrameMaker, Journal, Known, Recorder
+    from saltern.system.clock import Clock
 
 HALFWAY = replace(
     failed("interrupted while it ran; how far it came is not known"), extra={"interrupted": True}
@@ -110,14 +110,7 @@ class ScopeRun:
         self.parent = frame.parent if frame else ""
         self.under = frame.caller if frame else -1
         self.jid = frame.jid if frame else ""
-        self.parallel = Parallel(
-            plan,
-            self.answers,
-            most=rules.max_parallel,
-            begin=self.answer,
-            end=self.ended,
-            over=lambda: bool(self.stopped),
-        )
+        self.parallel: Parallel | None = None  # made for the first state that runs beside the others
         self.begun: dict[int, Begun] = {}  # being called, here or in a process of their own
         self.journal = world.journal
         self.before: Before | None = None  # what an earlier process has done of this scope
@@ -165,7 +158,7 @@ class ScopeRun:
 
     def through(self) -> None:
         self.unless_interrupted(self.walk)
-        if self.stopped == INTERRUPTED:
+        if self.parallel is not None and self.stopped == INTERRUPTED:
             self.parallel.abandon()
         if self.stopped:
             self.not_reached()
@@ -184,7 +177,7 @@ class ScopeRun:
 
     def walk(self) -> None:
         self.steps()
-        if self.stopped != INTERRUPTED:
+        if self.parallel is not None and self.stopped != INTERRUPTED:
             self.parallel.drain()
 
     def steps(self) -> None:
@@ -195,14 +188,14 @@ class ScopeRun:
                 self.rehearse(~step)
             elif done[step] is None and not (before is not None and before.replayed(step)):
                 self.take(step)
-            if self.parallel.busy:
+            if self.parallel is not None and self.parallel.busy:
                 self.parallel.reap()
             if self.stopped:
                 return
 
     def take(self, place: int) -> None:
         """Answer it now, or postpone it for what still runs beside us."""
-        if self.parallel.busy:
+        if self.parallel is not None and self.parallel.busy:
             if self.parallel.postpone(place):
                 return
             self.parallel.settle(place)
@@ -227,7 +220,7 @@ class ScopeRun:
             result = not_run(f"not run: {chunk.function} is disabled on this machine")
         elif is_parallel(self.plan, place):
             self.begin(place, started, tick)
-            self.parallel.start(place, lambda: self.called(chunk, verdict))
+            self.beside().start(place, lambda: self.called(chunk, verdict))
             return
         else:
             begun = self.begin(place, started, tick)
@@ -242,6 +235,21 @@ class ScopeRun:
     def goes_on(self, place: int) -> bool:
         """Whether it was begun by an earlier process, and is not begun anew."""
         return place in self.crossings or place in self.taken
+
+    def beside(self) -> Parallel:
+        """Those that run in processes of their own."""
+        if self.parallel is None:
+            from saltern.runtime.parallel import Parallel
+
+            self.parallel = Parallel(
+                self.plan,
+                self.answers,
+                most=self.rules.max_parallel,
+                begin=self.answer,
+                end=self.ended,
+                over=lambda: bool(self.stopped),
+            )
+        return self.parallel
 
     def begin(self, place: int, started: float, tick: float) -> Begun:
         """It is about to be called: that is on disk before it acts."""
@@ -417,7 +425,7 @@ class ScopeRun:
 
     def rehearse(self, place: int) -> None:
         """What would this chunk change? One that fails already here has answered for good."""
-        if self.parallel.busy:
+        if self.parallel is not None and self.parallel.busy:
             self.parallel.settle(place, rehearsal=True)
         known = self.journal.was_rehearsed(self.path, place) if self.journal else None
         if known is not None and known.outcome is not Outcome.FAILED:

@@ -10,14 +10,9 @@ from collections.abc import Callable
 
 from saltern.language.requisites import When
 from saltern.language.result import Result
-from saltern.plan.plan import Plan
+from saltern.plan.plan import Plan, is_parallel
 from saltern.runtime.answers import Answers
 from saltern.runtime.pool import Pool
-
-
-def is_parallel(plan: Plan, place: int) -> bool:
-    chunk = plan.chunks[place]
-    return "parallel" in chunk.words and bool(chunk.args["parallel"])
 
 
 class Parallel:

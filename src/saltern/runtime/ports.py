@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
@@ -13,8 +13,11 @@ from saltern.language.events import Answer, Event
 from saltern.language.requisites import Standing
 from saltern.language.result import Result, SubResult
 from saltern.plan.plan import Plan
-from saltern.runtime.barriers import Barrier, Crossing
 from saltern.runtime.recovery import NO_TRACES, Traces
+
+if TYPE_CHECKING:
+    from saltern.runtime.barriers import Barrier, Crossing
+    from saltern.runtime.world import Begun
 
 Allowed = Callable[[Chunk], bool]
 Emit = Callable[[SubResult], None]
@@ -72,14 +75,6 @@ class Caller(Protocol):
     def arrived(self, crossing: Crossing | None) -> None:
         """The state that is called next had asked for a barrier, and is called again on its other side."""
         ...
-
-
-class Begun(Struct, frozen=True):
-    """When a chunk was taken up, and the number it got."""
-
-    number: int
-    started: float
-    tick: float
 
 
 class Known(Struct, frozen=True, kw_only=True):

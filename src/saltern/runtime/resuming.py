@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
 from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
-from saltern.runtime.ports import Caller
-from saltern.runtime.recovery import Decision, Doubt, Safety, Traces, decide
+
+if TYPE_CHECKING:
+    from saltern.runtime.ports import Caller
+    from saltern.runtime.recovery import Doubt, Safety, Traces
 
 ONCE = frozenset({"cmd", "module", "event", "exec"})  # state modules whose calls are not safe to repeat
 GUARDS = frozenset({"creates", "unless", "onlyif"})
@@ -53,6 +56,8 @@ def stands_alone(plan: Plan) -> Callable[[int], bool]:
 
 def doubt(chunk: Chunk, traces: Traces) -> Doubt:
     """What is known of a state that was being called when the run broke."""
+    from saltern.runtime.recovery import Doubt
+
     return Doubt(
         safety=_safety(chunk),
         by_programs=chunk.state == "cmd" and not chunk.fun.endswith("call"),
@@ -63,6 +68,8 @@ def doubt(chunk: Chunk, traces: Traces) -> Doubt:
 
 def _safety(chunk: Chunk) -> Safety:
     """Conditions are probes, too: they are asked when it is called again."""
+    from saltern.runtime.recovery import Safety
+
     if chunk.state not in ONCE:
         return Safety.IDEMPOTENT
     if not chunk.words.isdisjoint(GUARDS) or _probe(chunk):
@@ -72,6 +79,8 @@ def _safety(chunk: Chunk) -> Safety:
 
 def recovered(chunk: Chunk, traces: Traces, caller: Caller) -> Result | None:
     """Its answer; None: it is to be called again; ``TAKEN``: with the results that its programs had."""
+    from saltern.runtime.recovery import Decision, decide
+
     decision = decide(doubt(chunk, traces))
     if decision is Decision.TAKE:
         return TAKEN

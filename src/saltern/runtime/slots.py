@@ -9,15 +9,22 @@ reaches a function as literal text.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from saltern.language.diagnostics import words_of
 from saltern.language.late import Literal
-from saltern.runtime.ports import Caller
+
+if TYPE_CHECKING:
+    from saltern.runtime.ports import Caller
 
 PREFIX = "__slot__:"
 
 
-class BadSlot(Exception):
+class NotReady(Exception):
+    """A state that cannot be called with what is written of it; the text is for the user."""
+
+
+class BadSlot(NotReady):
     """A slot that cannot be filled; the text is for the user."""
 
 

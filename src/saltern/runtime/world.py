@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -11,8 +12,18 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Limit, Target
 from saltern.language.events import Answer
 from saltern.runtime.barriers import INTERRUPTED as INTERRUPTED
-from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Recorder
-from saltern.system.clock import Clock
+
+if TYPE_CHECKING:
+    from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Recorder
+    from saltern.system.clock import Clock
+
+
+class Begun(Struct, frozen=True):
+    """When a chunk was taken up, and the number it got."""
+
+    number: int
+    started: float
+    tick: float
 
 
 class Bounds(Struct, frozen=True, kw_only=True):

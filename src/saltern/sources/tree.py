@@ -19,12 +19,12 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.source import Mark, SlsRef
-from saltern.system.guard import is_within
 
 ANY_ENV = "__env__"  # an environment of this name in the roots stands for every other
 BLOCK = b"delayed_block"
 MOST_DIRECTORIES = 50_000  # below one root
-_BYTES = re.compile("[\udc80-\udcff]")  # as ``surrogateescape`` reads what is not UTF-8
+BOM = b"\xef\xbb\xbf"  # which some editors write before a text
+_BYTES = "[\udc80-\udcff]"  # as ``surrogateescape`` reads what is not UTF-8
 
 
 class SlsSource(Struct, frozen=True):
@@ -64,7 +64,11 @@ class Tree:
         return (root for dirs in self._roots.values() for root in dirs)
 
     def _is_out(self, path: str) -> bool:
-        return bool(self._within) and not is_within(os.path.realpath(path), self._within)
+        if not self._within:
+            return False
+        from saltern.system.guard import is_within
+
+        return not is_within(os.path.realpath(path), self._within)
 
     def environments(self) -> list[str]:
         """``base`` first, then the others as configured."""
@@ -212,17 +216,18 @@ def inside(path: str) -> str | None:
 
 
 def _decode(data: bytes, path: str) -> str:
+    data = data.removeprefix(BOM)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as problem:
         if BLOCK in data:  # nobody looks at what stands in a delayed block before it is rendered
-            return data.decode("utf-8-sig", "surrogateescape")
+            return data.decode(errors="surrogateescape")
         raise _not_utf8(data[problem.start], data[: problem.start], path) from None
 
 
 def check_text(text: str, path: str) -> None:
     """Raise if the text has bytes that are none: a file with delayed blocks is read with all it has."""
-    found = _BYTES.search(text)
+    found = None if text.isascii() else re.search(_BYTES, text)
     if found:
         before = text[: found.start()].encode(errors="surrogateescape")
         raise _not_utf8(ord(found[0]) - 0xDC00, before, path)
