@@ -162,6 +162,10 @@ class Run:
             self._host = LocalHost()
         return self._host
 
+    @host.setter
+    def host(self, host: Host) -> None:
+        self._host = host
+
 
 class Context:
     """One call. ``ctx.test``, ``ctx.grains``, ``ctx.host.read(…)``, ``ctx.functions["pillar.get"](…)``."""
