@@ -10,7 +10,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.system.leftovers import sweep, temporary_name
-from saltern.system.paths import STEP, stepped
+from saltern.system.paths import STEP, reach, stepped
 from saltern.system.paths import Place as Place
 from saltern.system.paths import PlantedLink as PlantedLink
 from saltern.system.paths import kind_of as kind_of
@@ -111,9 +111,8 @@ def write(
     its temporary name (which ends in ``suffix``) before it takes its place; if it raises,
     nothing has changed.
     """
-    place = settle(path, follow=follow)
+    directory, place = reach(path, follow=follow)
     parent, name = os.path.split(place)
-    directory = open_directory(parent)
     temporary = temporary_name(name, suffix)
     try:
         sweep(directory)
@@ -251,6 +250,8 @@ def link(path: str, make: Callable[[str, int], None], attributes: Attributes = K
     """Put a link there in one step, in place of a file or link. ``make`` gets its name and directory."""
     with Place(path, follow=False) as (directory, name):
         sweep(directory)
+        if attributes == KEPT and _is_made(name, directory, make):
+            return
         temporary = temporary_name(name)
         make(temporary, directory)
         try:
@@ -261,6 +262,15 @@ def link(path: str, make: Callable[[str, int], None], attributes: Attributes = K
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         finally:
             _forget(directory, temporary)  # replacing a link by another name of the same file leaves it
+
+
+def _is_made(name: str, directory: int, make: Callable[[str, int], None]) -> bool:
+    """Where nothing is, a link is made in one step under its own name."""
+    try:
+        make(name, directory)
+    except FileExistsError:
+        return False
+    return True
 
 
 def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
@@ -275,15 +285,20 @@ def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
         if not part:
             continue
         at = f"{at}/{part}"
-        try:
-            if new_directory(fd, part, attributes):
-                made.append(at)
-        except OSError as problem:
-            os.close(fd)
-            raise OSError(problem.errno, problem.strerror, at) from None
+        if made or not _is_there(fd, part):
+            try:
+                if new_directory(fd, part, attributes):
+                    made.append(at)
+            except OSError as problem:
+                os.close(fd)
+                raise OSError(problem.errno, problem.strerror, at) from None
         fd = stepped(fd, part)
     os.close(fd)
     return made
+
+
+def _is_there(directory: int, name: str) -> bool:
+    return os.access(name, os.F_OK, dir_fd=directory, follow_symlinks=False)
 
 
 def new_directory(parent: int, name: str, wanted: Attributes) -> bool:

@@ -121,18 +121,53 @@ def stepped(fd: int, part: str) -> int:
         os.close(fd)
 
 
+def reach(path: str, *, follow: bool = True) -> tuple[int, str]:
+    """A handle on the directory that a write to ``path`` lands in, and the path as ``settle`` gives it.
+
+    Most paths have no link in them: they are walked at once, which settles them, too.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if parts and ".." not in parts:
+        directory = _walked(parts, follow=follow)
+        if directory is not None:
+            return directory, "/" + "/".join(parts)
+    place = settle(path, follow=follow)
+    return open_directory(os.path.dirname(place)), place
+
+
+def _walked(parts: list[str], *, follow: bool) -> int | None:
+    """A handle on all but the last of them; None if that fails, or if a link is among them."""
+    directory = os.open("/", STEP)
+    try:
+        for part in parts[:-1]:
+            directory = stepped(directory, part)
+    except OSError:
+        return None
+    if follow and _is_link(directory, parts[-1]):
+        os.close(directory)
+        return None
+    return directory
+
+
+def _is_link(directory: int, name: str) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
 class Place:
     """``with Place(path) as (directory, name)``: a handle on the settled directory, and the name in it."""
 
-    __slots__ = ("_directory", "_path")
+    __slots__ = ("_directory", "_follow", "_path")
 
     def __init__(self, path: str, *, follow: bool = True) -> None:
-        self._path = settle(path, follow=follow)
+        self._path = path
+        self._follow = follow
 
     def __enter__(self) -> tuple[int, str]:
-        parent, name = os.path.split(self._path)
-        self._directory = open_directory(parent)
-        return self._directory, name or "."
+        self._directory, place = reach(self._path, follow=self._follow)
+        return self._directory, os.path.basename(place) or "."
 
     def __exit__(self, *_: object) -> None:
         os.close(self._directory)
