@@ -21,6 +21,7 @@ from saltern.language.delayed import UNLIMITED, Target
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, PillarError, did_you_mean
 from saltern.language.events import Answer, Report
 from saltern.language.high import Declaration, Exclusion
+from saltern.language.requisites import REQUISITE_WORDS
 from saltern.language.result import failed
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.check import check as check_arguments
@@ -274,14 +275,27 @@ def show_rendered(
 def single(
     session: Session, function: str, name: str, args: Mapping[str, object], saltenv: str | None = None
 ) -> Report:
-    """One state, without any file, with all that a file may give it; requisites find nothing, as in Salt."""
+    """One state, without any file, with all that a file may give it; requisites are reported, and ignored."""
     session.prepare()
     found = Diagnostics()
+    _without_targets(args, found)
     chunks = _typed_chunks(function, name, args, _env(session, Request(saltenv=saltenv)) or "base", found)
     check_arguments(chunks, session.registry, found, strict=True, files=session.tree)
     found.check()
     plan = make_plan(chunks, [], found)
-    return run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session))
+    report = run(plan, caller=session.caller, clock=session.clock, rules=_run_rules(session))
+    report.warnings = [*session.warnings, *found.warnings]
+    return report
+
+
+def _without_targets(args: Mapping[str, object], found: Diagnostics) -> None:
+    """One state alone has no other to wait for, and none that could wait for it."""
+    if given := [name for name in args if name in REQUISITE_WORDS]:
+        found.warn(
+            "single-requisite",
+            f"{', '.join(given)}: a state that is applied alone has no requisites; ignored, as in Salt",
+            fix="leave it out, or write the states into an SLS file and apply that",
+        )
 
 
 # -- pieces ------------------------------------------------------------------------------------------

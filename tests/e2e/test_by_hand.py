@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests import kit
 from tests.e2e.command import Place
 
+from saltern.cli.single import main as run_single
 from saltern.engine import single
 from saltern.language.diagnostics import CompileError
+from saltern.language.requisites import REQUISITE_WORDS
 from saltern.language.result import Outcome
 
 
@@ -25,6 +29,28 @@ def test_single_takes_conditions_and_requisites_and_names() -> None:
         )
     assert [one.chunk.name for one in report.answers] == ["one", "two"]
     assert {one.result.outcome for one in report.answers} == {Outcome.FAILED}
+
+
+@given(st.sets(st.sampled_from(sorted(REQUISITE_WORDS)), min_size=1, max_size=4))
+def test_single_reports_every_requisite(words: set[str]) -> None:
+    with kit.tree({}) as made:
+        report = single(made.session(), "test.nop", "a", {word: [{"test": "b"}] for word in words})
+    (told,) = report.warnings
+    assert told.code == "single-requisite"
+    assert all(word in told.what for word in words)
+    assert [one.result.outcome for one in report.answers] == [Outcome.OK]
+
+
+def test_single_reports_nothing_without_requisites() -> None:
+    with kit.tree({}) as made:
+        assert single(made.session(), "test.nop", "a", {"onlyif": "true", "order": 3}).warnings == []
+
+
+def test_the_command_shows_what_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_single(["test.nop", "x", "require=[{test: y}]", "--file-root", "/nonexistent-root"]) == 0
+    shown = capfd.readouterr()
+    assert "[single-requisite]" in shown.err
+    assert "Succeeded: 1" in shown.out
 
 
 def test_single_refuses_words_of_the_wrong_shape() -> None:

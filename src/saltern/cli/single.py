@@ -6,7 +6,7 @@ import sys
 
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
-from saltern.cli.telling import exit_code
+from saltern.cli.telling import exit_code, show_warnings
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(
@@ -39,5 +39,6 @@ def main(argv: list[str]) -> int:
     positional, keywords = call_arguments(args.args)
     name = str(keywords.pop("name", positional[0] if positional else args.function))
     report = single(engine, args.function, name, keywords, args.saltenv)
+    show_warnings(args, report)
     write(report, sys.stdout, output_options(args, engine.settings), args.out)
     return exit_code(report)

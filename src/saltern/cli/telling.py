@@ -56,12 +56,16 @@ def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) ->
 
 
 def tell_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
+    show_warnings(args, report)
+    _write(args, engine, report)
+
+
+def show_warnings(args: SimpleNamespace, report: Report) -> None:
     if report.warnings:
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show
 
         show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    _write(args, engine, report)
 
 
 def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:

@@ -67,11 +67,19 @@ def lower(
 
 
 def _take(declared: Declaration, item: object, args: dict[str, object], found: Diagnostics) -> None:
+    if isinstance(item, bool):
+        found.warn(
+            "argument-bare",
+            f"{declared.key!r} has {_shown(item)} without a name among its arguments; ignored, as in Salt",
+            where=declared.mark(_place(declared.items, item)),
+            fix=f"write '- name: {str(item).lower()}', or remove it",
+        )
+        return
     if not isinstance(item, dict) or not item:
         found.error(
             "argument-shape",
             f"{declared.key!r} has {_shown(item)} where an argument belongs",
-            where=declared.mark(declared.items.index(item)),
+            where=declared.mark(_place(declared.items, item)),
             fix="write '- name: value'",
         )
         return
@@ -88,6 +96,11 @@ def _take(declared: Declaration, item: object, args: dict[str, object], found: D
         if key in ADDING and isinstance(before, list) and isinstance(value, list):
             value = [*before, *value]
         args[key] = value
+
+
+def _place(items: list[object], item: object) -> int:
+    """Where ``item`` itself is; True is equal to 1."""
+    return next(index for index, one in enumerate(items) if one is item)
 
 
 def _chunk(
