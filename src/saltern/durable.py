@@ -109,7 +109,7 @@ def resume(
     onward: Sequence[str] = (),
     ends: Callable[[], bool] | None = None,
 ) -> Report | None:
-    """Go on with a run; the last that can be, if none is named. None: there is nothing to go on with.
+    """Go on with a run; the last that can be, if none is named. None: there is nothing to resume.
 
     One whose report says that the machine reboots waits here until it has, or is found not to; an interrupt,
     or ``ends``, calls the reboot off where that can be done. One that goes on with another build of this
@@ -182,7 +182,7 @@ def _wait_for_programs(runs: Runs, jid: str) -> None:
     """What a broken run has started goes on without it: what it comes to is this run's to tell."""
     folder = runs.kept_folder(jid)
     if ledger.at_work(folder):
-        print(f"saltern: a program of run {jid} is still at work: waiting for its end", file=sys.stderr)
+        print(f"saltern: a program of run {jid} is still running: waiting for its end", file=sys.stderr)
         keeper.wait_for(folder)
 
 

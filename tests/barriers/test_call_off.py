@@ -46,7 +46,7 @@ class Place:
         )
         assert process.stderr is not None
         said = ""
-        while "the run goes on after that" not in said or not self.asked.exists():
+        while "the run continues afterwards" not in said or not self.asked.exists():
             line = process.stderr.readline()
             assert line, said
             said += line
@@ -67,7 +67,7 @@ def test_an_announced_reboot_is_called_off_and_told(tmp_path: Path) -> None:
     place = Place(tmp_path, cancel=True)
     code, said = place.interrupted("apply", "restart")
     assert code == 130
-    assert "its reboot is called off; `saltern resume" in said
+    assert "its reboot is cancelled; `saltern resume" in said
     assert not place.asked.exists()
     assert place.status() == "interrupted"
 
@@ -76,7 +76,7 @@ def test_a_reboot_that_nobody_can_call_off_goes_on_and_that_is_told(tmp_path: Pa
     place = Place(tmp_path, cancel=False)
     code, said = place.interrupted("apply", "restart")
     assert code == 6
-    assert "its reboot cannot be called off: reboot_command has a way of its own" in said
-    assert "the run goes on after the boot" in said
+    assert "its reboot cannot be cancelled: reboot_command has a way of its own" in said
+    assert "the run continues after the boot" in said
     assert place.asked.exists()
     assert place.status() == "rebooting"

@@ -209,7 +209,7 @@ def test_22_a_reboot_that_somebody_has_scheduled_is_replaced_and_told(tmp_path: 
     machine.begin()
     machine.to_the_end()
     assert ended(machine) == "succeeded"
-    assert "a reboot is scheduled, and was called off: this one comes instead" in comment(machine)
+    assert "a reboot is scheduled, and was cancelled: this one replaces it" in comment(machine)
 
 
 @pytest.mark.parametrize(("policy", "mode"), [("auto", "poweroff"), ("fail", "reboot"), ("fail", "halt")])

@@ -101,12 +101,12 @@ def test_item_7_an_action_that_ran_on_while_nobody_watched_has_its_result(
         until(lambda: not any(ledger.at_work(str(one)) for one in bench.base.glob("runs/runs/*.kept")))
         done = bench.chain("resume")
         assert done.code == 0, done.err
-        assert "still at work" not in done.err
+        assert "still running" not in done.err
     else:
         process = bench.process("resume", name, stderr=subprocess.PIPE)
         assert process.stderr is not None
         said = process.stderr.readline()
-        assert b"still at work" in said
+        assert b"still running" in said
         (tmp_path / "gate").touch()
         process.communicate(timeout=200)
         assert process.returncode == 0
@@ -120,7 +120,7 @@ def test_status_tells_what_runs_without_its_process(tmp_path: Path) -> None:
     name = killed(bench)
     shown = bench.chain("status", name).out
     assert "a           command    running" in shown
-    assert "what runs goes on without it" in shown
+    assert "what it started still runs" in shown
     bench.to_the_end()
 
 
@@ -140,7 +140,7 @@ def test_another_run_waits_for_a_program_that_was_left(tmp_path: Path) -> None:
     bench.place.write({"x.sls": "x: {test.nop: []}"})
     done = bench.place.run("apply", "x", "--queue", "0")
     assert done.code == 1
-    assert "is still at work on this machine" in done.err
+    assert "is still running on this machine" in done.err
     bench.to_the_end()
 
 
@@ -473,7 +473,7 @@ def test_item_5_a_chain_that_reboots_says_that_memory_forgets_it(tmp_path: Path)
     if not is_forgetful(str(tmp_path)):
         pytest.skip("no file system in memory")
     bench = made(tmp_path, f"id: a, {SAY % 'a'}", "id: r, reboot: {}")
-    assert "a reboot forgets this chain" in bench.chain("run", str(bench.file)).err
+    assert "a reboot loses this chain" in bench.chain("run", str(bench.file)).err
 
 
 def test_a_chain_that_cannot_begin_is_not_accepted(tmp_path: Path) -> None:

@@ -133,8 +133,8 @@ def test_a_leg_that_waits_for_its_reboot_can_be_cancelled(bench: Bench) -> None:
     assert done.code == 0, done.err
     done_before = {"a": "succeeded", "b": "succeeded", "r": "indeterminate"}  # it may still go down
     assert bench.statuses() == {**dict.fromkeys(USUAL, "cancelled"), **done_before}
-    assert "nothing to go on with" in bench.chain("resume").err
-    assert "nothing to go on with" in bench.place.run("resume").err
+    assert "nothing to resume" in bench.chain("resume").err
+    assert "nothing to resume" in bench.place.run("resume").err
 
 
 def test_a_leg_at_work_ends_before_its_next_action(tmp_path: Path) -> None:

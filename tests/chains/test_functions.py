@@ -53,7 +53,7 @@ def test_a_chunk_that_was_cut_off_is_not_begun_again_by_itself(path: str) -> Non
 
     with pytest.raises(KeyboardInterrupt):
         chunks.begin(path, "one", cut_off)
-    with pytest.raises(chunks.Refused, match="nobody knows how far it came"):
+    with pytest.raises(chunks.Refused, match="how far it came is unknown"):
         chunks.go_on(path, print)
     with pytest.raises(chunks.Refused, match="is not over"):
         chunks.begin(path, "other", print)

@@ -68,14 +68,14 @@ def cancelled(bench: Bench, status: str) -> str:
 def test_cancel_calls_off_a_reboot_that_is_announced(tmp_path: Path) -> None:
     """4.13, item 22."""
     bench = _bench(tmp_path, f"id: a, {SAY % 'a'}", f"id: r, {LATER}", f"id: b, {SAY % 'b'}")
-    assert cancelled(bench, "cancelled") == "its reboot is called off"
+    assert cancelled(bench, "cancelled") == "its reboot is cancelled"
     assert not bench.goes_down()
     assert bench.log() == ["a"]
 
 
 def test_cancel_says_so_when_a_reboot_cannot_be_called_off(tmp_path: Path) -> None:
     bench = _bench(tmp_path, f"id: a, {SAY % 'a'}", "id: r, reboot: {}", f"id: b, {SAY % 'b'}")
-    assert "cannot be called off: nothing is scheduled" in cancelled(bench, "indeterminate")
+    assert "cannot be cancelled: nothing is scheduled" in cancelled(bench, "indeterminate")
     assert bench.goes_down()
     assert bench.chain("resume").out == ""
     assert bench.log() == ["a"]

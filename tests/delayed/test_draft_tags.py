@@ -128,7 +128,7 @@ def test_all_wrong_words_of_a_tag_are_reported_each_at_its_column(tag: str) -> N
         f"main.sls:1:{first + 6}: delayed_repeat_limit is 0",
         f"main.sls:1:{first + 29}: refresh cannot look again at 'grain'",
         f"main.sls:1:{first + 29}: refresh cannot look again at 'x'",
-        f"main.sls:1:{first + 52}: 'scoped' stands here twice",
+        f"main.sls:1:{first + 52}: 'scoped' is defined twice",
     ]
 
 

@@ -193,7 +193,7 @@ def test_an_interrupt_while_a_block_is_rendered_leaves_a_placeholder_for_all_tha
 @pytest.mark.parametrize("words", ["delayed_repeat_limit=1 delayed_repeat_limit=2", "scoped scoped"])
 def test_a_word_that_stands_twice_on_a_tag_is_told(words: str) -> None:
     told = problem(CALLER + block("", words=words))
-    assert f"{words.split()[0].split('=')[0]!r} stands here twice" in told
+    assert f"{words.split()[0].split('=')[0]!r} is defined twice" in told
 
 
 def test_a_list_of_names_in_an_entry_is_told_how_to_write_it() -> None:

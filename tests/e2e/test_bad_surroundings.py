@@ -219,7 +219,7 @@ def test_what_yaml_refuses_after_a_template_is_told_at_the_line_of_the_template(
     text = "{% for name in ['a', 'b', 'a'] %}\n{{ name }}:\n  test.nop: []\n{% endfor %}\n"
     done = place.write({"main.sls": text}).run("apply", "main")
     assert "main.sls:2" in done.err
-    assert "the key 'a' stands here twice [yaml-duplicate-key]" in done.err
+    assert "the key 'a' is defined twice [yaml-duplicate-key]" in done.err
 
 
 def test_all_problems_of_several_files_are_told_at_once(place: Place) -> None:

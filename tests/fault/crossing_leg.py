@@ -31,7 +31,7 @@ actions:
 FILES = {"small.sls": "small:\n  file.managed: [{name: '@/small'}, {contents: x}]\n"}
 PARTS = {"h": ("part-1", "part-2")}  # what it logs
 FAILS = {"d"}
-NOTHING = "nothing to go on with"
+NOTHING = "nothing to resume"
 
 
 class LegBoat(Boat):

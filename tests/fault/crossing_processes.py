@@ -20,7 +20,7 @@ from tests.fault.crossing_machine import DOWN, VERSIONS, Boat, build_of
 
 from saltern.system import reboot
 
-OVER = ("nothing to go on with", "nothing is left to do")
+OVER = ("nothing to resume", "nothing is left to do")
 MOST = 400  # looks at a run that others go on with
 TREE = Path(__file__).parents[2]
 BUILD = """#!/bin/sh

@@ -72,7 +72,7 @@ def holds(boat: RunBoat, *, times: int, power: bool) -> None:
     assert slots.in_use(str(boat.opt)) == "slots/b"
     _same(told, expected, doubt, power=power)
     again = boat.run("resume")
-    assert "nothing to go on with" in again.err, again.err
+    assert "nothing to resume" in again.err, again.err
     assert boat.steps() == steps, "something is done after the end"
 
 

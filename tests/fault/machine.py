@@ -62,7 +62,7 @@ class Machine:
             faults.watch(None)
 
     def finish(self) -> Told:
-        """Resume until there is nothing to go on with; what the journal then tells."""
+        """Resume until there is nothing to resume; what the journal then tells."""
         if not any(one.done for one in self.summaries()) and not self.broken():
             assert not self.log(), "something was done, and no run knows it"
             again = self.apply()

@@ -130,7 +130,7 @@ def test_a_disk_that_is_full_after_the_boot_is_told_and_the_run_goes_on_when_the
     boat = runs().before(1)
     with small_disk(boat):
         filler = fill(boat.base / "runs" / "filler")
-        assert "make room" in refused(boat).err
+        assert "free space" in refused(boat).err
         assert [one.status for one in boat.summaries()] == ["rebooting"]  # what is there can be read
         assert boat.steps() == [one for one in runs().steps if one[1] == 0]
         filler.unlink()

@@ -73,7 +73,7 @@ def judge(one: Machine, done: Done, what: str) -> None:
     is_told_well(done)
     log = one.log()
     assert all(count == 1 for count in log.values()), f"{what}: run twice: {log}"
-    assert "nothing to go on with" not in done.err, f"{what}: silent"
+    assert "nothing to resume" not in done.err, f"{what}: silent"
     statuses = {run.status for run in one.summaries()}
     assert "unbegun" not in statuses, what
     if done.code == 1:

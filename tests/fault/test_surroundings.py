@@ -117,7 +117,7 @@ def test_of_two_engines_one_works_and_the_other_is_told_who_does() -> None:
         assert second.code == 1
         assert f"process {first.pid}" in second.err
         resumed = one.resume()
-        assert "nothing to go on with" in resumed.err
+        assert "nothing to resume" in resumed.err
         first.communicate()
         assert all(count == 1 for count in one.log().values())
 
@@ -230,7 +230,7 @@ def test_an_empty_file_is_no_run_that_could_be_resumed() -> None:
     with machine(COUNTING) as one:
         one.runs.mkdir(parents=True)
         (one.runs / "20200101000000000000.run").touch()
-        assert "nothing to go on with" in one.resume().err
+        assert "nothing to resume" in one.resume().err
         assert one.apply().code == 0
 
 

@@ -1,4 +1,4 @@
-"""``--fix`` mends what can be mended by rote, and nothing else."""
+"""``--fix`` fixes what can be fixed automatically, and nothing else."""
 
 from __future__ import annotations
 

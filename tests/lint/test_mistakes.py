@@ -87,7 +87,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
             (
                 "3:7",
                 "requisite-not-list",
-                "its targets stand below it, indented further than 'require': '- pkg: nginx'",
+                "its targets go below it, indented further than 'require': '- pkg: nginx'",
             ),
         ],
     ),
@@ -302,7 +302,7 @@ MISTAKES: list[tuple[str, list[tuple[str, str, str]]]] = [
             (
                 "4:7",
                 "requisite-not-list",
-                "its targets stand below it, indented further than 'require': '- pkg: nginx'",
+                "its targets go below it, indented further than 'require': '- pkg: nginx'",
             )
         ],
     ),

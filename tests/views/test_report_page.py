@@ -135,7 +135,7 @@ def test_it_prints_in_light_colours_and_without_its_buttons(page: Page, pages: P
 def test_a_run_that_broke_shows_what_was_at_work_and_what_was_not_reached(page: Page, pages: Pages) -> None:
     page.goto(pages.run("report", "site", "killed"))
     assert titles(page) == ["first", "kills its engine", "left", "last"]
-    expect(page.locator(".row.open")).to_contain_text("It was at work when the run broke.")
+    expect(page.locator(".row.open")).to_contain_text("It was running when the run broke.")
     page.locator("[data-filter=waiting]").click()
     assert titles(page) == ["left", "last"]
     expect(page.locator(".badge").first).to_have_text("not reached")

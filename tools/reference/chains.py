@@ -42,7 +42,7 @@ LEVELS: dict[type[Step] | type[Leg] | type[Run], str] = {
 
 def chain_file() -> str:
     parts = [
-        "A chain file is YAML. Anything that is not on this page is an error, told with its line."
+        "A chain file is YAML. Anything that is not on this page is an error, reported with its line."
         " What chains are for: [the guide](../guides/action-chains.md).",
         prose(" ".join((Head.__doc__ or "").split()).partition(". ")[2]),
         _fields(Head),
@@ -65,7 +65,7 @@ def chain_file() -> str:
         ),
     ]
     for name, kind in KINDS.items():
-        short = f" A value that is no mapping stands for its `{kind.short}`." if kind.short else ""
+        short = f" A value that is not a mapping is taken as its `{kind.short}`." if kind.short else ""
         parts.append(f"## {name}\n\n{prose(kind.body.__doc__ or '')}{short}\n\n{_fields(kind.body)}")
     return page("Chain file", *parts)
 

@@ -161,7 +161,7 @@ def errors() -> str:
     written = notes()
     parts = [
         "Every message of saltern ends with a code in brackets: `[requisite-unknown]`. This page has all of"
-        " them. In the texts `…` stands for names of yours."
+        " them. In the texts `…` stands for your own names."
         " [How to read a message](../guides/read-errors.md)."
     ]
     for problem in collect().values():
@@ -172,7 +172,7 @@ def errors() -> str:
 def _section(problem: Problem, note: str) -> str:
     lines = [f"## {problem.code}", ""]
     if problem.warning:
-        lines += ["A warning: the run goes on.", ""]
+        lines += ["A warning: the run continues.", ""]
     if note:
         lines += [note, ""]
     if problem.code in RULES:

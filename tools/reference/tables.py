@@ -103,8 +103,9 @@ def requisites() -> str:
         " (`*`, `?`, `[…]`) are fine. The `_in` form is written on the other side: `require_in: [{file: x}]`"
         " gives `x` a `require`.",
         table(("requisite", "reverse form", "meaning", "when"), rows),
-        "All requisites of a state are asked, and all must agree: a failure beats everything, then whoever"
-        " holds the state back, then a signal to react. The table below says what each kind answers.",
+        "All requisites of a state are asked, and all must agree: a failure beats everything, then a"
+        " requisite that holds the state back, then a signal to react. The table below says what each kind"
+        " answers.",
         table(("requisite", "not run, and that is fine", "not run, and that is a failure"), _answers()),
         "See [the concept](../concepts/requisites.md) and `examples/requisites`.",
     )
@@ -184,11 +185,11 @@ def grains() -> str:
     ]
     return page(
         "Grains",
-        "What a machine knows of itself. Grains are found out in groups, and only when somebody asks for one"
-        " of the group. `saltern show grains` asks for all.",
-        "Over the detected ones go, the later winning: `grains` in the configuration, then a grains file:"
-        " the one that `--grains` or `grains_file` names, else `/etc/salt/grains`, `/etc/saltern/grains` and"
-        " `grains` beside the configuration.",
+        "What a machine knows of itself. Grains are found out in groups, and only when one"
+        " of the group is read. `saltern show grains` reads all.",
+        "These override the detected ones, the later winning: `grains` in the configuration, then a"
+        " grains file: the one that `--grains` or `grains_file` names, else `/etc/salt/grains`,"
+        " `/etc/saltern/grains` and `grains` beside the configuration.",
         table(("grains", "found by"), rows),
     )
 
@@ -211,7 +212,7 @@ def exit_codes() -> str:
     return page(
         "Exit codes",
         table(("code", "meaning"), [(str(number), text) for number, text in EXITS.items()]),
-        "In test mode a state that would change something counts as a success; `--detailed-exitcode` tells"
+        "In test mode a state that would change something counts as a success; `--detailed-exitcode` shows"
         " the difference.",
     )
 
@@ -249,9 +250,9 @@ def check() -> str:
         " above."
         " `saltern check --list` prints this table. [How to use it](../guides/check.md).",
         table(head, rows(asked)),
-        "The compiler tells these itself. `apply` makes some of them warnings that are errors here.",
+        "The compiler reports these itself. `apply` makes some of them warnings that are errors here.",
         table(head, rows(told)),
-        "Every other [problem](errors.md) keeps a file from compiling, and is always told.",
+        "Every other [problem](errors.md) keeps a file from compiling, and is always reported.",
         "## Formats",
         table(("`--out`", "what it is"), [(code(name), words.FINDINGS[name]) for name in WRITERS]),
     )

@@ -33,7 +33,7 @@ OUTPUTS = {
 
 FINDINGS = {
     "human": "For people: the place, the lines around it, and what to do.",
-    "json": "One JSON document with every problem, its place and whether `--fix` can mend it.",
+    "json": "One JSON document with every problem, its location and whether `--fix` can fix it.",
     "sarif": "SARIF 2.1.0, for code scanning and editors.",
     "github": "Annotations for a workflow of GitHub.",
 }

@@ -84,7 +84,7 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
 def _tell_place(legs: Legs, plan: Plan) -> None:
     """A chain that reboots needs a journal that a boot does not forget."""
     if any(chunk.barrier for chunk in plan.chunks) and is_forgetful(legs.folder):
-        what = f"{legs.folder} is in memory: a reboot forgets this chain, and nobody goes on with it"
+        what = f"{legs.folder} is in memory: a reboot loses this chain, and it cannot be resumed"
         print(f"saltern: {what}; set state_dir to a directory on a disk", file=sys.stderr)
 
 
@@ -110,5 +110,5 @@ def _may_be_it(name: str, token: str) -> OperationError:
 
 def _unfinished(name: str) -> OperationError:
     what = f"{name} is not over, and a machine does one chain at a time"
-    fix = f"`saltern chain resume {name}` goes on with it, `saltern chain cancel {name}` ends it"
+    fix = f"`saltern chain resume {name}` resumes it, `saltern chain cancel {name}` ends it"
     return OperationError(Diagnostic(code="chain-busy", what=what, fix=fix))

@@ -201,7 +201,7 @@ class _Reader:
         """What ends a chain cannot end the process that does it."""
         for place, action in enumerate(actions):
             if action is not None and action.row.barrier:
-                what = f"'finally' cannot have a {action.kind}: nobody would go on after it"
+                what = f"'finally' cannot have a {action.kind}: the chain could not be resumed after it"
                 self.wrong(what, ("finally", place), "make it the last of the actions")
 
     def converted(self, value: object, shape: Any, path: Path) -> Any:

@@ -170,7 +170,7 @@ def _retry(state: LegState, _body: Body) -> None:
 
 def _not_quarantined(state: LegState) -> None:
     if state.quarantined:
-        raise WrongMove("it is in quarantine, since it broke again and again: look why, then release it")
+        raise WrongMove("it is in quarantine, since it broke again and again: find out why, then release it")
 
 
 def _reopen(state: LegState, which: set[Step]) -> None:

@@ -82,7 +82,7 @@ class Legs:
         try:
             return _known(leg, read(self.path(leg)))
         except (KeyError, TypeError, ValueError) as problem:
-            raise Damaged(f"its records make no sense: {problem!r}") from None
+            raise Damaged(f"its records are inconsistent: {problem!r}") from None
 
     def is_aside(self, leg: str) -> bool:
         return is_aside(self.path(leg))
@@ -262,7 +262,7 @@ def _take(file: int) -> None:
         lock.take(file)
     except BlockingIOError:
         who = os.pread(file, 4096, 0).decode(errors="replace")
-        what = f"a chain is at work on this machine: {who or 'of unknown number'}"
+        what = f"a chain is running on this machine: {who or 'of unknown number'}"
         fix = "wait for it, or end it with `saltern chain cancel`"
         raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix)) from None
 

@@ -66,7 +66,7 @@ def in_doubt(
         elif name in repeatable:
             told[name] = _row(Step.CANCELLED, AGAIN)
         else:
-            told[name] = _row(Step.INDETERMINATE, "it was begun, and nobody knows how it ended")
+            told[name] = _row(Step.INDETERMINATE, "it was begun, and how it ended is unknown")
     return told
 
 
@@ -98,7 +98,7 @@ def not_compiled(actions: Iterable[str], why: str) -> Told:
 
 def unknown(actions: Mapping[str, bool]) -> Told:
     """The run is gone, with all it knew. ``actions``: whether it is safe to run it again."""
-    why = "its run is no longer known, so nobody can tell whether it was done"
+    why = "its run is no longer known, so it is unknown whether it was done"
     return {
         name: _row(Step.NOT_RUN, "") if again else _row(Step.INDETERMINATE, why)
         for name, again in actions.items()

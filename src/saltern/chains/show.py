@@ -15,9 +15,9 @@ from saltern.journal.runs import Runs
 from saltern.language.diagnostics import OperationError
 from saltern.system import ledger
 
-WAS = "it was running when its process ended; what became of it is looked at when it is resumed"
+WAS = "it was running when its process ended; its result is determined when it is resumed"
 DAMAGED = "damaged"
-LOST = "the journal of its run is damaged, so nobody can tell whether it was done"
+LOST = "the journal of its run is damaged, so it is unknown whether it was done"
 LINE = "{:<22}{:<22}{:<21}{:<20}{}"
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
@@ -103,7 +103,7 @@ def lines(known: Known, settings: Settings) -> Iterator[str]:
 def _advice(known: Known, at_work: bool, busy: dict[str, bool]) -> str:
     status, name = known.state.status, known.id
     if known.state.quarantined:
-        return f"\nit broke again and again: look why, then saltern chain release {name}"
+        return f"\nit broke again and again: find out why, then saltern chain release {name}"
     if status is Leg.PAUSED and known.state.paused:
         return f"\nit waits: {known.state.paused}; then saltern chain resume {name}"
     if status in (Leg.FAILED, Leg.INDETERMINATE, Leg.CANCELLED):
@@ -112,12 +112,10 @@ def _advice(known: Known, at_work: bool, busy: dict[str, bool]) -> str:
     if status in OVER or at_work:
         return ""
     if status is Leg.RUNNING and any(busy.values()):
-        return (
-            f"\nits process is gone; what runs goes on without it. saltern chain resume {name} waits for it"
-        )
+        return f"\nits process is gone; what it started still runs. saltern chain resume {name} waits for it"
     if status is Leg.REBOOTING:
-        return f"\nit goes on after the reboot, or with saltern chain resume {name}"
-    return f"\nsaltern chain resume {name} goes on with it"
+        return f"\nit continues after the reboot, or with saltern chain resume {name}"
+    return f"\nsaltern chain resume {name} continues it"
 
 
 def unread(leg: str) -> dict[str, object]:

@@ -36,9 +36,9 @@ examples:
   saltern apply web --out json | jq .
   saltern apply web.plan                     what `saltern plan web -o web.plan` has shown, and nothing else
 
-exit codes: 0 ok, 1 usage or surroundings, 2 a state failed, 3 the states do not compile,
+exit codes: 0 ok, 1 usage or environment, 2 a state failed, 3 the states do not compile,
 4 something changed (with --detailed-exitcode), 5 the pillar does not compile,
-6 the machine reboots, and the run goes on after that
+6 the machine reboots, and the run continues afterwards
 """
 
 
@@ -88,7 +88,7 @@ LINE = CommandLine(
             flag="--queue",
             dest="queue",
             metavar="SECONDS",
-            help="wait at most so long for another run on this machine to end; 0 refuses at once",
+            help="wait at most SECONDS for another run on this machine to end; 0 refuses at once",
         ),
         Row(
             flag="--failed-from",
@@ -102,7 +102,7 @@ LINE = CommandLine(
             dest="no_journal",
             kind="on",
             default=False,
-            help="write nothing down: such a run cannot be resumed, and is not in `saltern runs`",
+            help="keep no journal: the run cannot be resumed, and is not listed by `saltern runs`",
         ),
         Row(
             flag="--check-idempotent",
@@ -116,7 +116,7 @@ LINE = CommandLine(
             dest="replan",
             kind="on",
             default=False,
-            help="with the file of a plan: make it anew, show it and save it; apply nothing",
+            help="with the file of a plan: make a new plan, show it and save it; apply nothing",
         ),
         Row(
             flag="--verify",

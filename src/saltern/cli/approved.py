@@ -62,7 +62,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     if args.profile:
         from saltern.cli.profile import Profile
 
-        profile = Profile(engine, "seeing that nothing has moved")
+        profile = Profile(engine, "checking that nothing has changed")
     approved = _Approved(settings, path, proposal, body, profile)
     report = watched(args, lambda tell: _run(args, engine, request, tell, approved))
     if report.stopped:

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 ABOUT = """\
 Run an action chain: ordered actions of a file, cut at reboots and updates, each with a result.
 
-  check FILE            read the file and tell every problem
+  check FILE            read the file and report every problem
   render FILE           print the chunks of each system; --export DIR writes them, for a real Salt
   to-sls FILE           print the chain as one state file
   run FILE              run what is meant for this machine
   status [RUN]          list the runs of chains; with a name, each action of it
-  resume [RUN]          go on with one that broke
-  pause [RUN]           let it wait before its next action; resume goes on
+  resume [RUN]          resume one that broke
+  pause [RUN]           pause it before its next action; resume continues
   cancel [RUN]          end it before its next action; --now: and stop what runs
   retry [RUN]           run again what failed, and what has not run
-  skip [RUN] ACTION     count an action as skipped; resume goes on behind it
+  skip [RUN] ACTION     count an action as skipped; resume continues after it
   done [RUN] ACTION     count an action as done, since you have looked; needs --reason
   release [RUN]         let one be retried that broke again and again
 
@@ -85,7 +85,7 @@ MOST_TEXT = 10_000_000
 def _read(path: str) -> str:
     try:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise OSError(0, "it is no plain file")
+            raise OSError(0, "it is not a plain file")
         with open(path, encoding="utf-8") as file:
             text = file.read(MOST_TEXT + 1)
         if len(text) > MOST_TEXT:
@@ -185,7 +185,7 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
     legs = Legs(engine.settings)
     names = _given(args) or legs.unfinished()[:1] or legs.newest_unknown()
     if not names:
-        print("saltern: no chain is under way; there is nothing to go on with", file=sys.stderr)
+        print("saltern: no chain is under way; there is nothing to resume", file=sys.stderr)
         return exits.OK
     return _driven(args, engine, lambda: go_on(engine.settings, names[0], _progress, again=_again(args)))
 
@@ -357,7 +357,7 @@ LINE = CommandLine(
             dest="system",
             kind="list",
             metavar="NAME",
-            help="the system to render for, or to be; may be given again",
+            help="the system to render for, or to act as; repeatable",
         ),
         Row(
             flag="--export",
@@ -371,13 +371,13 @@ LINE = CommandLine(
             dest="now",
             kind="on",
             default=False,
-            help="cancel: stop the action that runs, too, with all it has started",
+            help="cancel: also stop the running action, with all it has started",
         ),
         Row(
             flag="--token",
             dest="token",
             metavar="TEXT",
-            help="run: what was asked for before with the same token is shown, and not run again",
+            help="run: a run started before with the same token is shown, and not run again",
         ),
         *TREE_ROWS,
         *output_rows("nested"),

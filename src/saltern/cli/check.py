@@ -28,7 +28,7 @@ examples:
   saltern check --machine fixtures       for each machine that a file there describes
   saltern check --rule sls-unused --ignore command-unguarded
   saltern check --out sarif > saltern.sarif
-  saltern check --untrusted states       a tree of somebody else
+  saltern check --untrusted states       a tree that is not your own
 
 What it runs: templates are rendered, and a template may call any function, cmd.run and http.query among them;
 files for a renderer that runs code (py, mako, genshi, cheetah, or one of your own), '_grains', '_modules' and
@@ -42,14 +42,14 @@ not say is as on this machine.
 
 A comment 'saltern: ignore RULE' on a line, or on the one above, keeps that rule quiet there.
 
-exit codes: 0 no errors, 1 usage or surroundings, 3 errors (with --fail-on warning: or warnings),
+exit codes: 0 no errors, 1 usage or environment, 3 errors (with --fail-on warning: or warnings),
 5 the pillar does not compile
 """
 
 LINE = CommandLine(
     command="check",
-    about="Compile everything, run nothing, and tell every problem with its place. Without a name: the whole"
-    " tree, and every run that its top file gives.",
+    about="Compile everything, run nothing, and report every problem with its location. Without a name: the"
+    " whole tree, and every run that its top file gives.",
     epilog=EPILOG,
     words=(Word(dest="words", metavar="PATH|SLS", many=True, help="state files, by name or by path"),),
     rows=(
@@ -60,13 +60,13 @@ LINE = CommandLine(
             default=False,
             help="run no code of the tree, read nothing outside of it, and reach no network",
         ),
-        Row(flag="--fix", dest="fix", kind="on", default=False, help="mend what can be mended by rote"),
+        Row(flag="--fix", dest="fix", kind="on", default=False, help="fix what can be fixed automatically"),
         Row(
             flag="--rule",
             dest="rules",
             kind="list",
             metavar="NAME[=LEVEL]",
-            help="switch a rule on, or set it to off, warning or error; may be given again",
+            help="switch a rule on, or set it to off, warning or error; repeatable",
         ),
         Row(flag="--ignore", dest="ignore", kind="list", metavar="NAME", help="switch a rule off"),
         Row(flag="--list", dest="listing", kind="on", default=False, help="print all rules, and end"),
@@ -75,7 +75,7 @@ LINE = CommandLine(
             dest="exclude",
             kind="list",
             metavar="PATTERN",
-            help="leave out the SLS whose names fit",
+            help="leave out the SLS whose names match",
         ),
         Row(
             flag="--fail-on",
@@ -83,7 +83,7 @@ LINE = CommandLine(
             metavar="LEVEL",
             choices=("warning", "error"),
             default="error",
-            help="what the exit code tells: warning or error (default: error)",
+            help="the lowest level that fails the check: warning or error (default: error)",
         ),
         *TREE_ROWS,
         Row(
@@ -92,7 +92,7 @@ LINE = CommandLine(
             kind="list",
             metavar="FILE|DIR",
             group=FROM,
-            help="check for the machine of a file, or for those of a directory; may be given again",
+            help="check for the machine described by a file, or for those of a directory; repeatable",
         ),
         Row(
             flag="--out",

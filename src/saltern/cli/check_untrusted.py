@@ -43,7 +43,8 @@ def checked_apart(args: SimpleNamespace) -> Checked:
 def _tell_layers(answer: Answer) -> None:
     if not {"landlock", "seccomp", "namespaces"} & {*answer.layers}:
         print(
-            "saltern: this kernel confines nothing; saltern alone kept the tree from acting", file=sys.stderr
+            "saltern: this kernel offers no confinement; only saltern's own checks kept the tree from acting",
+            file=sys.stderr,
         )
 
 
@@ -91,7 +92,7 @@ def _asked(question: Question) -> Answer:
         data, _ = process.communicate(json.encode(question), timeout=LONGEST)
         return json.decode(data, type=Answer)
     except TimeoutExpired:
-        _failed(f"it was given up after {LONGEST:.0f} seconds")
+        _failed(f"it was stopped after {LONGEST:.0f} seconds")
     except DecodeError:
         _failed(
             f"it ended with {process.returncode} and without an answer, perhaps for lack of memory or time"

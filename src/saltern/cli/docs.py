@@ -56,7 +56,7 @@ def _page(kind: str, name: str, found: AnyState | AnyFunction) -> str:
         for param in known.params.values()
     ]
     if known.open or known.lenient:
-        rows.append("  …: further arguments" + (" are told, and let pass" if known.lenient else ""))
+        rows.append("  …: further arguments" + (" are reported and ignored" if known.lenient else ""))
     takes = ["", "takes:", *rows] if rows else []
     return "\n".join([f"{name} ({KINDS[kind]})", "", cleandoc(found.doc), *takes])
 

@@ -29,7 +29,7 @@ examples:
   saltern drift --last                   what the last comparison found
   saltern drift --install-timer daily    compare once a day
 
-exit codes: 0 all is as described, 1 usage or surroundings, 2 a state would fail, 3 the states do not
+exit codes: 0 all is as described, 1 usage or environment, 2 a state would fail, 3 the states do not
 compile, 4 something is different, 5 the pillar does not compile
 """
 OWN = ("--only-id", "--exclude", "--strict")

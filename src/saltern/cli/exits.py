@@ -14,12 +14,12 @@ INTERRUPTED = 130
 
 EXITS: dict[int, str] = {
     OK: "all is well; in test mode also: something would change",
-    SURROUNDINGS: "the command line is wrong, or the surroundings: no such directory, a bad configuration",
+    SURROUNDINGS: "the command line or the environment is wrong: no such directory, a bad configuration",
     FAILED: "at least one state failed",
     COMPILE: "the states do not compile; nothing was run. `check`: there are errors",
     CHANGED: "with --detailed-exitcode: all is well, and something changed or would change",
     PILLAR: "the pillar does not compile; nothing was run",
-    REBOOTING: "the machine goes down, or is to; the run goes on after its boot",
+    REBOOTING: "the machine reboots, now or soon; the run continues after that",
     BUG: "saltern itself failed; the message says where the details are",
     INTERRUPTED: "interrupted by a key or a signal; what was done is reported",
 }

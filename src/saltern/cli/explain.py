@@ -31,15 +31,15 @@ examples:
 
 LINE = CommandLine(
     command="explain",
-    about="Tell why a state runs at its place: what pulled it there, what it waits for, who waits for it."
-    " Or print the page of an error code.",
+    about="Explain why a state runs at its position: what pulled it there, what it waits for and what waits"
+    " for it. Or print the page of an error code.",
     epilog=EPILOG,
     words=(
         Word(
             dest="words",
             metavar="ID|CODE [SLS …]",
             many=True,
-            help="the ID or name of a state and the SLS that are meant, or a code such as requisite-unknown",
+            help="the ID or name of a state and the SLS to look in, or a code such as requisite-unknown",
         ),
     ),
     rows=(
@@ -48,7 +48,7 @@ LINE = CommandLine(
             dest="is_state",
             kind="on",
             default=False,
-            help="an ID, though a code is called so",
+            help="treat it as an ID even if an error code has that name",
         ),
         *TREE_ROWS,
         *output_rows("nested"),

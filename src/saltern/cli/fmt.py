@@ -20,7 +20,7 @@ LINE = CommandLine(
     command="fmt",
     about="Lay state files out in one way: indentation, blank lines, spaces. What they mean stays the same.",
     epilog="A file whose meaning could change is left as it is, and so is one that is not YAML.\n\n"
-    "exit codes: 0 ok, 1 usage or surroundings, 3 with --check: files would be changed",
+    "exit codes: 0 ok, 1 usage or environment, 3 with --check: files would be changed",
     words=(
         Word(
             dest="paths",

@@ -10,7 +10,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(
     command="install-service",
-    about="Install what goes on with broken and rebooting runs at boot: a systemd unit and an init script.",
+    about="Install a service that resumes broken and rebooting runs at boot: a systemd unit, an init script.",
     epilog="Both start `saltern resume --boot`, which does nothing if no run is broken. What is installed\n"
     "already and as it should be is left alone.",
     words=(),

@@ -17,7 +17,7 @@ examples:
 
 It needs pygls: pip install 'saltern[lsp]'
 
-exit codes: 0 the editor has ended it, 1 usage or surroundings
+exit codes: 0 the editor has ended it, 1 usage or environment
 """
 
 LINE = CommandLine(

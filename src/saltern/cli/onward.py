@@ -66,9 +66,7 @@ def _tell_pause(report: Report) -> None:
     sys.stdout.flush()
     print(f"saltern: run {report.jid}: {report.stopped}", file=sys.stderr)
     if not is_installed():
-        print(
-            "saltern: nothing here goes on with it at boot: run `saltern install-service`,", file=sys.stderr
-        )
+        print("saltern: nothing here resumes it at boot: run `saltern install-service`,", file=sys.stderr)
         print(f"  or `saltern resume {report.jid}` after the boot", file=sys.stderr)
     sys.stderr.flush()
 

@@ -15,7 +15,7 @@ examples:
   saltern plan web -o web.plan        keep it
   saltern apply web.plan              do exactly that, or refuse if the world has moved
 
-exit codes: 0 ok, 1 usage or surroundings, 2 a state would fail, 3 the states do not compile,
+exit codes: 0 ok, 1 usage or environment, 2 a state would fail, 3 the states do not compile,
 4 something would change (with --detailed-exitcode), 5 the pillar does not compile
 """
 OWN = ("--only-id", "--template", "--exclude", "--failhard", "--strict", "--detailed-exitcode")

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 OWN = ("--sub-states", "--expand", "--detailed-exitcode")
 LINE = CommandLine(
     command="resume",
-    about="Go on with a run that broke, at the first state that is not done. Without a name: the last one.",
+    about="Resume a run that broke, at the first state that is not done. Without a name: the last one.",
     epilog="Nothing that is done is done again. A command that still runs is waited for; one that has ended\n"
-    "has its result. One of which nobody knows how it ended counts as failed, unless its 'resume' says else.",
+    "keeps its result. One whose end is unknown counts as failed, unless its 'resume' says otherwise.",
     words=(Word(dest="run", metavar="RUN", many=True, help="its number in `saltern runs`, or `last`"),),
     rows=(
         Row(
@@ -52,12 +52,12 @@ def main(argv: list[str]) -> int:
         return _all(args, engine)
     code = _one(args, engine, given(args.run))
     if code is None:
-        print("saltern: no run is broken; there is nothing to go on with", file=sys.stderr)
+        print("saltern: no run is broken; there is nothing to resume", file=sys.stderr)
     return code or exits.OK
 
 
 def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
-    """None: there is nothing to go on with."""
+    """None: there is nothing to resume."""
     from saltern.cli.onward import onward, words_again
     from saltern.durable import resume
 

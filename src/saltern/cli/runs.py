@@ -15,7 +15,7 @@ from saltern.journal.runs import RESUMABLE, Runs, Summary
 LINE = CommandLine(
     command="runs",
     about="List the runs of this machine, the newest first.",
-    epilog="`saltern resume` goes on with one that broke; `saltern show run ID` shows what was done.",
+    epilog="`saltern resume` continues one that broke; `saltern show run ID` shows what was done.",
     words=(),
     rows=(*TREE_ROWS, *output_rows("nested")),
 )
@@ -46,4 +46,4 @@ def _print(found: list[Summary]) -> None:
         took = f"{one.took:.1f} s" if one.took else ""
         print(WIDTH.format(one.jid, one.status, started, took, one.done, one.changed, one.failed, one.asked))
     if any(one.status in RESUMABLE for one in found):
-        print("\nsaltern resume [RUN] goes on with a run that is broken or interrupted")
+        print("\nsaltern resume [RUN] continues a run that is broken or interrupted")

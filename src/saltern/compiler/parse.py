@@ -80,7 +80,7 @@ def _declare(id_: str, body: object, file: SlsFile, document: Loaded, found: Dia
         if not isinstance(key, str):
             found.error(
                 "state-not-text",
-                f"below the ID {id_!r} stands the key {key!r}; a state is text such as 'pkg.installed'",
+                f"below the ID {id_!r} is the key {key!r}; a state is text such as 'pkg.installed'",
                 where=document.mark((id_, key)),
             )
             continue
@@ -162,7 +162,7 @@ def _items(id_: str, key: str, items: object, document: Loaded, found: Diagnosti
     if items is None:
         found.error(
             "short-form-colon",
-            f"{key!r} ends with ':' but nothing stands below it",
+            f"{key!r} ends with ':' but nothing is below it",
             where=document.mark((id_, key)),
             fix=f"write '{key}: []', or '{id_}: {key}' on one line",
         )

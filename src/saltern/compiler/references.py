@@ -37,7 +37,7 @@ def read_requisites(
                 where=declared.mark(word),
                 fix="begin each target with '- '"
                 if value is not None
-                else f"its targets stand below it, indented further than {word!r}: '- pkg: nginx'",
+                else f"its targets go below it, indented further than {word!r}: '- pkg: nginx'",
             )
             continue
         for index, item in enumerate(value):

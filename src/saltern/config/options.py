@@ -48,7 +48,7 @@ OPTIONS: dict[str, Option] = {
         Option("pillarenv", OPTIONAL_TEXT, None, "The only environment pillar comes from; all if not set."),
         Option("lock_saltenv", FLAG, False, "Refuse another environment on the command line."),
         Option("env_order", TEXTS, [], "The environments, in the order of their top files."),
-        Option("default_top", TEXT, "base", "Whose top file stands in for a missing one (strategy `same`)."),
+        Option("default_top", TEXT, "base", "Whose top file replaces a missing one (strategy `same`)."),
         Option("state_top", TEXT, "top.sls", "The name of the top file, for states and for pillar."),
         Option("state_top_saltenv", OPTIONAL_TEXT, None, "Read the top file of this environment only."),
         Option(
@@ -58,7 +58,7 @@ OPTIONS: dict[str, Option] = {
             "How several top files become one: `merge`, `same` or `merge_all`.",
         ),
         Option("nodegroups", MAPPING, {}, "Names for compound targets, used as `N@name`."),
-        Option("test", FLAG, False, "Only tell what would change."),
+        Option("test", FLAG, False, "Only report what would change."),
         Option("strict", FLAG, False, "Unknown functions and arguments are errors before anything runs."),
         Option(
             "check",
@@ -165,7 +165,7 @@ OPTIONS: dict[str, Option] = {
             "with that; 0: none.",
         ),
         Option("state_max_parallel", NUMBER, 0, "How many parallel states run at once; 0: no limit."),
-        Option("state_events", FLAG, False, "Tell an event for every finished state."),
+        Option("state_events", FLAG, False, "Send an event for every finished state."),
         Option("disabled_requisites", TEXTS, [], "Requisites that are ignored."),
         Option(
             "global_state_conditions", MAPPING, {}, "Conditions for all states of a type: `{type: [target]}`."

@@ -11,7 +11,7 @@ from saltern.system import reboot
 from saltern.system.boot import has_rebooted
 from saltern.system.faults import point
 
-CALLED_OFF = "its reboot is called off"
+CALLED_OFF = "its reboot is cancelled"
 
 
 def call_off(runs: Runs, jid: str, settings: Settings) -> str:
@@ -28,7 +28,7 @@ def call_off(runs: Runs, jid: str, settings: Settings) -> str:
     if asked[-1]["off"]:
         return CALLED_OFF
     if why := machine.call_off():
-        return f"its reboot cannot be called off: {why}"
+        return f"its reboot cannot be cancelled: {why}"
     point("reboot.called-off")
     write(runs, jid, state, "disarmed", {"kind": "reboot"})
     point("reboot.disarmed")
@@ -43,6 +43,6 @@ def interrupted(runs: Runs, jid: str, settings: Settings) -> None:
         write(runs, jid, runs.state(jid), "end", stopped)
         said = f"{said}; `saltern resume {jid}` asks for it again"
     elif said:
-        said = f"{said}; the run goes on after the boot"
+        said = f"{said}; the run continues after the boot"
     if said:
         print(f"saltern: run {jid}: {said}", file=sys.stderr)

@@ -69,7 +69,9 @@ def taken_over(runs: Runs, jid: str, onward: Sequence[str]) -> RunState:
         return _closed(runs, jid, state, root, "")
     if not _is_ours(body, root, slot):
         if len(body["armed"]) >= MOST_TRIES:
-            return _given_up(runs, jid, state, root, f"the new build was started {MOST_TRIES} times in vain")
+            return _given_up(
+                runs, jid, state, root, f"the new build was started {MOST_TRIES} times without success"
+            )
         state = switch(runs, jid)
     problem = _become(slots.python_of(root), jid, onward)
     return _given_up(runs, jid, state, root, problem)
@@ -80,7 +82,7 @@ def _replaced(runs: Runs, jid: str, body: Body, onward: Sequence[str]) -> RunSta
     if not were_replaced():
         return _closed(runs, jid, runs.state(jid), "", "")
     if len(body["armed"]) >= MOST_TRIES:
-        why = f"the new build was started {MOST_TRIES} times in vain"
+        why = f"the new build was started {MOST_TRIES} times without success"
         return _closed(runs, jid, runs.state(jid), "", why)
     switch(runs, jid)
     return _closed(runs, jid, runs.state(jid), "", _become(sys.executable, jid, onward))

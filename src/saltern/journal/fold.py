@@ -58,7 +58,7 @@ class RunState(Struct):
 
     @property
     def in_doubt(self) -> list[tuple[str, int]]:
-        """Begun, and nobody knows how it ended."""
+        """Begun, and how it ended is unknown."""
         return [
             (path, place)
             for path, scope in self.scopes.items()

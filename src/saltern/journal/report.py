@@ -32,4 +32,4 @@ def report_of(state: RunState) -> Report:
 def _why_not_ended(state: RunState) -> str:
     if state.open_barriers:
         return STOPS[state.open_barriers[0]["kind"]]
-    return "the run broke, or is still at work"
+    return "the run broke, or is still running"

@@ -124,7 +124,7 @@ class Runs:
         try:
             return fold(read(self.path(jid)))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
-            raise Damaged(f"its records make no sense: {problem!r}") from None
+            raise Damaged(f"its records are inconsistent: {problem!r}") from None
 
     def is_damaged(self, jid: str) -> bool:
         try:
@@ -263,8 +263,8 @@ class Runs:
                 told = True
                 print(f"saltern: waiting for a program of run {others[0]}, which broke", file=sys.stderr)
             if time.monotonic() >= until:
-                what = f"a program of run {others[0]}, which broke, is still at work on this machine"
-                fix = f"wait for it: --queue SECONDS; or go on with that run: `saltern resume {others[0]}`"
+                what = f"a program of run {others[0]}, which broke, is still running on this machine"
+                fix = f"wait for it: --queue SECONDS; or resume that run: `saltern resume {others[0]}`"
                 raise OperationError(Diagnostic(code="run-busy", what=what, fix=fix))
             time.sleep(0.1)
 
@@ -291,7 +291,7 @@ class Runs:
 
 
 def _no_place(path: str, problem: OSError) -> OperationError:
-    what = f"runs cannot be written down: {path}: {problem.strerror}"
+    what = f"runs cannot be recorded: {path}: {problem.strerror}"
     fix = "name a directory of your own: state_dir, SALTERN_STATE_DIR; or do without: --no-journal"
     return OperationError(Diagnostic(code="state-dir", what=what, fix=fix))
 
@@ -345,7 +345,7 @@ def _held(file: int) -> Held:
 
 
 def _busy(who: Held) -> OperationError:
-    what = f"another run is at work on this machine: {who.jid or 'of unknown number'}, process {who.pid}"
+    what = f"another run is running on this machine: {who.jid or 'of unknown number'}, process {who.pid}"
     fix = "wait for it, or wait longer: --queue SECONDS"
     return OperationError(Diagnostic(code="run-busy", what=what, fix=fix))
 

@@ -277,6 +277,6 @@ def _stopped(path: str, why: str) -> OperationError:
         Diagnostic(
             code="journal-failed",
             what=f"the journal {path} cannot be written: {why}",
-            fix="nothing more was done; make room or mend the disk, then run `saltern resume`",
+            fix="nothing more was done; free space or repair the disk, then run `saltern resume`",
         )
     )

@@ -31,7 +31,7 @@ KEYWORDS: dict[str, Keyword] = {
         Keyword("parallel", "true or false", "Run in a process of its own, beside the following states."),
         Keyword("aggregate", "true, false or list", "Let the module do several of these in one go."),
         Keyword("onfail_stop", "true or false", "False: a handled failure does not fail the run."),
-        Keyword("fire_event", "true or a tag", "Tell an event when this state has finished."),
+        Keyword("fire_event", "true or a tag", "Send an event when this state has finished."),
         Keyword("reload_modules", "true or false", "Load modules again if this state changed something."),
         Keyword("force_reload_modules", "true or false", "Load modules again in any case."),
         Keyword("reload_grains", "true or false", "Collect grains again after this state."),

@@ -75,7 +75,7 @@ def _machine(name: str, value: object, base: str, where: Mark | None) -> Machine
         raise _wrong(f"the machine {name!r} is no mapping", _SHAPE, where)
     for key in value:
         if key not in KEYS:
-            fix = did_you_mean(str(key), KEYS) or f"{_SHAPE}; grains such as this one stand below 'grains'"
+            fix = did_you_mean(str(key), KEYS) or f"{_SHAPE}; grains such as this one go below 'grains'"
             raise _wrong(f"a machine has no {key!r}", fix, where)
     return Machine(
         name=name,
@@ -104,7 +104,7 @@ def _yaml(path: str) -> object:
 
     try:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise OSError(0, "it is no plain file")
+            raise OSError(0, "it is not a plain file")
         with open(path, encoding="utf-8") as file:
             return read(file.read(MOST_TEXT))
     except YamlProblem as problem:

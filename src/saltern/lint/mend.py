@@ -40,5 +40,5 @@ def _mended(file: str, edits: list[Edit]) -> int:
         return made
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or str(problem)
-        what = f"this file cannot be mended: {why}"
+        what = f"this file cannot be fixed: {why}"
         raise OperationError(Diagnostic(code="check-unwritable", what=what, where=Mark(file))) from None

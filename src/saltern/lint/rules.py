@@ -83,7 +83,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="literal-secret",
-            doc="A password or a token is written into a state file, where everybody reads it.",
+            doc="A password or a token is written into a state file, where anyone can read it.",
             text=yaml_traps.literal_secret,
         ),
         Rule(
@@ -185,7 +185,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="prev-ret-unquoted",
-            doc="A value out of `prev_ret` stands where YAML reads it, neither quoted nor encoded.",
+            doc="A value of `prev_ret` is written into YAML neither quoted nor encoded.",
             mends=True,
             text=delayed.prev_ret_unquoted,
         ),
@@ -220,7 +220,7 @@ RULES: dict[str, Rule] = {
         # told by the compiler
         Rule(
             name="short-form-colon",
-            doc="A function ends with a colon, and nothing stands below it.",
+            doc="A function ends with a colon, and nothing is below it.",
             severity=ERROR,
             mends=True,
         ),
@@ -258,7 +258,7 @@ RULES: dict[str, Rule] = {
         Rule(name="names-empty", doc="`names` is an empty list, and one state runs all the same."),
         Rule(name="order-unknown", doc="`order` is neither a number nor `first` nor `last`."),
         Rule(name="use-unknown", doc="A `use` names a state that is not there."),
-        Rule(name="top-target", doc="A target of the top file cannot be read, and matches nobody."),
+        Rule(name="top-target", doc="A target of the top file cannot be read, and matches no machine."),
     )
 }
 

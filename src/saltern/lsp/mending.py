@@ -32,7 +32,7 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
                 found += _quick(uri, rows, problem, span, params.context.diagnostics)
     mended = all_mended(problems, rows)
     if mended and (not only or any(kind == FIX_ALL or FIX_ALL.startswith(f"{kind}.") for kind in only)):
-        title = f"Mend all that saltern can ({len(mended)})"
+        title = f"Fix all that saltern can ({len(mended)})"
         found.append(types.CodeAction(title, kind=FIX_ALL, edit=_edit(uri, rows, mended)))
     return found
 

@@ -127,7 +127,7 @@ def go_on(path: str, apply: Apply, *, force: bool = False) -> object:
     if kept is None:
         return None
     if kept["state"] == "runs" and not force:
-        text = f"{kept['chunk']} was running when it was cut off, and nobody knows how far it came"
+        text = f"{kept['chunk']} was running when it was cut off, and how far it came is unknown"
         raise Refused(f"{text}; look, then call resume with force=True, or finish")
     if kept.get("after") == "reboot" and kept["state"] == "waits" and not _other_boot(kept.get("boot", "")):
         raise Refused(f"{kept['chunk']} waits for a reboot, and the machine has not been rebooted")

@@ -47,7 +47,7 @@ def read_own(path: str) -> bytes:
 def distrust(found: os.stat_result) -> str:
     """Why a file is not to be believed; empty if it is."""
     if not stat.S_ISREG(found.st_mode):
-        return "it is no plain file"
+        return "it is not a plain file"
     if found.st_uid not in (os.geteuid(), 0):
         return f"it belongs to the user with the number {found.st_uid}"
     if found.st_mode & 0o022:
@@ -130,6 +130,6 @@ def _distrusted(path: str, why: str) -> OperationError:
         Diagnostic(
             code="plan-distrusted",
             what=f"the plan {path!r} was not applied: {why}",
-            fix="a plan must be a file of your own or root's that nobody else can write: chmod 600, chown",
+            fix="a plan must be a file of your own or root's that no other user can write: chmod 600, chown",
         )
     )

@@ -42,7 +42,7 @@ def _reader(key: str, word: str, seen: Collection[str], at: Mark) -> Callable[..
         fix = did_you_mean(key, _READERS) or f"the words are {', '.join(_READERS)}"
         raise CompileError(tag_problem("delayed-word", f"{word!r} is no word of this tag", at, fix))
     if key in seen:
-        raise CompileError(tag_problem("delayed-word", f"{key!r} stands here twice", at, "keep one of them"))
+        raise CompileError(tag_problem("delayed-word", f"{key!r} is defined twice", at, "keep one of them"))
     return _READERS[key]
 
 

@@ -20,7 +20,7 @@ def json(text: str, job: Job) -> object:
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
             raise stdlib_json.JSONDecodeError(
-                f"the key {twice!r} stands twice in one object", text, max(text.rfind(f'"{twice}"'), 0)
+                f"the key {twice!r} is defined twice in one object", text, max(text.rfind(f'"{twice}"'), 0)
             )
         return result
 

@@ -111,13 +111,13 @@ def read(text: str, limits: Limits = USUAL) -> object:
         raise _syntax_problem(problem, text) from None
     except UnicodeEncodeError as problem:
         line = text.count("\n", 0, problem.start) + 1
-        what = f"the character {text[problem.start]!r} may not stand in YAML"
+        what = f"the character {text[problem.start]!r} is not allowed in YAML"
         raise YamlProblem("yaml-character", what, line, 0, "it is half of a character") from None
     except yaml.reader.ReaderError as problem:
         line = text.count("\n", 0, problem.position) + 1
         given: object = problem.character
         shown = chr(given) if isinstance(given, int) else str(given)
-        what = f"the character {shown!r} may not stand in YAML"
+        what = f"the character {shown!r} is not allowed in YAML"
         raise YamlProblem("yaml-character", what, line, 0, "remove it, or write it as an escape") from None
 
 
@@ -218,7 +218,7 @@ class _Builder:
                 ) from None
             if repeated:
                 raise _problem(
-                    "yaml-duplicate-key", f"the key {key!r} stands here twice", event, "rename or remove one"
+                    "yaml-duplicate-key", f"the key {key!r} is defined twice", event, "rename or remove one"
                 )
             event = get()
             if event.__class__ is ScalarEvent and event.anchor is None and event.tag is None:
@@ -262,7 +262,7 @@ class _Builder:
 
     def alias(self, event: Any) -> object:
         if event.anchor not in self.anchors:
-            raise _problem("yaml-alias", f"no anchor '&{event.anchor}' stands before this", event)
+            raise _problem("yaml-alias", f"no anchor '&{event.anchor}' is defined before this", event)
         self.count += self.sizes[event.anchor]
         if self.count > self.limits.nodes:
             raise _problem(

@@ -63,7 +63,7 @@ def _verdict(answer: Answer, forgiven: frozenset[int]) -> tuple[str, str]:
     if result.outcome is not Outcome.FAILED:
         return ("system-out" if result.ran else "skipped", result.comment)
     if answer.number in forgiven:
-        return ("system-out", f"failed, but an onfail state has mended it\n{result.comment}")
+        return ("system-out", f"failed, but an onfail state has handled it\n{result.comment}")
     if blocked(answer) and causes(answer):
         return ("skipped", result.comment)
     return ("failure", f"{place(answer)}\n{result.comment}".strip("\n"))

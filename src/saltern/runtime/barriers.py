@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from saltern.language.result import Outcome, Result
 
 INTERRUPTED = "the run was interrupted"
-REBOOTING = "the machine reboots; the run goes on after that"
-UPDATING = "saltern is replaced by another build; the run goes on with that"
+REBOOTING = "the machine reboots; the run continues afterwards"
+UPDATING = "saltern is replaced by another build; the run continues with that"
 STOPS: Mapping[str, str] = {"reboot": REBOOTING, "update": UPDATING}  # kind → why the process ends
 PAUSES: Mapping[str, str] = {INTERRUPTED: "interrupted", REBOOTING: "reboot", UPDATING: "update"}
 WHEN: Mapping[object, str] = {True: "after", "after": "after", "again": "again"}

@@ -110,7 +110,7 @@ class Delayed:
         why, counts = refusal(target, path, scope.depth + 1, world.used, world.rules.bounds)
         if why:
             return self._refused(target, why, counts=counts)
-        assert world.maker is not None, "a plan with callers was run without anybody who can render"
+        assert world.maker is not None, "a plan with callers was run without a renderer"
         number = world.used.take(target, path)
         begin = world.clock.tick()
         try:

@@ -337,9 +337,7 @@ class ScopeRun:
         elif before >= MOST:
             why = f"it has asked {before} times"
         if self.journal is None or why:
-            return refused(
-                result, barrier, why or "nothing writes this run down, so nobody could go on with it"
-            )
+            return refused(result, barrier, why or "this run has no journal, so it could not be resumed")
         self.journal.barrier(self.path, place, begun, barrier, result)
         self.waits[place] = begun, waiting(result, barrier)
         self.stopped = self.stopped or STOPS[barrier.kind]

@@ -18,8 +18,8 @@ class Safety(Enum):
     """What it means to call a state twice."""
 
     IDEMPOTENT = "it looks before it acts"
-    VERIFIED = "a probe tells whether it is done"
-    ONCE = "nobody can tell"
+    VERIFIED = "a probe decides whether it is done"
+    ONCE = "its result cannot be determined"
 
 
 class Traces(Struct, frozen=True):

@@ -129,7 +129,7 @@ def indeterminate(how: str) -> Result:
         comment = "it was running when the run broke; skipped, as its 'resume: skip' says"
         return Result(outcome=Outcome.OK, comment=comment, ran=False, extra={"indeterminate": True})
     comment = (
-        "indeterminate: it was running when the run broke, and nobody knows what it did; "
-        "look, then run it again with `saltern apply --failed-from`, or say 'resume: rerun' or 'resume: skip'"
+        "indeterminate: it was running when the run broke, and what it did is unknown; check it, "
+        "then run it again with `saltern apply --failed-from`, or say 'resume: rerun' or 'resume: skip'"
     )
     return Result(outcome=Outcome.FAILED, comment=comment, ran=False, extra={"indeterminate": True})

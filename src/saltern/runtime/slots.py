@@ -154,7 +154,7 @@ def _tail(text: str, whole: str) -> tuple[list[str], str]:
     path, tilde, appended = text.partition("~")
     path = path.strip()
     if path and not path.startswith("."):
-        raise BadSlot(f"slot {whole!r}: {path!r} stands behind the call; a path begins with '.'")
+        raise BadSlot(f"slot {whole!r}: {path!r} comes after the call; a path begins with '.'")
     appended = appended.strip()
     if len(appended) > 1 and appended[0] == appended[-1] and appended[0] in "'\"":
         appended = appended[1:-1]

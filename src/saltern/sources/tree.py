@@ -190,7 +190,7 @@ class Tree:
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError
         if not stat.S_ISREG(found.st_mode):
-            raise _unreadable(path, "it is no plain file")
+            raise _unreadable(path, "it is not a plain file")
         size = found.st_size
         if size > self._max_size:
             raise CompileError(

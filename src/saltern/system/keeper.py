@@ -25,7 +25,7 @@ from saltern.system.process import Ran, Sink
 from saltern.system.signals import was_terminated
 
 RAISED: dict[str, type[Exception]] = {one.__name__: one for one in (ValueError, TypeError, OSError)}
-LOST = "the process that ran it was killed, and nobody knows how it ended"
+LOST = "the process that ran it was killed, and how it ended is unknown"
 KEPT, OUTPUT = ".kept", ".out"  # how the folders of a run end
 LOOK = 0.05  # seconds between two looks at a keeper of before
 

@@ -87,7 +87,7 @@ def _trusted(uid: int) -> bool:
 def _judge(link: str, found: os.stat_result, parent: str) -> None:
     if not _trusted(found.st_uid) and os.lstat(parent).st_mode & stat.S_IWOTH:
         raise PlantedLink(
-            link, "a link somebody else put into a directory open to everybody; it is not followed"
+            link, "a link that another user put into a directory open to all; it is not followed"
         )
 
 

@@ -16,7 +16,7 @@ LINK_PLACES = tuple(f"/etc/rc{level}.d/S99{NAME}" for level in (2, 3, 4, 5))
 
 UNIT = """\
 [Unit]
-Description=Go on with the saltern runs that a reboot or a crash has broken
+Description=Resume the saltern runs that a reboot or a crash has broken
 After=local-fs.target network-online.target
 Wants=network-online.target
 
@@ -42,7 +42,7 @@ SCRIPT = """\
 # Should-Start:      $network $time $syslog
 # Default-Start:     2 3 4 5
 # Default-Stop:
-# Short-Description: go on with the saltern runs that a reboot or a crash has broken
+# Short-Description: resume the saltern runs that a reboot or a crash has broken
 ### END INIT INFO
 
 case "$1" in

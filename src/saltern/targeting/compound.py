@@ -140,7 +140,7 @@ class _Parser:
                 f"something must follow {self.words[-1]!r}", "add a target, or remove the word"
             )
         if word in OPERATORS:
-            raise self.problem(f"{word!r} stands where a target is expected", "put a target before it")
+            raise self.problem(f"{word!r} is where a target is expected", "put a target before it")
         node = self.read(word)
         self.at += 1
         return node

@@ -78,7 +78,7 @@ def parse_top(document: TopDocument, found: Diagnostics) -> Sections:
                 "top-shape",
                 f"the environment {env!r} does not hold a mapping of targets",
                 where=document.mark((str(env),)),
-                fix="below the environment stand targets such as '*', and below each a list of SLS",
+                fix="below the environment go targets such as '*', and below each a list of SLS",
             )
             continue
         sections[env] = [
@@ -268,5 +268,5 @@ def _hits(target: Target, subject: Subject, found: Diagnostics) -> bool:
     except BadTarget as problem:
         where = target.where.mark((target.section, target.expression))
         for one in problem.diagnostics:
-            found.warn("top-target", f"this target matches nobody: {one.what}", where=where, fix=one.fix)
+            found.warn("top-target", f"this target matches no machine: {one.what}", where=where, fix=one.fix)
         return False

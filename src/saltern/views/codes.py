@@ -9,7 +9,7 @@ from msgspec import json
 
 DATA = os.path.join(os.path.dirname(__file__), "codes.json")  # made by `make docs`
 CODE_LIST = """\
-saltern explain CODE prints the page of a code; saltern explain ID tells why a state runs where it runs.
+saltern explain CODE prints the page of a code; saltern explain ID explains why a state runs where it runs.
 
 codes:
 {codes}
@@ -29,7 +29,7 @@ def page(code: str) -> str:
     body = known()[code]
     parts = [code]
     if body["warning"]:
-        parts.append("A warning: the run goes on.")
+        parts.append("A warning: the run continues.")
     if body["note"]:
         parts.append(body["note"])
     if body["rule"]:
@@ -37,5 +37,5 @@ def page(code: str) -> str:
     for heading, texts in (("says", body["says"]), ("advises", body["advises"])):
         if texts:
             parts.append("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
-    parts.append("In the texts … stands for names of yours.")
+    parts.append("In the texts, … stands for your own names.")
     return "\n\n".join(parts)

@@ -96,7 +96,7 @@ class Explainer:
         yield reason(self.plan, place)
         chain = pullers(self.plan, place)
         for by in chain:
-            yield f"{self._at(by)} stands there by {reason(self.plan, by)}"
+            yield f"{self._at(by)} is there by {reason(self.plan, by)}"
         if chain:
             written = f"number {place + 1} of {len(self.plan.chunks)}: {self._written(place)}"
             yield f"without that it would be {written}"

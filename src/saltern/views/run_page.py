@@ -73,7 +73,7 @@ def _unreached(state: RunState) -> dict[str, list[Row]]:
 
 
 def _waiting(chunk: Chunk, begun: bool) -> Row:
-    comment = "It was at work when the run broke." if begun else ""
+    comment = "It was running when the run broke." if begun else ""
     status = "begun" if begun else "waiting"
     return {"kind": "state", **_about(chunk), "status": status, "comment": comment}
 

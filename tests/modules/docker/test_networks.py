@@ -86,7 +86,7 @@ def test_containers_can_be_named_and_are_connected(networks: Bench, containers: 
         ({"ipam_pools": [{"subnet": "10.0.0.0/24", "color": 1}]}, "has no 'color'"),
         ({"ipam_pools": [{"subnet": "10.0.0.0/24"}, {"subnet": "10.1.0.0/24"}]}, "only one pool of IPv4"),
         ({"ipam_pools": "x"}, "a list of mappings"),
-        ({"ipam": {}, "subnet": "10.0.0.0/24"}, "ipam stands for all"),
+        ({"ipam": {}, "subnet": "10.0.0.0/24"}, "ipam replaces all"),
         ({"options": {"a": 1}, "driver_opts": {"a": 1}}, "are the same argument"),
     ],
     ids=str,

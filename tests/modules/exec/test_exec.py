@@ -151,7 +151,7 @@ def test_what_a_later_version_says_is_told_as_unknown(lines: Lines) -> None:
     result = lines.printing({"event": "start", "version": 2}, {"event": "progress", "percent": 3}, GOOD)
     assert result.outcome is Outcome.OK
     assert result.warnings == (
-        "it told events that are not known here: progress",
+        "it reported unknown events: progress",
         "it speaks version 2 of the step format, newer than 1",
     )
 

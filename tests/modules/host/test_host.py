@@ -52,7 +52,7 @@ def test_several_addresses_comments_and_cleaning(bench: Bench, file: Path) -> No
 
 def test_a_name_elsewhere_is_told(bench: Bench) -> None:
     result = bench.same("present", "web", ip="10.0.0.1")
-    assert result.warnings == ("Host web also stands for 10.0.0.2; set clean to change that",)
+    assert result.warnings == ("Host web also resolves to 10.0.0.2; set clean to change that",)
 
 
 def test_a_name_is_removed_from_some_or_all_addresses(bench: Bench, file: Path) -> None:

@@ -106,7 +106,7 @@ def test_the_host_is_asked_and_its_fingerprint_checked(desk: Desk, key: str, tmp
     """Recorded-style output of ``ssh-keyscan``."""
     scan = desk.run.host = Keyscan(f"# h:22 SSH-2.0\nh {key}\n")
     path = desk.at("known")
-    assert "somebody may be in between" in desk.refusal(
+    assert "the connection may be intercepted" in desk.refusal(
         present, "h", fingerprint="SHA256:" + "A" * 43, config=path
     )
     desk.change(present, "h", fingerprint=fingerprint(key, tmp_path), config=path, enc="ed25519")

@@ -140,7 +140,7 @@ def test_item_9_a_keeper_that_is_killed_leaves_no_program_and_no_certainty(tmp_p
     text = f"echo $$ > {tmp_path}/pid; kill -9 $PPID; sleep 60"
     ran = keeper.run(text)
     assert ran.lost
-    assert "nobody knows" in ran.err
+    assert "how it ended is unknown" in ran.err
     _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
     assert keeper.run("echo on").out == "on\n", "the next program has another keeper"
     assert "1.1" not in ledger.read(place).ended

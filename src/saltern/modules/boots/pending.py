@@ -27,5 +27,5 @@ def make_way(machine: Rebooter, how: str) -> str:
     if how == "fail" or (how == "auto" and not found.comes_back):
         raise Refused(f"{found}, and not by this run: {FIX}")
     if why := machine.call_off():
-        raise Refused(f"{found}, and not by this run; it cannot be called off: {why}")
-    return f"{found}, and was called off: this one comes instead"
+        raise Refused(f"{found}, and not by this run; it cannot be cancelled: {why}")
+    return f"{found}, and was cancelled: this one replaces it"

@@ -49,7 +49,7 @@ class Reader:
             )
             found.append(f"{lines}; all output is in the log")
         if self.unknown:
-            found.append(f"it told events that are not known here: {', '.join(self.unknown)}")
+            found.append(f"it reported unknown events: {', '.join(self.unknown)}")
         version = self.told.get("version", VERSION)
         if isinstance(version, int) and version > VERSION:
             found.append(f"it speaks version {version} of the step format, newer than {VERSION}")

@@ -111,7 +111,7 @@ def _meaning(ctx: Context, where: Place, rule: str) -> nft_code.Code:
     found = nft_code.rules(ran.out)
     if len(found) == 1 and (ran.code == 0 or NONE_SUCH in ran.err):
         return found[0].code
-    why = said(ran).partition("\n")[0] if ran.code else "this nft cannot tell the code of a rule (--debug)"
+    why = said(ran).partition("\n")[0] if ran.code else "this nft cannot print the code of a rule (--debug)"
     raise Refused(f"{rule}: {why}")
 
 

@@ -22,7 +22,7 @@ def links(ctx: Context) -> dict[str, Link]:
     try:
         rows = json.loads(ran.out or "[]")
     except ValueError:
-        raise Refused(f"ip told nothing that can be read: {said(ran)}") from None
+        raise Refused(f"ip printed nothing that can be parsed: {said(ran)}") from None
     found: dict[str, Link] = {}
     for row in rows:
         up = "UP" in row.get("flags", ())

@@ -58,7 +58,7 @@ def _others(table: Hosts, name: str, addresses: list[str]) -> list[str]:
 
 def _strays(table: Hosts, name: str, addresses: list[str]) -> tuple[str, ...]:
     others = _others(table, name, addresses)
-    return (f"Host {name} also stands for {', '.join(others)}; set clean to change that",) if others else ()
+    return (f"Host {name} also resolves to {', '.join(others)}; set clean to change that",) if others else ()
 
 
 def _differs(table: Hosts, name: str, addresses: list[str], *, comment: str, clean: bool) -> Changes:

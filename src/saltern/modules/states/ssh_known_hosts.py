@@ -115,7 +115,7 @@ def _wanted(
         if not found:
             raise Refusal(
                 f"{name} shows a key that does not have the fingerprint {fingerprint}, but {seen}; "
-                "somebody may be in between"
+                "the connection may be intercepted"
             )
     return found
 

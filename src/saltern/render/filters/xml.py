@@ -34,7 +34,7 @@ def xml(value: Any) -> Any:
 
 def _element(document: Document, name: Any, content: Any) -> Element:
     if isinstance(content, list | tuple):
-        raise TypeError(f"a list at {name!r} would make several elements, but only one can stand here")
+        raise TypeError(f"a list at {name!r} would make several elements, but only one is allowed here")
     element = document.createElement(_checked(name))
     if not isinstance(content, Mapping):
         element.appendChild(document.createTextNode(str(content)))

@@ -97,13 +97,13 @@ function describe() {
   if (one.text) panel.append(make("h3", {}, "Text"), make("pre", {}, one.text));
   panel.scrollTop = 0;
 }
-const WORDS = { ok: "fine as it was", changed: "changed", failed: "failed", blocked: "blocked by a failure", would: "would change", skipped: "not run", waiting: "not reached" };
+const WORDS = { ok: "unchanged", changed: "changed", failed: "failed", blocked: "blocked by a failure", would: "would change", skipped: "not run", waiting: "not reached" };
 function overview() {
   const counts = {};
   for (const key of ordered) if (data.items[key].status) counts[data.items[key].status] = (counts[data.items[key].status] || 0) + 1;
   const results = Object.entries(counts).map(([status, count]) => make("button", { class: `link ${status}`, title: "Go to the next of them", on: { click: () => next([status]) } }, `${count} ${WORDS[status]}`));
   const keys = [["/", "search; Enter goes to the next match"], ["← →", "the state that runs before, after"], ["+ −", "zoom; the wheel does, too"], ["⇧ ← ↑", "move the picture"],
-    ["0", "the whole picture"], ["n", "the next failure"], ["o", "draw the order"], ["Esc", "let go"]];
+    ["0", "the whole picture"], ["n", "the next failure"], ["o", "draw the order"], ["Esc", "clear selection"]];
   if (!nodes.size) return [make("h2", {}, data.title), make("p", {}, "There are no states to draw.")];
   return [make("h2", {}, data.title), make("p", {}, "States stand from left to right, each after what it waits for. The number is its place in the run."),
     make("p", { class: "soft" }, "Click a state to see where it is written, why it runs where it runs, and what hangs on it."),

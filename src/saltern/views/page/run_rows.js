@@ -1,4 +1,4 @@
-const WORDS = { ok: "fine", changed: "changed", would: "would change", failed: "failed", blocked: "blocked", skipped: "not run", begun: "at work", waiting: "not reached" };
+const WORDS = { ok: "unchanged", changed: "changed", would: "would change", failed: "failed", blocked: "blocked", skipped: "not run", begun: "running", waiting: "not reached" };
 const list = document.getElementById("rows");
 const search = document.getElementById("search");
 const sort = document.getElementById("sort");

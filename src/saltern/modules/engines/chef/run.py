@@ -112,7 +112,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         )
     resources.over()
     if ended.code == 0 and "plan" not in listener.heard:
-        steps(unparsed(ended, "it has not told its resources"))
+        steps(unparsed(ended, "it has not reported its resources"))
     note = NOTES.get(ended.code)
     return concluded(
         name,

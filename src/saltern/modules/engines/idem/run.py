@@ -92,7 +92,7 @@ def _result(wanted: Wanted, steps: Steps, listener: Listener, ended: Ended) -> R
     """Idem ends with 0 whether its states failed or not, so here they decide."""
     whole = "end" in listener.heard
     if not whole and ended.code == 0:
-        steps(unparsed(ended, "it has not told its results"))
+        steps(unparsed(ended, "it has not reported its results"))
     return concluded(
         "idem",
         steps,

@@ -89,7 +89,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         )
     resources.over()
     if ended.code in FINE and "end" not in listener.heard:
-        steps(unparsed(ended, "it has not told its resources"))
+        steps(unparsed(ended, "it has not reported its resources"))
     return concluded(
         "puppet",
         steps,

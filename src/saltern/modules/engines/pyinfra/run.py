@@ -133,7 +133,7 @@ def _inventory(ctx: Context, scratch: Scratch, given: object) -> str:
 
 def _result(wanted: Deploy, steps: Steps, operations: Operations, listener: Listener, ended: Ended) -> Result:
     if "start" not in listener.heard and ended.code == 0:
-        steps(unparsed(ended, "it has told nothing"))
+        steps(unparsed(ended, "it has reported nothing"))
     return concluded(
         "pyinfra",
         steps,

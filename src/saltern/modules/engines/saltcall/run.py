@@ -25,7 +25,7 @@ CODES = {
     2: "a state failed",
     5: "the pillar cannot be read",
 }
-LATE = "the insides of this Salt are not known here: its states were told when all of them were done"
+LATE = "the internals of this Salt are unknown: its states were reported when all of them were done"
 OUTPUT = ("--no-color", "--out=highstate", "--state-output=full", "--retcode-passthrough")
 
 
@@ -110,7 +110,7 @@ def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ende
     told = "start" in listener.heard
     broken = told and not listener.heard & {"end", "errors"}
     if not told and ended.code == 0:
-        steps(unparsed(ended, "it has told nothing"))
+        steps(unparsed(ended, "it has reported nothing"))
     return concluded(
         "salt-call",
         steps,

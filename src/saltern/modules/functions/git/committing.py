@@ -202,7 +202,7 @@ def rebase(
     """
     given = options(opts)
     if {"-i", "--interactive"} & set(given):
-        raise BadArgument("git.rebase cannot ask anybody; leave --interactive out")
+        raise BadArgument("git.rebase cannot ask questions; leave --interactive out")
     return here(ctx, cwd, user).out("rebase", *given, *str(rev).split())
 
 

@@ -75,7 +75,7 @@ def _sniffed(path: str) -> str:
 
 def _unknown(source: str) -> str:
     raise Refusal(
-        f"cannot tell what kind of archive {source} is; give archive_format ({', '.join(SUFFIXES)})"
+        f"cannot determine what kind of archive {source} is; give archive_format ({', '.join(SUFFIXES)})"
     )
 
 

@@ -42,7 +42,7 @@ class Judge:
         """Whether it lies behind something that is no directory, or is none itself where others lie."""
         name = entry.name
         if entry.kind != "directory" and name in self._directories:
-            return "stands where the archive has a directory, too"
+            return "is where the archive has a directory, too"
         above = name if entry.kind == "directory" else name.rpartition("/")[0]
         while above and above not in self._directories:
             if above in self._links:

@@ -146,7 +146,7 @@ def _ipam(given: Mapping[str, Any], validate: bool) -> dict[str, Any]:
     listed: list[Any] = values.items(given["ipam_pools"]) if given["ipam_pools"] else []
     if given["ipam"] is not None:
         if single or listed or given["ipam_driver"] or given["ipam_opts"]:
-            raise Refused("ipam stands for all of the others; leave out subnet, ipam_pools and their like")
+            raise Refused("ipam replaces all of the others; leave out subnet, ipam_pools and their like")
         return values.mapping(given["ipam"])
     if single and listed:
         raise Refused("give subnet and its like, or ipam_pools, not both")

@@ -57,7 +57,7 @@ class IniText:
         """Name, value, first line and line after the last, of every option of the section."""
         rows: list[tuple[str, str, int, int]] = []
         for start, end in self._spans(section):
-            fresh = True  # nothing to go on with yet
+            fresh = True  # nothing to resume yet
             for number in range(start, end):
                 line = self._lines[number]
                 bare = line.strip()

@@ -42,7 +42,9 @@ def module(
     if install and remove:
         raise Refused("a module cannot be installed and removed at the same time")
     if version != "any":
-        raise Refused(f"{name}: the version of a module cannot be told any more, so it cannot be {version}")
+        raise Refused(
+            f"{name}: the version of a module cannot be determined any more, so it cannot be {version}"
+        )
     if remove:
         return _removed(ctx, name)
     enabled = modules.switched(module_state, name)

@@ -1,4 +1,4 @@
-"""``system.reboot``: the machine goes down in the middle of a run, and the run goes on after that."""
+"""``system.reboot``: the machine goes down in the middle of a run, and the run continues afterwards."""
 
 # ruff: noqa: ARG001 - every state has a name; arguments are Salt's
 
@@ -156,7 +156,7 @@ def _after(ctx: Context, wish: Wish, crossing: Crossing) -> Result:
     comments = ["The machine was rebooted", *([instead] if instead else [])]
     again = has_rebooted({key: str(part) for key, part in crossing.now.items()}, _machine(ctx).identity())
     if again:
-        comments.append("It has booted once more since, and nobody here asked for that")
+        comments.append("It has booted once more since, and saltern did not ask for that")
     problems = list(_problems(ctx, wish, crossing, again=again))
     outcome = Outcome.FAILED if problems else Outcome.OK
     return Result(outcome=outcome, comment="\n".join([*comments, *problems]), changes=changes, data=data)
