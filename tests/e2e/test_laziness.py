@@ -23,10 +23,11 @@ RARELY = NEVER | {
 IDLE = frozenset(
     f"saltern.{name}"
     for name in (
-        "compat.library", "compat.unread", "compiler.ports", "compiler.shapes", "language.merge",
-        "language.ordered", "modules.pure", "render.filters", "render.yaml", "runtime.before",
-        "runtime.delayed", "runtime.guards", "runtime.parallel", "runtime.pool", "runtime.ports",
-        "runtime.recovery", "runtime.retry", "system.files", "system.guard", "system.host",
+        "compat.library", "compat.unread", "compiler.ports", "compiler.shapes", "facts.probe",
+        "language.merge", "language.ordered", "modules.pure", "render.filters", "render.yaml",
+        "runtime.before", "runtime.delayed", "runtime.guards", "runtime.parallel", "runtime.pool",
+        "runtime.ports", "runtime.recovery", "runtime.retry", "system.files", "system.guard", "system.host",
+        "system.power",
     )
 ) | {"fnmatch", "encodings.utf_8_sig"}  # fmt: skip
 PROGRAM = """

@@ -6,7 +6,6 @@ import os
 import sys
 
 from saltern.config.settings import Settings
-from saltern.facts import probe
 
 # The release of Salt whose language we speak; states ask for it to decide what they may use.
 SALT = (3008, 0)
@@ -63,6 +62,8 @@ def server_id(settings: Settings) -> dict[str, object]:
 
 
 def machine_id(_: Settings) -> dict[str, object]:
+    from saltern.facts import probe
+
     return {"machine_id": probe.line("/etc/machine-id") or probe.line("/var/lib/dbus/machine-id")}
 
 

@@ -127,7 +127,7 @@ def reach(path: str, *, follow: bool = True) -> tuple[int, str]:
     Most paths have no link in them: they are walked at once, which settles them, too.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
-    if parts and ".." not in parts:
+    if parts and ".." not in parts and path.endswith(parts[-1]):  # "link/" is where the link leads
         directory = _walked(parts, follow=follow)
         if directory is not None:
             return directory, "/" + "/".join(parts)

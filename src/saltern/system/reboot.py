@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from saltern.system.boot import boot_identity
-from saltern.system.power import (
-    FORCED,
-    Pending,
-    clock_time,
-    kind_of,
-    pending,
-    power_command,
-    press,
-    reboot_command,
-    timed,
-)
+
+if TYPE_CHECKING:
+    from saltern.system.power import Pending
 
 GOES_DOWN = "nothing is scheduled, so the machine may be going down already"
 OWN_WAY = "reboot_command has a way of its own; reboot_cancel_command in the configuration would say how"
@@ -92,12 +84,16 @@ class MachineRebooter:
         return boot_identity(self._root)
 
     def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
+        from saltern.system.power import FORCED, press, reboot_command, timed
+
         os.sync()
         when = f"+{max(1, round(notice / 60))}" if notice > 0 else "now"
         own = FORCED if force else ()
         press(timed(self._command, when) or own or reboot_command(notice, self._root))
 
     def pending(self) -> Pending | None:
+        from saltern.system.power import pending
+
         return pending(self._root)
 
     def call_off(self) -> str:
@@ -105,6 +101,8 @@ class MachineRebooter:
             return OWN_WAY
         if not self._cancel and self.pending() is None:
             return GOES_DOWN
+        from saltern.system.power import press
+
         try:
             press(self._cancel or ("shutdown", "-c"))
         except OSError as problem:
@@ -112,6 +110,8 @@ class MachineRebooter:
         return "" if self.pending() is None else "it is scheduled all the same"
 
     def power(self, word: str, at: object = None) -> str:
+        from saltern.system.power import clock_time, kind_of, power_command, press, timed
+
         own = power_command(word, at)
         given = {"reboot": self._command, "poweroff": self._off}.get(kind_of(word, at), ())
         os.sync()

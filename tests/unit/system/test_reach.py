@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from saltern.system import files
@@ -55,7 +55,9 @@ def _inode(directory: int) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=1000)
+@example(parts=["up", ""], follow=False, rooted=True)
+@example(parts=["d", "up", "."], follow=False, rooted=True)
 @given(parts=st.lists(PARTS, max_size=6), follow=st.booleans(), rooted=st.booleans())
 def test_it_leads_where_settling_leads(tree: Path, parts: list[str], follow: bool, rooted: bool) -> None:
     before = len(os.listdir("/proc/self/fd"))
