@@ -181,5 +181,5 @@ def _section(problem: Problem, note: str) -> str:
     lines += [f"- advises: {text}" for text in problem.fixes]
     if lines[-1].startswith("- "):
         lines.append("")
-    lines.append(f"Told by {', '.join(f'`{place}`' for place in sorted(problem.places))}.")
+    lines.append(f"Reported by {', '.join(f'`{place}`' for place in sorted(problem.places))}.")
     return "\n".join(lines)

@@ -252,7 +252,7 @@ class Reboot(Body, frozen=True, kw_only=True):
 
 
 class Agent(Body, frozen=True, kw_only=True):
-    """Update saltern itself, or under a real Salt its minion, and go on with the new one."""
+    """Update saltern itself, or under a real Salt its minion, and continue with the new one."""
 
     version: Text
     source: Text | None = None

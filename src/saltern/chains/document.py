@@ -1,4 +1,4 @@
-"""A chain file → a ``Chain``. Every problem has its line; those of all actions are told at once."""
+"""A chain file → a ``Chain``. Every problem has its line; those of all actions are reported at once."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What any action may say beside its kind.
 
     Its ``id`` is its place in the list, if none is given. ``targets`` are names of systems, or patterns.
-    ``on_failure``: whether the chain ends with it, goes on, or waits for an operator. ``resume``: what
+    ``on_failure``: whether the chain ends with it, continues, or waits for an operator. ``resume``: what
     becomes of it if the machine crashed while it ran. ``always`` is for one of ``finally``: run it even if
-    nobody knows how an action before it ended.
+    it is unknown how an action before it ended.
     """
 
     id: Label | int | None = None

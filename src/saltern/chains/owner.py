@@ -1,4 +1,4 @@
-"""Which package this program is of: whoever changes that changes us, whatever the package is called."""
+"""Which package this program belongs to, so that a change of that package is recognised by any name."""
 
 from __future__ import annotations
 

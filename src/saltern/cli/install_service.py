@@ -1,4 +1,4 @@
-"""``saltern install-service``: let this machine go on with its runs when it boots."""
+"""``saltern install-service``: have this machine resume its runs when it boots."""
 
 from __future__ import annotations
 

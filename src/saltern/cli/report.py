@@ -1,4 +1,4 @@
-"""``saltern report``: a run as one page that can be sent to somebody."""
+"""``saltern report``: a run as one page that can be sent to others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``saltern resume``: go on with a run that broke."""
+"""``saltern resume``: resume a run that broke."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiler knows of the world: somebody who loads a file by its name."""
+"""What the compiler knows of the world: a loader of files by their names."""
 
 from __future__ import annotations
 

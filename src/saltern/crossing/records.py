@@ -1,4 +1,4 @@
-"""One more record in the journal of a run that nobody is at work on."""
+"""One more record in the journal of a run that no process works on."""
 
 from __future__ import annotations
 

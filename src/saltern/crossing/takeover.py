@@ -1,4 +1,4 @@
-"""The other build takes over: the link is switched, this process becomes the new program, the run goes on.
+"""The other build takes over: the link is switched, this process becomes the new program, the run continues.
 
 The proof is what runs: its own version, in its own slot. Whoever finds the update open and is not the
 wanted build switches and tries again, at most ``MOST_TRIES`` times; a mark of the watchdog says that the

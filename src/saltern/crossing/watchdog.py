@@ -1,4 +1,4 @@
-"""Watches over an update: if the new build does not come up, the old one is put back and goes on.
+"""Watches over an update: if the new build does not come up, the old one is put back and continues.
 
 A program of its own, started by the old build. It looks at the journal: once the new build has written that
 it has taken over, there is nothing to do.

@@ -1,1 +1,1 @@
-"""What this machine is (grains) and what it is told (pillar)."""
+"""What is known about this machine (grains) and the data assigned to it (pillar)."""

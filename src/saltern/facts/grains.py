@@ -1,4 +1,4 @@
-"""Grains: what this machine is. They are found out only when somebody asks.
+"""Grains: what this machine is. They are determined only when they are read.
 
 Grains come in groups that cost one look; the first question for one of a group takes that look.
 Who asks for all of them (by iterating, comparing, copying) takes all looks.

@@ -1,4 +1,4 @@
-"""What a machine is told: its pillar, compiled from top file and SLS in the pillar roots.
+"""The data assigned to a machine: its pillar, compiled from top file and SLS in the pillar roots.
 
 A file's includes come first and the file itself over them; files of one top in their order, later
 ones over earlier ones, by the configured strategy.

@@ -1,4 +1,4 @@
-"""Read what journals hold, whoever writes them meanwhile; put aside what is damaged, remove what is old."""
+"""Read journals, also while they are written; put aside what is damaged, remove what is old."""
 
 from __future__ import annotations
 

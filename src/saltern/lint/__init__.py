@@ -1,1 +1,1 @@
-"""``saltern check``: everything compiled and nothing run, every problem told, the mechanical ones mended."""
+"""``saltern check``: compile everything, run nothing, report every problem, fix the mechanical ones."""

@@ -1,4 +1,4 @@
-"""What a check finds: problems, and for the mechanical ones the edit that mends them."""
+"""What a check finds: problems, and for the mechanical ones the edit that fixes them."""
 
 from __future__ import annotations
 

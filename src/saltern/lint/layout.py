@@ -1,4 +1,4 @@
-"""Rules about the layout of a file, all of which ``--fix`` mends."""
+"""Rules about the layout of a file, all of which ``--fix`` fixes."""
 
 from __future__ import annotations
 

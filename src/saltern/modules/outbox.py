@@ -1,4 +1,4 @@
-"""Events that functions send while a run goes on.
+"""Events that functions send during a run.
 
 Who listens is whoever is told what happens in the run: the reporters of a command today, an agent that
 passes events on to a fleet some day. Nobody else has to know about this box.

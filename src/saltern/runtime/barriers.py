@@ -1,4 +1,4 @@
-"""Barriers: a state asks that the machine reboots, or that this program is replaced, before the run goes on.
+"""Barriers: a state asks that the machine reboots or this program is replaced, before the run continues.
 
 A state asks by a word in its return: ``reboot: after`` (or true) is done and wants the next state to run
 in a new boot; ``reboot: again`` wants to be called again there. What it asked for is on disk before

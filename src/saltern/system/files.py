@@ -1,4 +1,4 @@
-"""Files, safely: replaced whole or not at all, and never through a link somebody planted."""
+"""Files, safely: replaced whole or not at all, and never through a link that another user planted."""
 
 from __future__ import annotations
 

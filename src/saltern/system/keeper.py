@@ -1,4 +1,4 @@
-"""A process beside us that runs programs, and goes on with them if we are gone.
+"""A process beside us that runs programs, and keeps running them if we are gone.
 
 A program of ours would lose its output with us, and nobody would ever know its exit code. So those that
 matter are run by a *keeper*: forked once, in a session of its own, it does what we ask through a pipe, and

@@ -1,4 +1,4 @@
-"""A lock that can be looked at without taking it: whoever looks keeps nobody from beginning.
+"""A lock that can be inspected without taking it, so that an inspection blocks no run.
 
 Both kinds belong to the open file, and so are inherited by a fork. The first, ``flock``, is what versions
 before this one take; only the second can be asked about.

@@ -1,4 +1,4 @@
-"""The files of this program: whether somebody has replaced them since the process began with its work."""
+"""The files of this program: whether they were replaced since the process began its work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where paths lead: links followed by hand, judged, and then followed by nobody any more.
+"""Where paths lead: links are followed by hand and judged, and not followed again.
 
 A path is *settled* first: the result has no link left in it. Whoever works there then walks it
 one directory at a time without following links, so that nobody can put one in between.

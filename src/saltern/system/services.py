@@ -1,4 +1,4 @@
-"""What makes a machine go on with its runs when it boots: a systemd unit and an init script."""
+"""What makes a machine resume its runs when it boots: a systemd unit and an init script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever waits says for what: a program that is silent for minutes looks as if it had died."""
+"""Say what is waited for: a program that is silent for minutes looks as if it had died."""
 
 from __future__ import annotations
 

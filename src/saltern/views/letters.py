@@ -1,4 +1,4 @@
-"""How wide a text will be, and as much of it as fits: a guess for readers whose fonts nobody knows."""
+"""How wide a text will be, and as much of it as fits: a guess for readers whose fonts are unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shutdown that somebody else has scheduled, when we want to reboot ourselves."""
+"""A shutdown that was scheduled elsewhere, when this run wants to reboot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told from inside of an engine: marked lines, each an event."""
+"""What an engine reports from inside: marked lines, each an event."""
 
 from __future__ import annotations
 

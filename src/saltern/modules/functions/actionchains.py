@@ -83,7 +83,7 @@ def finish(ctx: Context, chunk: str = "") -> bool:  # noqa: ARG001 - as chunks c
 
 @function
 def resume(ctx: Context, force: bool = False) -> object:
-    """Go on with the chain that waits on this machine; nothing happens if none does.
+    """Resume the chain that waits on this machine; nothing happens if none does.
 
     Args:
         force: begin a chunk again that was cut off while it ran.

@@ -26,7 +26,7 @@ def list_aliases(ctx: Context) -> dict[str, str]:
 
 @function
 def get_target(ctx: Context, alias: str) -> str:
-    """Who gets the mail of a name; empty if nobody was told.
+    """Who gets the mail of a name; empty if there is no such alias.
 
     Example:
         ```console

@@ -24,7 +24,7 @@ def send(
     with_env_opts: object = False,
     **kwargs: object,
 ) -> bool:
-    """Send an event; false if nobody listens.
+    """Send an event; false if there is no listener.
 
     Args:
         tag: what it is about, with slashes from the general to the special.
@@ -58,7 +58,7 @@ def send(
 
 @function
 def fire(ctx: Context, data: object, tag: str, timeout: object = None) -> bool:  # noqa: ARG001 - never waits
-    """Send an event with just this data; false if nobody listens.
+    """Send an event with just this data; false if there is no listener.
 
     Args:
         data: what it says: a mapping.

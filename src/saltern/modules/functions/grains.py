@@ -1,4 +1,4 @@
-"""``grains``: read what this machine is, and set what it is told to be."""
+"""``grains``: read what is known about this machine, and set values of its own."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 

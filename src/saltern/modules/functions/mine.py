@@ -1,4 +1,4 @@
-"""``mine``: what other machines have said. A machine on its own has nobody to ask, so: nothing."""
+"""``mine``: data of other machines. A machine without a master has none, so: nothing."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 

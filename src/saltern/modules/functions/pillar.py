@@ -1,4 +1,4 @@
-"""``pillar``: read what this machine is told."""
+"""``pillar``: read the pillar of this machine."""
 
 # ruff: noqa: ARG001 - signatures are Salt's
 

@@ -1,4 +1,4 @@
-"""``shadow``: passwords and their ages. A hash is told only where Salt tells it: in ``shadow.info``."""
+"""``shadow``: passwords and their ages. A hash is shown only where Salt shows it: in ``shadow.info``."""
 
 from __future__ import annotations
 

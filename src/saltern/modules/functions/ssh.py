@@ -174,7 +174,7 @@ def recv_known_host_entries(
     timeout: int = 5,
     fingerprint_hash_type: str | None = None,
 ) -> list[dict[str, str]] | None:
-    """The keys a host shows to whoever asks.
+    """The keys a host offers.
 
     Example:
         ```console

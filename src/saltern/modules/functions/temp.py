@@ -1,4 +1,4 @@
-"""``temp``: new files and directories that nobody else has."""
+"""``temp``: new files and directories with unique names."""
 
 from __future__ import annotations
 

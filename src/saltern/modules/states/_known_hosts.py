@@ -86,7 +86,7 @@ def without(lines: Sequence[str], name: str) -> list[str]:
 
 
 def scan(ctx: Context, name: str, port: int | None, enc: str | None, timeout: int) -> list[Host]:
-    """The keys a host shows to whoever asks. Raises if it does not answer."""
+    """The keys a host offers. Raises if it does not answer."""
     argv = ["ssh-keyscan", "-T", str(timeout), "-p", str(port or 22)]
     kinds = {"ssh-rsa": "rsa", "ssh-dss": "dsa", "ssh-ed25519": "ed25519"}
     if enc:

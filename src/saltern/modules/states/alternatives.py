@@ -28,7 +28,7 @@ def install(
         name: the name, such as ``editor``.
         link: the link that stands for it, such as ``/usr/bin/editor``.
         path: the program.
-        priority: the program of the highest one is taken, as long as nobody sets another.
+        priority: the program of the highest one is taken, unless another one is set by hand.
         slaves: links that go along with it, such as its manual page: ``{name: {link: …, path: …}}``.
             If not given, those it has stay.
 

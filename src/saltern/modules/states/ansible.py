@@ -66,7 +66,7 @@ def playbooks(
 ) -> Result:
     """Run an Ansible playbook; every task on every host is a sub state, and the items of a loop below it.
 
-    In test mode Ansible runs with ``--check --diff``. Handlers are told like tasks; a failure that the
+    In test mode Ansible runs with ``--check --diff``. Handlers are reported like tasks; a failure that the
     playbook ignores or rescues is a success with a note; a host that failed fails the state. All that
     Ansible prints is kept in a log, whose place is in ``data``. Variables and inventories given as
     mappings reach Ansible in private files, never on a command line.

@@ -81,7 +81,7 @@ def run(
         ignore_timeout: such a kill is a success.
         success_retcodes: exit codes that are a success, too.
         success_stdout, success_stderr: texts that make it a success if the output holds them.
-        reboot_retcodes: exit codes by which it asks for a reboot: ``{3010: after}`` goes on with the next
+        reboot_retcodes: exit codes by which it asks for a reboot: ``{3010: after}`` continues with the next
             state after it, ``again`` runs the command once more there; true: ``{194: again, 195: after}``.
         bg: start it and do not wait.
         stdin: what it reads.

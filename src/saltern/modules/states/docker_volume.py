@@ -31,7 +31,7 @@ def present(
         driver: its driver; ``local`` if not given.
         driver_opts: options of the driver, ``{type: tmpfs, device: tmpfs, o: size=1m}`` or a list of such.
         force: replace a volume of another driver or with other options, **with all that is in it**;
-            without it, another driver is a failure and other options are told.
+            without it, another driver is a failure and other options are reported.
 
     Example:
         ```yaml

@@ -57,7 +57,7 @@ def state(
     """Run Idem's states; each is a sub state, told when Idem is done with it.
 
     In test mode Idem runs with ``--test``. Outside of it Idem runs a state again that has failed or changed
-    something, seconds apart, until it is settled: such a state is told then, and ``reconciler: none`` keeps
+    something, seconds apart, until it is settled: it is reported then, and ``reconciler: none`` keeps
     Idem from that. A failed state fails this one, though Idem itself ends well. All that Idem prints is kept
     in a log, whose place is in ``data``; its arguments are in a private file, never on a command line.
 

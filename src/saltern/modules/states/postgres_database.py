@@ -161,7 +161,7 @@ def absent(
     db_host: str | None = None,
     db_port: str | None = None,
 ) -> Result:
-    """Remove a database with all that is in it; nobody may be connected to it.
+    """Remove a database with all that is in it; there must be no connections to it.
 
     Args:
         name: the name of the database.

@@ -30,7 +30,7 @@ def present(
     Args:
         name: the name of the schema.
         dbname: the database that it is in.
-        owner: the user it belongs to; if not given, whoever makes it.
+        owner: the user it belongs to; if not given, the user who makes it.
         user: the user of this machine that psql runs as; ``postgres`` for a local server.
         db_user: the role to connect as; the name of ``user`` if not given.
         db_password: that role's password; never shown.

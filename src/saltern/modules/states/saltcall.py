@@ -45,7 +45,7 @@ def apply(
 ) -> Result:
     """Apply states with ``salt-call --local``; each state of Salt is a sub state, in the order they run.
 
-    Salt reads the same trees as this run unless it is told others, with a configuration of its own that is
+    Salt reads the same trees as this run unless others are given, with a configuration of its own that is
     gone afterwards. In test mode it runs with ``test=True``. Sub states of its states are below them. All
     that Salt prints is kept in a log, whose place is in ``data``; pillar values reach Salt in a private
     file, never on a command line.

@@ -27,12 +27,12 @@ def updated(
     slots: str = kept.ROOT,
     deadline: float = 60.0,
 ) -> Result:
-    """Bring this program to a version, and go on with the run in the new one.
+    """Bring this program to a version, and continue the run in the new one.
 
     The new build is put into a slot of its own (a virtual environment) and proven there: it starts, it is
     the version that was asked for, it reads the journal of this run. Then the link `current` is switched,
-    the process becomes the new build, and the run goes on with the next state. If the new build does
-    not come up in time, a watchdog switches back, the old build goes on, and this state has failed. If this
+    the process becomes the new build, and the run continues with the next state. If the new build does
+    not come up in time, a watchdog switches back, the old build continues, and this state has failed. If this
     version is running already, nothing is done.
 
     Args:

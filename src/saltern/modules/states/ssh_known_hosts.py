@@ -28,7 +28,7 @@ def present(
 ) -> Result:
     """A host is known by its key.
 
-    Without ``key`` the host is asked for it, now; give ``fingerprint`` so that nobody else can answer.
+    Without ``key`` the host is asked for it, now; give ``fingerprint`` so that no other host can answer.
 
     Args:
         name: the host.

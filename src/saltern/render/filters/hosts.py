@@ -6,7 +6,7 @@ import os
 
 
 def gen_mac(prefix: str = "AC:DE:48") -> str:
-    """A MAC address that starts with ``prefix`` and goes on with three random bytes."""
+    """A MAC address that starts with ``prefix`` and continues with three random bytes."""
     tail = ":".join(f"{byte:02X}" for byte in (os.urandom(1)[0] & 0x7F, *os.urandom(2)))
     return f"{prefix}:{tail}"
 

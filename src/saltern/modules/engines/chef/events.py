@@ -1,4 +1,4 @@
-"""What is told from inside of Chef → steps."""
+"""What Chef reports from inside → steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told from inside of Idem → steps."""
+"""What Idem reports from inside → steps."""
 
 from __future__ import annotations
 

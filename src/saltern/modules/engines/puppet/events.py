@@ -1,4 +1,4 @@
-"""What is told from inside of Puppet → steps."""
+"""What Puppet reports from inside → steps."""
 
 from __future__ import annotations
 

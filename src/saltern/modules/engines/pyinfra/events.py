@@ -1,4 +1,4 @@
-"""What is told from inside of pyinfra → steps."""
+"""What pyinfra reports from inside → steps."""
 
 from __future__ import annotations
 

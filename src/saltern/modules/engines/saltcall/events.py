@@ -1,4 +1,4 @@
-"""What is told from inside of Salt → steps. Salt's returns are entries already; only the time differs."""
+"""What Salt reports from inside → steps. Salt's returns are entries already; only the time differs."""
 
 from __future__ import annotations
 

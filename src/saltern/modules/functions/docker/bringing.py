@@ -196,7 +196,7 @@ def rmi(ctx: Context, *names: str, force: bool = False, prune: bool = True) -> d
     Args:
         names: their names or IDs.
         force: even if a container was made of one.
-        prune: with those below that nobody needs any more.
+        prune: with those below that are no longer needed.
 
     Example:
         ```console

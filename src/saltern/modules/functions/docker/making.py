@@ -29,7 +29,7 @@ def rm(
     Args:
         name: the name or ID of the container.
         force: kill it first if it runs.
-        volumes: with the volumes that nobody named.
+        volumes: with the anonymous volumes.
         stop: stop it first if it runs.
         timeout: seconds it has to end then.
 

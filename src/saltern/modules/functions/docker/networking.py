@@ -121,7 +121,7 @@ def create_network(
 
 @function
 def remove_network(ctx: Context, network_id: str) -> bool:
-    """Remove a network that nobody is in.
+    """Remove a network without containers.
 
     Args:
         network_id: its name or ID.

@@ -77,11 +77,11 @@ def prune(
     volumes: bool = False,
     system: bool | None = None,
 ) -> dict[str, Any]:
-    """Remove what nobody uses: what was removed, by kind.
+    """Remove what is unused: what was removed, by kind.
 
     Args:
         containers: containers that do not run.
-        networks: networks nobody is in.
+        networks: networks without containers.
         images: images without a name.
         build: what builds left behind.
         volumes: volumes no container has.

@@ -73,7 +73,7 @@ def create_volume(
 
 @function
 def remove_volume(ctx: Context, name: str) -> bool:
-    """Remove a volume that nobody uses, with all that is in it.
+    """Remove an unused volume, with all that is in it.
 
     Args:
         name: its name.

@@ -1,4 +1,4 @@
-"""``lvm``: making, resizing and removing volumes. A refusal is told in the answer, as in Salt."""
+"""``lvm``: making, resizing and removing volumes. A refusal is reported in the answer, as in Salt."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def user_remove(ctx: Context, /, user: str, host: str = "localhost", **connectio
 
 @function
 def verify_login(ctx: Context, /, user: str, password: str | None = None, **connection_args: object) -> bool:
-    """Whether somebody can log in, from here and with this password.
+    """Whether a user can log in, from here and with this password.
 
     Args:
         user: the name of the user.

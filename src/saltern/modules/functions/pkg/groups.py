@@ -31,7 +31,7 @@ def group_info(ctx: Context, /, name: str, expand: bool = False, **_: object) ->
 
     Args:
         name: the group, by its name or its id.
-        expand: accepted for Salt's sake; an environment is told with all that its groups have.
+        expand: accepted for Salt's sake; an environment is listed with all that its groups have.
 
     Example:
         ```console

@@ -196,7 +196,7 @@ def db_remove(
     password: str | None = None,
     runas: str | None = None,
 ) -> bool:
-    """Remove a database with all that is in it, to which nobody may be connected; false if there is none.
+    """Remove a database with all that is in it; there must be no connections to it; false if there is none.
 
     Args:
         name: the database.

@@ -57,7 +57,7 @@ def poweroff(ctx: Context) -> str:
 @function
 def reboot(ctx: Context, at_time: int | str | None = None) -> str:
     """Reboot this machine, and wait for nothing. In a state file, use the state of the same name: the run
-    goes on after it.
+    continues after it.
 
     Args:
         at_time: minutes from now, or a time of day such as ``'23:30'``; at once if not given.

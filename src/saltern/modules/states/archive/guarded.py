@@ -1,4 +1,4 @@
-"""Reading files that nobody vouches for: bounded, and what is wrong with them told in words."""
+"""Reading untrusted files: bounded, and what is wrong with them reported in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``git.cloned``: a repository is here; what it holds is nobody's business."""
+"""``git.cloned``: a repository is here, whatever it holds."""
 
 from __future__ import annotations
 

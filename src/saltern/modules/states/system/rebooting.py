@@ -63,10 +63,10 @@ def reboot(
     in_seconds: bool = False,
     **_: Ignored,
 ) -> Result:
-    """Reboot this machine if that is due, and go on with the run after it.
+    """Reboot this machine if that is due, and continue the run after it.
 
     What is to come is on disk before the machine goes down. That it was down is proven by the identity of
-    its boot, never by a clock. `saltern install-service` installs what goes on with the run at boot;
+    its boot, never by a clock. `saltern install-service` installs what resumes the run at boot;
     without it, `saltern resume` does.
 
     A reboot is due if a package has said so (`/run/reboot-required`), if a newer kernel is installed than
@@ -76,16 +76,16 @@ def reboot(
     Args:
         name: any text.
         only_on_pending_reboot: only if a reboot is due; false: always.
-        notice: seconds from the request to the reboot; users are told of more than none.
+        notice: seconds from the request to the reboot; users are notified unless it is 0.
         start_deadline: seconds after the notice in which the machine must have gone down; after them the
-            state fails, and the run goes on without a reboot.
+            state fails, and the run continues without a reboot.
         force: after the start deadline, reboot without ending anything in order, and fail only if even
             that does nothing.
         return_deadline: seconds after the boot in which all checks must have become true.
         checks: what must be true after the boot: commands, and functions as in ``onlyif``.
         stable: seconds to wait after the boot; if the machine boots again in them, the state fails.
         failed_units: the state fails if a unit of systemd has failed after the boot that had not before.
-        pending_shutdown: what to do about a shutdown that somebody else has scheduled. ``auto`` calls a
+        pending_shutdown: what to do about a shutdown that was scheduled elsewhere. ``auto`` calls a
             reboot off, since this one comes instead, and fails if the machine is to be switched off;
             ``replace`` calls both off, ``fail`` neither.
         timeout: the same as notice, in minutes.
