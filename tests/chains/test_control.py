@@ -49,7 +49,7 @@ def made(base: Path, *actions: str, more: str = "") -> Bench:
     return Bench(base, text.replace("BASE", str(base)))
 
 
-def until(true: Callable[[], object], seconds: float = 20.0) -> None:
+def until(true: Callable[[], object], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it does not happen"

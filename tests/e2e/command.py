@@ -15,6 +15,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -61,9 +62,7 @@ class Place:
         self.base = base
         self.states = base / "states"
         self.states.mkdir()
-        runs = base / "runs"
-        runs.mkdir()
-        runs.chmod(0o777)  # for runs as another user
+        (base / "runs").mkdir(mode=0o700)
 
     def write(self, files: Mapping[str, str | bytes]) -> Place:
         """``pillar/…`` and ``etc/…`` lie beside the states; every other path is below the states."""
@@ -87,6 +86,9 @@ class Place:
         return argv
 
     def run(self, command: str, *words: str, user: int = 0, env: Mapping[str, str] | None = None) -> Done:
+        """As another ``user``, who then has the state directory, too."""
+        if user:
+            os.chown(self.base / "runs", user, user)
         return forked(self.argv(command, *words), self.base, user=user, env=env)
 
     def start(
@@ -109,9 +111,10 @@ def _import_all() -> None:
     import encodings.utf_8_sig  # noqa: F401
     import pkgutil
 
-    for package in (saltern.report, saltern.render):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            __import__(module.name)
+    for module in pkgutil.walk_packages(saltern.__path__, "saltern.", onerror=lambda _: None):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):  # of a program that is not installed here
+                __import__(module.name)
 
 
 def _environment(base: Path, more: Mapping[str, str] | None) -> dict[str, str]:

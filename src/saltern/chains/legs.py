@@ -179,7 +179,7 @@ class Legs:
     def ordered(self, leg: str, word: str) -> str:
         """The reason that was given; empty if there is no such order."""
         try:
-            with open(self._order(leg, word), encoding="utf-8") as file:
+            with open(self._order(leg, word), encoding="utf-8", errors="replace") as file:
                 return file.read() or word
         except FileNotFoundError:
             return ""

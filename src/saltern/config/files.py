@@ -77,13 +77,14 @@ def _usual(environ: Mapping[str, str]) -> str | None:
     return None if found is None else _own(found)
 
 
-def _own(path: str) -> str:
-    """One that nobody has named: root takes it only if it is root's."""
-    if why := foreign(path):
+def _own(path: str, like: str = "") -> str:
+    """One that was not named: root takes it only if it is root's alone, or as the one that includes it."""
+    if why := foreign(path, like=like):
+        fix = f"make it root's alone: chown root {path} and chmod go-w"
         raise _problem(
             "configuration-foreign",
             f"the configuration {path} {why}, and root does not read it",
-            fix=f"make it root's alone: chown root {path} and chmod go-w; or name it: --config {path}",
+            fix=fix if like else f"{fix}; or name it: --config {path}",
         )
     return path
 
@@ -122,7 +123,7 @@ def _include(patterns: object, by: str, into: Read, above: tuple[str, ...]) -> N
     for file in _matches(patterns, by):
         if file in above:
             raise _problem("configuration-includes-itself", f"{file!r} includes itself", Mark(by))
-        values = mapping(file)
+        values = mapping(_own(file, like=above[0]))
         into.files.append(file)
         into.values = _merged(into.values, values)
         into.origins |= dict.fromkeys(values, file)

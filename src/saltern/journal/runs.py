@@ -58,8 +58,8 @@ class Runs:
     def __init__(self, settings: Settings) -> None:
         base = state_directory(settings)
         self.folder = os.path.join(base, "runs")
-        check_owner(base, self.folder)
         self._lock = os.path.join(base, "lock")
+        check_owner(base, self.folder, self._lock)
         self._keep = settings.keep_runs
 
     def path(self, jid: str) -> str:
@@ -278,7 +278,7 @@ class Runs:
     def _opened(self) -> int:
         try:
             make_folder(os.path.dirname(self._lock))
-            return os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise _no_place(self._lock, problem) from None
 

@@ -207,12 +207,13 @@ class Writer:
             self._marked = Mark(last + 1, 0, found[0] if found else 0, self._marked.boot)
 
 
-def check_owner(*folders: str) -> None:
-    """Root keeps its runs where nobody else can plant one."""
-    for folder in folders:
-        if why := foreign(folder):
-            what = f"the state directory {folder} {why}, and root does not use it"
-            fix = f"make it root's alone: chown -R root {folder} and chmod go-w; or name another: state_dir"
+def check_owner(base: str, *inside: str) -> None:
+    """Root keeps its runs in a directory where no other user can plant one."""
+    for path in (base, *inside):
+        if why := foreign(path):
+            what = f"the state directory {path} {why}, and root does not use it"
+            alone = f"chown -R root {path} and chmod -R go-w {path}"
+            fix = f"make it root's alone: {alone}; or name another: state_dir"
             raise OperationError(Diagnostic(code="state-dir", what=what, fix=fix))
 
 

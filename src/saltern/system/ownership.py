@@ -1,20 +1,36 @@
-"""Whose a file is: root does not believe what another user owns."""
+"""Whose a file is: root does not believe what another user owns or can write."""
 
 from __future__ import annotations
 
 import os
+import stat
 
 
-def foreign(path: str) -> str:
+def foreign(path: str, *, like: str = "") -> str:
     """Why root does not use this file or directory, as the rest of a sentence; empty: it does.
 
-    What is not there has no owner. Only root is asked to be careful: others have no more rights than the
-    owner of what they read.
+    What is not there has no owner. Of a link, both it and what it leads to are looked at. Only root is asked
+    to be careful: others have no more rights than the owner of what they read. ``like``: a file that is
+    trusted, and its owner with it.
     """
     if os.geteuid() != 0:
         return ""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return ""
-    return f"belongs to the user with the number {found.st_uid}" if found.st_uid else ""
+    trusted = {0} | ({os.stat(like).st_uid} if like else set())
+    for look in (os.lstat, os.stat):
+        try:
+            found = look(path)
+        except OSError:
+            return ""
+        if found.st_uid not in trusted:
+            return f"belongs to the user with the number {found.st_uid}"
+        if _is_open(found):
+            return "can be written by other users"
+    return ""
+
+
+def _is_open(found: os.stat_result) -> bool:
+    """In a directory with the sticky bit, others can add files of theirs, and not touch those of root."""
+    if stat.S_ISLNK(found.st_mode) or (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
+        return False
+    by_group = found.st_mode & stat.S_IWGRP and found.st_gid != 0
+    return bool(by_group or found.st_mode & stat.S_IWOTH)
