@@ -135,7 +135,7 @@ def judge(one: Broken, what: str) -> None:
     done = one.ends()
     is_told_well(done)
     once(one, what)
-    assert "nothing to go on with" not in done.err, f"{what}: silent"
+    assert "nothing to resume" not in done.err, f"{what}: silent"
     if done.code == 1:
         assert "damaged" in done.err or "cannot be read" in done.err, f"{what}: {done.err}"
         assert "damaged" in one.chain("status").out, f"{what}: not listed"
