@@ -23,6 +23,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "states/web.sls").write_text(f"{tmp_path}/a.txt:\n  file.managed:\n    - contents: hello\n")
     (tmp_path / "saltern.yaml").write_text(f"file_roots: {{base: [states]}}\nstate_dir: {tmp_path}/state\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SALTERN_STATE_DIR", f"{tmp_path}/state")
     return tmp_path
 
 

@@ -106,8 +106,8 @@ def test_twice_as_many_states_are_about_twice_the_work(tmp_path: Path, capsys: C
         assert len(classes(text, "node")) == count
         return calls
 
-    work(126)  # imports what there is to import
-    assert work(504) < 3 * work(252)
+    work(120)  # imports what there is to import
+    assert work(480) < 3 * work(240)
 
 
 def test_a_picture_alone_has_plain_colours(site: Path, capsys: Capture) -> None:

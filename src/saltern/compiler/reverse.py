@@ -19,6 +19,8 @@ from saltern.plan.index import SLS, Index, described, is_pattern
 
 # Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
+# How ``elsewhere`` begins where a name is on the other side of a delayed block, which no requisite crosses.
+OTHER_SCOPE = ("it is inside block", "it is outside of this block")
 MOST_REPEATED = 100  # targets in one list; longer ones are not repeated as Salt repeats them
 
 
@@ -44,8 +46,8 @@ class Missing(Struct, frozen=True):
         if is_pattern(wanted.value):
             self.found.warn("requisite-matches-nothing", what, where=where)
             return
-        tell = self.found.error if self.strict else self.found.warn
         there = self.elsewhere(wanted.value) if self.elsewhere else ""
+        tell = self.found.error if self.strict or there.startswith(OTHER_SCOPE) else self.found.warn
         tell("requisite-in-unknown", what, where=where, fix=there or index.suggestion(wanted))
 
 

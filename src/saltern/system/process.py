@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from time import monotonic
 
 from msgspec import Struct
@@ -22,10 +22,12 @@ NOT_FOUND = 127
 NOT_ALLOWED = 126
 TIMED_OUT = 124
 CHUNK = 65536
+ASKING_TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # a program expects their usual effect
 
 
 Sink = Callable[[int, bytes], None]
+Mask = Collection[int]
 
 
 class Ran(Struct, frozen=True):
@@ -121,13 +123,20 @@ def run(
         who=who,
     )
     launch = _as_other_user if who and who.uid != os.geteuid() else _spawn
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    printed = _collectors(sink, spill)
+    # Until somebody would stop the program again, nothing may interrupt us.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
     try:
         pid = _launch(launch, start)
     except OSError as problem:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _close(mine)
         return _not_started(problem, start)
-    data = stdin.encode() if isinstance(stdin, str) else stdin
-    ran = _attend(pid, mine, data or b"", timeout, _collectors(sink, spill))
+    except BaseException:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise
+    ran = _attend(pid, mine, data or b"", timeout, printed, before)
     log.debug("program %s (process %d) ended with %d", argv[0], pid, ran.code)
     return ran
 
@@ -160,6 +169,7 @@ def _spawn(start: Start) -> int:
             start.env,
             file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(start.streams)],
             setsigdef=IGNORED_BY_PYTHON,
+            setsigmask=(),
             **({"setsid": True} if start.session else {"setpgroup": 0}),
         )
     finally:
@@ -196,9 +206,15 @@ def _as_other_user(start: Start) -> int:
         user=start.who.uid,
         group=start.who.gid,
         extra_groups=start.who.groups,
+        preexec_fn=_unblock,
     )
     child.returncode = 0  # we wait for it ourselves
     return child.pid
+
+
+def _unblock() -> None:
+    """In the child: what we do not hear for a moment, it hears."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _not_started(problem: OSError, start: Start) -> Ran:
@@ -233,11 +249,14 @@ def _collectors(sink: Sink | None, spill: str) -> Both:
     return Printed(spill and f"{spill}.stdout"), Printed(spill and f"{spill}.stderr")
 
 
-def _attend(pid: int, mine: list[int], data: bytes, timeout: float | None, printed: Both) -> Ran:
-    """Feed and read the program until it ends, or time is up."""
+def _attend(
+    pid: int, mine: list[int], data: bytes, timeout: float | None, printed: Both, mask: Mask = frozenset()
+) -> Ran:
+    """Feed and read the program until it ends, or time is up; from now on only ``mask`` is blocked."""
     end = None if timeout is None else monotonic() + timeout
     late = False
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if not _talk(pid, mine, data, printed, end) or (end is not None and not _ended_by(pid, end)):
             late = not _has_ended(pid)
             _kill(pid)

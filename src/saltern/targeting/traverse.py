@@ -20,12 +20,16 @@ def traverse(
     A step into a list is an index, or a key of the first mapping in it that has it. A step
     into a mapping that has no such text is tried again as the number or boolean it spells.
     """
-    steps = key.split(delimiter) if isinstance(key, str) else [key] if isinstance(key, int) else key
+    steps = key.split(delimiter) if isinstance(key, str) else _steps(key)
     for step in steps:
         data = _into_list(data, step) if isinstance(data, list | tuple) else _into_mapping(data, step)
         if data is _MISSING:
             return default
     return data
+
+
+def _steps(key: object) -> Sequence[str | int]:
+    return key if isinstance(key, list | tuple) else [key]  # type: ignore[list-item]
 
 
 def _into_mapping(data: object, step: str | int) -> object:
