@@ -94,6 +94,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 PROGRAMS = {
     "alternatives": "update-alternatives",
     "at": "at",
+    "augeas": "augtool",
     "cron": "crontab",
     "debconf": "debconf-set-selections",
     "firewalld": "firewall-offline-cmd",

@@ -1,0 +1,63 @@
+"""``augeas``: parts of configuration files, with the program ``augtool``."""
+
+from __future__ import annotations
+
+import difflib
+
+from saltern.language.result import Result
+from saltern.modules.api import state
+from saltern.modules.context import Context
+from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.tables import augeas
+
+
+@state
+def change(
+    ctx: Context,
+    name: str,
+    *,
+    context: str | None = None,
+    changes: list[object],
+    lens: str | None = None,
+    load_path: str | None = None,
+) -> Result:
+    """Change parts of configuration files by commands of augeas. All of them, or none.
+
+    Args:
+        name: what to call it in the report; the context if that is not given and this is a path in the tree.
+        context: what is before relative paths; with ``lens``, the file.
+        changes: the commands: ``set``, ``setm``, ``mv``, ``ins``, ``rm``.
+        lens: read the file with this lens, such as ``Hosts.lns``.
+        load_path: further directories of lenses, with colons between them.
+
+    Example:
+        ```yaml
+        name-of-this-machine:
+          augeas.change:
+            - context: /files/etc/hosts
+            - changes:
+              - set 1/canonical saltern.example
+        ```
+    """
+    base = context or (name if name.startswith(f"{augeas.FILES}/") else "")
+    edit = augeas.Edit(ctx, changes, base, lens or "", load_path)
+
+    before = edit.foretold()
+    diff = "".join(_diff(augeas.text_of(ctx, path), text, path) for path, text in before.items())
+
+    def differs() -> Changes:
+        now = {path: augeas.text_of(ctx, path) for path in before}
+        return {"diff": diff} if any(now[path] != text for path, text in before.items()) else {}
+
+    return bring(
+        ctx,
+        differs,
+        lambda _: edit.save(),
+        facts=lambda: {"context": base, "commands": [str(one) for one in changes]},
+        words=Words("No changes made", "Files would be changed", "Changes have been saved"),
+    )
+
+
+def _diff(old: str, new: str, path: str) -> str:
+    before, after = (text.splitlines(keepends=True) for text in (old, new))
+    return "".join(difflib.unified_diff(before, after, fromfile=path, tofile=path))
