@@ -20,6 +20,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import UNLIMITED, Target
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, PillarError, did_you_mean
 from saltern.language.events import Answer, Report
+from saltern.language.hidden import shown, shown_chunks
 from saltern.language.high import Declaration, Exclusion
 from saltern.language.requisites import REQUISITE_WORDS
 from saltern.language.result import failed
@@ -184,9 +185,9 @@ def show_high(session: Session, request: Request, found: Diagnostics) -> dict[st
 def show_low(session: Session, request: Request, found: Diagnostics) -> list[dict[str, object]]:
     """Low data in Salt's shape, sorted. Unknown targets and cycles are errors here, too."""
     plan = _planned(session, request, found)
-    low = [chunk.low() for chunk in plan.chunks]
+    low = [chunk.low() for chunk in shown_chunks(plan.chunks)]
     for place, owners in plan.preparers.items():
-        low[place]["prerequired"] = [{plan.chunks[owner].state: plan.chunks[owner].id} for owner in owners]
+        low[place]["prerequired"] = [{plan.chunks[owner].state: plan.chunks[owner].label} for owner in owners]
     for entry, chunk in zip(low, plan.chunks, strict=True):
         if chunk.delayed:
             entry["__delayed__"] = [f"{one.kind} {one.name} ({one.place()})" for one in chunk.delayed]
@@ -200,7 +201,7 @@ def show_order(session: Session, request: Request, found: Diagnostics) -> list[d
     plan = _planned(session, request, found)
     rows: list[dict[str, object]] = []
     for place, step in enumerate((one for one in plan.sequence if one >= 0), 1):
-        chunk = plan.chunks[step]
+        chunk = shown(plan.chunks[step])
         rows.append(
             {
                 "position": place,
@@ -225,7 +226,7 @@ def _frame_row(caller: Chunk, target: Target) -> dict[str, object]:
         "id": target.name,
         "name": target.name,
         "order": caller.order,
-        "reason": f"rendered right after {caller.id!r}{unless}",
+        "reason": f"rendered right after {caller.label!r}{unless}",
         "where": str(target.place()),
     }
 
@@ -471,7 +472,7 @@ def _only(plan: Plan, id_: str, delays: Delays) -> Plan:
             Diagnostic(
                 code="id-unknown",
                 what=f"no state of this run has the ID {id_!r}",
-                fix=inside or did_you_mean(id_, {chunk.id for chunk in plan.chunks}),
+                fix=inside or did_you_mean(id_, {chunk.label for chunk in plan.chunks}),
             )
         )
     return subset(plan, places)

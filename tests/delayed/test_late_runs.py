@@ -42,7 +42,7 @@ def test_no_log_hides_a_value_from_the_report_but_not_from_who_asks() -> None:
         VM.replace("- register", "- no_log: true\n        - register")
         + "\n    use:\n      thing.made:\n        - data: {seen: '${delayed:vm.data.ip}'}\n"
     )
-    assert result_of(report, "vm").data == {}
+    assert result_of(report, "(no_log, order 10000)").data == {}
     assert got(report) == "10.0.0.7"
 
 

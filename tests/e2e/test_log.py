@@ -32,7 +32,7 @@ def test_the_log_has_what_its_level_asks_for(
 def test_the_name_of_a_secret_state_is_not_logged(place: Place) -> None:
     place.write({"main.sls": "echo hunter2:\n  cmd.run:\n    - no_log: true\n"})
     done = place.run("apply", "main", "-l", "trace")
-    assert "cmd.run (hidden): ok" in done.err
+    assert "cmd.run (no_log, order 10000): ok" in done.err
     assert "hunter2" not in done.err
 
 

@@ -28,6 +28,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic, OperationErro
 from saltern.language.events import ChunkStarted, Event, Report
 from saltern.system import keeper, ledger
 from saltern.system.ledger import Kept
+from saltern.system.private import make_private
 from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class _Driver:
             begin_anew(self.name, self.again)
         chunk = self.legs.known(self.name).state.plan.chunk_of(names[0])
         path = self.legs.chunk_path(self.name, chunk.name)
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_private(os.path.dirname(path))
         with open(path, "w", encoding="utf-8") as file:
             file.write(actions_text(command.actions, self.name, last=command.last))
         session = durable.session_as(self.settings, self.head)

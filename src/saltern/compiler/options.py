@@ -79,7 +79,8 @@ def _check_condition(chunk: Chunk, word: str, found: Diagnostics) -> None:
         if not isinstance(item, str) and not (isinstance(item, dict) and "fun" in item):
             found.warn(
                 "condition-ignored",
-                f"{word!r} of {chunk.id!r} has {kind_of(item)} where a condition belongs; it does not count",
+                f"{word!r} of {chunk.label!r} has {kind_of(item)} where a condition belongs; "
+                "it does not count",
                 where=chunk.mark(word),
                 fix="write a command, or {fun: module.function}",
             )
@@ -106,7 +107,7 @@ def check_options(chunks: Iterable[Chunk], found: Diagnostics) -> None:
             if problem:
                 found.error(
                     "keyword-shape",
-                    f"{word!r} of {chunk.id!r} {problem}",
+                    f"{word!r} of {chunk.label!r} {problem}",
                     where=chunk.mark(word),
                     fix=f"it takes: {KEYWORDS[word].shape}",
                 )

@@ -7,13 +7,11 @@ came to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import msgpack
-
-from saltern.journal.codec import Body, chunks_in
+from saltern.journal.codec import Body, chunk_key, chunks_in
 from saltern.journal.fold import RunState
-from saltern.language.chunk import Chunk
+from saltern.journal.hidden import DROPPED, SUM, summed
 from saltern.plan.plan import Plan
 
 Event = tuple[str, Body]
@@ -40,21 +38,25 @@ def carried(plan: Plan, old: RunState) -> Iterator[Event]:
 def _standing(plan: Plan, old: RunState) -> dict[int, int]:
     """Place now → place then."""
     scope = old.scope("")
-    known = {_key(chunk): at for at, chunk in enumerate(chunks_in(scope.plan, old.sources))}
-    same = {place: known.get(_key(chunk), -1) for place, chunk in enumerate(plan.chunks)}
+    known = {chunk_key(chunk): at for at, chunk in enumerate(chunks_in(scope.plan, old.sources))}
+    same = {place: known.get(chunk_key(chunk), -1) for place, chunk in enumerate(plan.chunks)}
+    sums = {at: row[9][SUM] for at, row in enumerate(scope.plan["chunks"]) if row[9] and SUM in row[9]}
+    if sums:
+        same |= _by_sums(plan, sums)
     fine = {place: at for place, at in same.items() if at in scope.done and _is_fine(old, "", scope.done[at])}
     due = _waiting(plan, set(same) - set(fine))
     return {place: at for place, at in fine.items() if place not in due}
 
 
-def _key(chunk: Chunk) -> bytes:
-    """How it is written, with what it renders later."""
-    later = [(one.name, one.when, one.block and one.block.text, one.context) for one in chunk.delayed]
-    return msgpack.encode(
-        [chunk.sls, chunk.state, chunk.fun, chunk.id, str(chunk.name), chunk.args, later],
-        enc_hook=str,
-        order="sorted",
-    )
+def _by_sums(plan: Plan, sums: Mapping[int, Sequence[str]]) -> dict[int, int]:
+    """Those of which the journal has kept no more than a sum."""
+    return {
+        place: at
+        for place, chunk in enumerate(plan.chunks)
+        if chunk.hidden or chunk.delayed
+        for at, (salt, known) in sums.items()
+        if summed(chunk, salt) == known
+    }
 
 
 def _is_fine(old: RunState, scope: str, body: Body) -> bool:
@@ -65,6 +67,7 @@ def _is_fine(old: RunState, scope: str, body: Body) -> bool:
     stand_ins = [one for (caller, _), one in state.stand_ins.items() if caller == number]
     return (
         answer["result"]["outcome"] is True
+        and DROPPED not in body
         and all(step["result"]["outcome"] is not False for step in old.steps.get(number, ()))
         and all(one["answer"]["result"]["outcome"] is not False for one in stand_ins)
         and all(len(frame.done) == len(frame.plan["chunks"]) for frame in frames)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.delayed import (
@@ -55,8 +55,11 @@ class Remembered(Struct, frozen=True):
 
     file: str
     text: str = ""
+    at: tuple[int, ...] = ()  # where the state is, if the text is not kept
 
     def mark(self, path: Path = ()) -> Mark:
+        if self.at:
+            return Mark(self.file, *self.at)
         line, column = find_word(self.text, path)
         return Mark(self.file, line, column)
 
@@ -160,6 +163,16 @@ def chunks_in(body: Body, sources: Mapping[str, str]) -> list[Chunk]:
     return [_chunk_in(_body(row, files), sources, scopes) for row in body["chunks"]]
 
 
+def chunk_key(chunk: Chunk) -> bytes:
+    """How it is written, with what it renders later."""
+    later = [(one.name, one.when, one.block and one.block.text, one.context) for one in chunk.delayed]
+    return msgpack.encode(
+        [chunk.sls, chunk.state, chunk.fun, chunk.id, str(chunk.name), chunk.args, later],
+        enc_hook=str,
+        order="sorted",
+    )
+
+
 class _Files:
     """Where chunks come from, each place once."""
 
@@ -236,7 +249,7 @@ def _rarely(chunk: Chunk, scopes: _Scopes) -> Body | None:
 
 
 def _chunk_in(body: Body, sources: Mapping[str, str], scopes: Sequence[BlockScope]) -> Chunk:
-    origin = Remembered(body["file"], sources.get(body["file"], ""))
+    origin = Remembered(body["file"], sources.get(body["file"], ""), tuple(body.get("at", ())))
     declared = Declaration(
         id=body["id"],
         state=body["state"],

@@ -19,6 +19,7 @@ SUFFIX = ".run"
 ASIDE = ".damaged"
 # A file, what SQLite keeps beside it, and how far it was written: without these it tells less than is true.
 SIDES = ("", "-wal", "-shm", mark.SUFFIX)
+NEW = ".new"  # a plain file before it is whole
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

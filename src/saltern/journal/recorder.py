@@ -60,6 +60,7 @@ class Recorder:
         self._called = 0  # states since the last sync
         self._firm = False  # what waits has to outlive a loss of power before anything acts
         self._unsure = 0  # states that may have been called before
+        self._hides = False  # a state is marked ``no_log``
         self.over = False  # nobody goes on with it
 
     # -- what happens ----------------------------------------------------------------------------
@@ -78,6 +79,7 @@ class Recorder:
         self._writer.add("run", head)
         self._writer.add("sources", sources)
         self._writer.add("plan", plan_out(plan))
+        self._hides = any(chunk.hidden for chunk in plan.chunks)
         for kind, body in before:
             self._writer.add(kind, body)
         self._past = fold(Record(0, kind, body) for kind, body in (("sources", dict(sources)), *before))
@@ -194,6 +196,7 @@ class Recorder:
             "frame",
             {"scope": scope, "target": target, "frame": frame_out(frame), "plan": plan_out(plan)},
         )
+        self._hides = self._hides or any(chunk.hidden for chunk in plan.chunks)
         self._firm = True
 
     def frame_ended(self, frame: Frame) -> None:
@@ -212,10 +215,17 @@ class Recorder:
         self._sync()
 
     def end(self, *, took: float, stopped: str, failed: bool) -> None:
+        hides = self._hides or _hides(self._past)
+        if hides:
+            self._writer.sync_if_begun()
         self._writer.add("end", {"took": took, "stopped": stopped, "failed": failed})
         self.over = stopped not in INTERRUPTED
         if stopped in INTERRUPTED:  # more will be written
             self._writer.sync()
+        elif hides:
+            from saltern.journal.hidden import without_hidden
+
+            self._writer.rewrite(without_hidden)
         else:
             self._writer.finish()
 
@@ -335,6 +345,14 @@ class Recorder:
     def _planned(self, state: ScopeState) -> Plan:
         assert self._planner is not None
         return self._planner(chunks_in(state.plan, self._past.sources), state.plan["rendered"])
+
+
+def _hides(past: RunState) -> bool:
+    if not past.scopes:
+        return False
+    from saltern.journal.hidden import hides
+
+    return any(hides(scope.plan) for scope in past.scopes.values() if scope.plan)
 
 
 def _begun(body: Body) -> Begun:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from saltern.journal.codec import answer_in, chunks_in, frame_in
 from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report
+from saltern.language.hidden import shown_answer
 from saltern.runtime.barriers import STOPS
 
 
@@ -20,7 +21,7 @@ def report_of(state: RunState) -> Report:
     answers += tried + [answer_in(body) for bodies in state.steps.values() for body in bodies]
     end = state.end or {}
     return Report(
-        answers=sorted(answers, key=lambda answer: answer.number),
+        answers=sorted(map(shown_answer, answers), key=lambda answer: answer.number),
         took=end.get("took", 0.0),
         stopped=end.get("stopped", "") if state.end else _why_not_ended(state),
         frames=[frame_in(scope.frame) for scope in state.scopes.values() if scope.frame is not None],

@@ -7,13 +7,25 @@ and synced. A run that ends without having touched anything leaves a plain file 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import msgpack
 
-from saltern.journal.form import CHAINED, FORMAT, PLAIN, SCHEMA, checksum, has_schema, identity, open_here
+from saltern.journal.form import (
+    CHAINED,
+    FORMAT,
+    NEW,
+    PLAIN,
+    SCHEMA,
+    SIDES,
+    Record,
+    checksum,
+    has_schema,
+    identity,
+    open_here,
+)
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import mark, reboot
 from saltern.system.faults import point
@@ -129,24 +141,59 @@ class Writer:
 
     def finish(self) -> None:
         """The run has ended. If nothing had to be durable before, nothing has to be now."""
-        if self._database is not None or self._next > len(self._waiting):
+        if self._is_begun:
             self.sync()
             return
-        place = f"{self.path}.new"
+        self._write_plain([(kind, body) for _, kind, body in self._waiting])
+        self._waiting.clear()
+
+    def sync_if_begun(self) -> None:
+        """``sync``, if anything had to be durable before."""
+        if self._is_begun:
+            self.sync()
+
+    @property
+    def _is_begun(self) -> bool:
+        return self._database is not None or self._next > len(self._waiting)
+
+    def rewrite(self, change: Callable[[Sequence[Record]], Iterable[tuple[str, object]]]) -> None:
+        """The run has ended, and a plain file of other records takes the place of all that was written.
+
+        Whoever is killed before that leaves a run that has all its answers, and no end.
+        """
+        from saltern.journal.reading import read
+
+        self._gather()
+        waiting, begun = [(kind, body) for _, kind, body in self._waiting], self._is_begun
+        self._waiting.clear()
+        self.close()
+        kept = list(read(self.path)) if begun else []
+        added = [(kind, msgpack.decode(body, strict=False)) for kind, body in waiting]
+        records = kept + [Record(at, *one) for at, one in enumerate(added, len(kept))]
+        encode = msgpack.Encoder(enc_hook=_as_text, order=None).encode
+        self._write_plain([(kind, encode(body)) for kind, body in change(records)], durable=begun)
+
+    def _write_plain(self, records: Sequence[tuple[str, bytes]], *, durable: bool = False) -> None:
+        place = self.path + NEW
         try:
             make_folder(os.path.dirname(self.path))
             file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with os.fdopen(file, "wb") as out:
-                data = msgpack.encode([(kind, body) for _, kind, body in self._waiting])
+                data = msgpack.encode(records)
                 out.write(PLAIN + checksum(0, "", data).to_bytes(4, "big") + data)
+                if durable:
+                    out.flush()
+                    os.fsync(out.fileno())
             point("journal.plain")
             os.replace(place, self.path)
-            with suppress(FileNotFoundError):
-                os.remove(self.path + mark.SUFFIX)
+            for suffix in SIDES[1:]:
+                with suppress(FileNotFoundError):
+                    os.remove(self.path + suffix)
+            if durable:
+                _sync_directory(os.path.dirname(self.path))
         except OSError as problem:
             raise _stopped(self.path, str(problem)) from None
         point("journal.finished")
-        self._waiting.clear()
 
     def close(self) -> None:
         if self._mark >= 0:

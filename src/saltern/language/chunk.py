@@ -12,6 +12,8 @@ from saltern.language.high import Declaration
 from saltern.language.late import Literal, Reference, filled
 from saltern.language.source import Mark
 
+HIDDEN = "(no_log)"  # the name of a state that is marked so
+
 
 class Requisite(Struct, frozen=True, gc=False):
     """A reference as written: ``watch: [{file: nginx.conf}]``. ``state`` is empty for a bare ID.
@@ -59,8 +61,22 @@ class Chunk(Struct, kw_only=True, gc=False):
         return f"{self.state}.{self.fun}"
 
     @property
+    def hidden(self) -> bool:
+        """``no_log``; what is left to show is said in ``language.hidden``."""
+        return "no_log" in self.words and bool(self.args["no_log"])
+
+    @property
+    def label(self) -> str:
+        """The ID for messages and reports; of a hidden state only if it says nothing of its arguments."""
+        if not self.hidden or self.name == HIDDEN:
+            return self.id
+        return f"(no_log, order {self.order})" if _gives_away(self.id, self.name, self.args) else self.id
+
+    @property
     def tag(self) -> str:
         """Salt's name for it in reports: four parts, ``_|-`` between them."""
+        if self.words and self.hidden:
+            return f"{self.state}_|-{self.label}_|-{HIDDEN}_|-{self.fun}"
         return f"{self.state}_|-{self.id}_|-{self.name}_|-{self.fun}"
 
     def mark(self, *path: object) -> Mark:
@@ -84,6 +100,18 @@ class Chunk(Struct, kw_only=True, gc=False):
         if self.declared.included_from:
             low["__sls_included_from__"] = list(self.declared.included_from)
         return low
+
+
+def _gives_away(id_: str, name: str, args: dict[str, object]) -> bool:
+    return name in id_ or _holds(args, id_)
+
+
+def _holds(value: object, text: str) -> bool:
+    if isinstance(value, dict):
+        return any(_holds(inner, text) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return any(_holds(inner, text) for inner in value)
+    return value == text
 
 
 def with_values(chunk: Chunk, look: Callable[[Reference], object]) -> Chunk:

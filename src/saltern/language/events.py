@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from saltern.language.chunk import Chunk
+from saltern.language.chunk import HIDDEN, Chunk
 from saltern.language.delayed import Block, Frame
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.result import Result
@@ -31,7 +31,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def path(self) -> str:
         """Where it stands in the run: ``my_state1>A#1>my_state2``; its ID outside of any frame."""
-        return f"{self.frame}>{self.chunk.id}" if self.frame else self.chunk.id
+        return f"{self.frame}>{self.chunk.label}" if self.frame else self.chunk.label
 
     @property
     def tag(self) -> str:
@@ -48,7 +48,8 @@ def tag_in(chunk: Chunk, frame: str) -> str:
     """The tag of a chunk in the delayed frame with this path; an empty one is the run itself."""
     if not frame:
         return chunk.tag
-    return f"{chunk.state}_|-{frame}>{chunk.id}_|-{chunk.name}_|-{chunk.fun}"
+    name = HIDDEN if chunk.hidden else chunk.name
+    return f"{chunk.state}_|-{frame}>{chunk.label}_|-{name}_|-{chunk.fun}"
 
 
 def in_order(answers: Iterable[Answer]) -> list[Answer]:

@@ -49,7 +49,11 @@ KEYWORDS: dict[str, Keyword] = {
         Keyword("delayed_render", "list of block: or sls:", "Rendered and run right after this state."),
         Keyword("delayed_blocks", "list of names", "The same, for blocks: the first draft's spelling."),
         Keyword("delayed_slses", "list of names", "The same, for SLS files: the first draft's spelling."),
-        Keyword("no_log", "true or false", "Keep comment and changes out of every output."),
+        Keyword(
+            "no_log",
+            "true or false",
+            "Keep its name, its arguments and all it says out of every output.",
+        ),
     )
 }
 

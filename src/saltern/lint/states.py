@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from saltern.language.chunk import Chunk, Requisite
+from saltern.language.chunk import HIDDEN, Chunk, Requisite
+from saltern.language.hidden import shown
 from saltern.language.late import OPEN
 from saltern.language.requisites import ORDERING, WITHOUT_REACTION
 from saltern.language.source import SlsRef
@@ -54,7 +55,7 @@ def command_unguarded(unit: Unit, found: Findings) -> None:
         if chunk.function in _COMMANDS and _GUARDS.isdisjoint(chunk.words | chunk.args.keys()):
             found.warn(
                 "command-unguarded",
-                f"the command of {chunk.id!r} runs every time, and every time counts as a change",
+                f"the command of {chunk.label!r} runs every time, and every time counts as a change",
                 where=chunk.mark(),
                 fix="say when it is done: unless, onlyif, creates, onchanges",
             )
@@ -67,7 +68,7 @@ def watch_without_reaction(unit: Unit, found: Findings) -> None:
             if not reacts(chunk.state):
                 found.warn(
                     "watch-without-reaction",
-                    f"{chunk.state!r} does not react to changes: {word!r} of {chunk.id!r} only requires",
+                    f"{chunk.state!r} does not react to changes: {word!r} of {chunk.label!r} only requires",
                     where=chunk.mark(word),
                     fix=f"write {WITHOUT_REACTION[word]!r}, or 'onchanges' to run it after changes only",
                 )
@@ -75,7 +76,7 @@ def watch_without_reaction(unit: Unit, found: Findings) -> None:
             if one.kind == "watch_in" and one.state not in ("", SLS) and not reacts(one.state):
                 found.warn(
                     "watch-without-reaction",
-                    f"{one.state!r} does not react to changes: 'watch_in' of {chunk.id!r} only orders",
+                    f"{one.state!r} does not react to changes: 'watch_in' of {chunk.label!r} only orders",
                     where=chunk.mark(one.kind, one.at),
                     fix="write 'require_in', or 'onchanges_in' if it is to run after changes only",
                 )
@@ -87,7 +88,7 @@ def order_with_requisites(unit: Unit, found: Findings) -> None:
         if "order" in chunk.declared.words and waits:
             found.warn(
                 "order-with-requisites",
-                f"{chunk.id!r} has both 'order' and {min(waits)!r}; what it waits for is pulled before it",
+                f"{chunk.label!r} has both 'order' and {min(waits)!r}; what it waits for is pulled before it",
                 where=chunk.mark("order"),
                 fix="keep the requisites: they say why",
             )
@@ -104,7 +105,8 @@ def argument_value(unit: Unit, found: Findings) -> None:
             try:
                 converters[name](value)
             except BadArgument as problem:
-                what = f"{chunk.function}: the argument {name!r} {problem}"
+                said = HIDDEN if chunk.hidden else problem
+                what = f"{chunk.function}: the argument {name!r} {said}"
                 found.warn("argument-value", what, where=chunk.mark(name))
 
 
@@ -113,7 +115,7 @@ def path_relative(unit: Unit, found: Findings) -> None:
         if chunk.function not in _AT_PATHS or chunk.name.startswith(("/", "~")):
             continue
         if PREFIX not in chunk.name and OPEN not in chunk.name:
-            what = f"{chunk.function} needs an absolute path, got {chunk.name!r}"
+            what = f"{chunk.function} needs an absolute path, got {shown(chunk).name!r}"
             given = {key for item in chunk.declared.items if isinstance(item, dict) for key in item}
             word = "names" if "names" in given else "name"
             fix = "begin it with '/'" if word in given else "the ID is the path, unless '- name: /…' says it"
@@ -122,6 +124,8 @@ def path_relative(unit: Unit, found: Findings) -> None:
 
 def source_missing(unit: Unit, found: Findings) -> None:
     for chunk in unit.states():
+        if chunk.hidden:
+            continue  # all that could be said is what it hides
         given = chunk.args.get("source")
         named = given if isinstance(given, list) else [given]
         texts = [str(next(iter(one), "")) if isinstance(one, dict) else one for one in named]
@@ -173,7 +177,7 @@ def requisite_not_included(unit: Unit, found: Findings) -> None:
                 home = min(homes, key=str)
                 found.warn(
                     "requisite-not-included",
-                    f"{one.kind!r} of {chunk.id!r} names {described(one)} of {home.name!r},"
+                    f"{one.kind!r} of {chunk.label!r} names {described(one)} of {home.name!r},"
                     " which this file does not include",
                     where=chunk.mark(one.kind, one.at),
                     fix=f"add '- {home.name}' to its include list",

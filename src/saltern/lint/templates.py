@@ -101,7 +101,7 @@ def _placed(problem: Diagnostic, chunk: Chunk, source: SlsSource) -> Diagnostic:
     where = problem.where
     if where is None or where.file == source.name:
         where = Mark(source.path, where.line if where else 0, where.column if where else 0)
-    used = (f"rendered by {chunk.function} {chunk.id!r}", chunk.mark("source"))
+    used = (f"rendered by {chunk.function} {chunk.label!r}", chunk.mark("source"))
     return Diagnostic(
         code="source-template",
         what=problem.what,

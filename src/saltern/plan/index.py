@@ -143,4 +143,4 @@ def described(wanted: Requisite) -> str:
 
 
 def names_of(chunks: Iterable[Chunk]) -> str:
-    return ", ".join(sorted({f"{chunk.sls}.{chunk.id}" for chunk in chunks}))
+    return ", ".join(sorted({f"{chunk.sls}.{chunk.label}" for chunk in chunks}))

@@ -159,7 +159,8 @@ class _Resolver:
         return self.barriers[wanted]
 
     def unknown(self, chunk: Chunk, wanted: Requisite) -> None:
-        what = f"{wanted.kind!r} of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares"
+        named = f"{wanted.kind!r} of {chunk.label!r} names {described(wanted)}"
+        what = f"{named}, which no SLS of this run declares"
         where = chunk.mark(wanted.kind, wanted.at)
         if is_pattern(wanted.value):
             self.found.warn("requisite-matches-nothing", what, where=where)

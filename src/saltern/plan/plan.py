@@ -52,7 +52,7 @@ class Plan(Struct, kw_only=True):
 
 def listening(chunk: Chunk) -> Chunk:
     """A chunk as it reacts at the end of the run."""
-    return replace(chunk, id=f"listener_{chunk.id}", fun="mod_watch", requisites=())
+    return replace(chunk, id=f"listener_{chunk.label}", fun="mod_watch", requisites=())
 
 
 def is_parallel(plan: Plan, place: int) -> bool:

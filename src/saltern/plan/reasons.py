@@ -21,7 +21,7 @@ class Tie(Struct, frozen=True):
 
 
 def title(chunk: Chunk) -> str:
-    return f"{chunk.function} {chunk.id!r}"
+    return f"{chunk.function} {chunk.label!r}"
 
 
 def reason(plan: Plan, place: int) -> str:

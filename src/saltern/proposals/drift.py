@@ -14,6 +14,7 @@ from msgspec import DecodeError, Struct, ValidationError, json
 from saltern.config.settings import Settings, state_directory
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import KEEP, Foreseen
+from saltern.system.private import make_private
 
 FILE = "drift.json"
 
@@ -77,7 +78,7 @@ def save(settings: Settings, drift: Drift) -> None:
 
     folder = state_directory(settings)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_private(folder)
         files.write(os.path.join(folder, FILE), json.encode(drift) + b"\n", files.Attributes(mode=0o600))
     except OSError as problem:
         what = f"what was found cannot be kept in {folder!r}: {problem.strerror or problem}"

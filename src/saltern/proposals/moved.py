@@ -87,14 +87,14 @@ def _compiled(before: Chunk | None, now: Chunk | None) -> str | None:
         one = now or before
         assert one is not None
         how = "is new" if before is None else "is gone"
-        return f"{one.function} {one.id!r} ({one.mark()}) {how} since the plan was made"
+        return f"{one.function} {one.label!r} ({one.mark()}) {how} since the plan was made"
     old, new = plain(before.low()), plain(now.low())
     assert isinstance(old, dict)
     assert isinstance(new, dict)
     words = sorted(word for word in {*old, *new} if old.get(word) != new.get(word))
     if not words:
         return None
-    return f"{now.function} {now.id!r} ({now.mark()}) now has another {' and '.join(words)}"
+    return f"{now.function} {now.label!r} ({now.mark()}) now has another {' and '.join(words)}"
 
 
 Place = tuple[str, str, int]

@@ -13,6 +13,7 @@ from _blake2 import blake2b  # hashlib has the same one, and costs a millisecond
 from msgspec import DecodeError, msgpack
 
 from saltern.render.yaml_limits import Limits
+from saltern.system.private import make_private
 
 FORMAT = 1  # raise it when what YAML means to us changes
 MOST = 5000  # entries; older ones are removed
@@ -86,7 +87,7 @@ class YamlCache:
 
     def _made(self) -> bool:
         try:
-            os.makedirs(self._place, mode=0o700, exist_ok=True)
+            make_private(self._place)
         except OSError:
             return False
         self._folder = None

@@ -20,6 +20,7 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 _SECRET = re.compile(
     r"(?i)(\b\w*(?:password|passwd|passphrase|secret|token|api_key)['\"]?:\s+)(?!['\"]?\{)\S.*"
 )
+_WITHIN = ("", " ", "\t", "-", "#", "{")  # how a line begins that is part of a state
 MOST_SHOWN = 100
 MOST_READ = 10_000_000  # characters of a file, to show some lines of it
 
@@ -72,7 +73,7 @@ def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[
     if mark.file not in files:
         files[mark.file] = _read(mark.file)
     text = files[mark.file]
-    if not 1 <= mark.line <= len(text):
+    if not 1 <= mark.line <= len(text) or _is_hidden(text, mark.line):
         return
     gutter = len(str(mark.line + 1))
     for number in range(max(mark.line - 1, 1), min(mark.line + 1, len(text)) + 1):
@@ -82,6 +83,16 @@ def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[
         if here and 1 <= mark.column <= len(line) + 1:
             spaces = columns(_from(line[: mark.column - 1], start))
             yield f"  {paint(' ' * gutter + ' |', 'grey')} {' ' * spaces}{paint('^', 'red')}"
+
+
+def _is_hidden(text: list[str], line: int) -> bool:
+    """Whether a line next to it is of a state that is marked ``no_log``; states begin at the margin."""
+    first, last = max(line - 2, 0), min(line, len(text) - 1)
+    while first > 0 and text[first][:1] in _WITHIN:
+        first -= 1
+    while last + 1 < len(text) and text[last + 1][:1] in _WITHIN:
+        last += 1
+    return any("no_log" in row for row in text[first : last + 1])
 
 
 def _from(line: str, start: int) -> str:

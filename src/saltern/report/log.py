@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from saltern.language.chunk import Chunk
 from saltern.language.events import (
     ChunkFinished,
     ChunkStarted,
@@ -22,11 +21,11 @@ def write(event: Event) -> None:
         case RunStarted():
             log.info("the run begins: %d states%s", event.total, ", test mode" if event.test else "")
         case ChunkStarted(chunk=chunk):
-            log.debug("%s %s begins (%s)", chunk.function, _name(chunk), chunk.mark())
+            log.debug("%s %s begins (%s)", chunk.function, safe_line(chunk.id), chunk.mark())
         case ChunkFinished(answer=answer):
             result = answer.result
             changed = ", changed" if result.changes else ""
-            words = (answer.chunk.function, _name(answer.chunk), result.outcome.name.lower(), changed)
+            words = (answer.chunk.function, safe_line(answer.chunk.id), result.outcome.name.lower(), changed)
             log.info("%s %s: %s%s, %.1f ms", *words, answer.took * 1000)
             log.debug("%s", safe_line(result.comment))
         case FrameStarted(frame=frame):
@@ -37,8 +36,3 @@ def write(event: Event) -> None:
             log.info("the run ends after %.1f s%s", event.took, f": {event.stopped}" if event.stopped else "")
         case _:
             pass
-
-
-def _name(chunk: Chunk) -> str:
-    """The ID, which may be a command, unless the state is marked ``no_log``."""
-    return "(hidden)" if chunk.args.get("no_log") else safe_line(chunk.id)

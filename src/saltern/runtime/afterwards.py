@@ -1,34 +1,19 @@
-"""What a chunk's words ask for once it has answered: silence, events, a second look at the machine."""
+"""What a chunk's words ask for once it has answered: events, a second look at the machine."""
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from saltern.language.chunk import Chunk
 from saltern.language.events import Answer, Fired
-from saltern.language.result import Outcome, Result
+from saltern.language.hidden import shown
+from saltern.language.result import Outcome
 from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers
 
 RELOADING_STATES = frozenset({"pkg", "ports", "pip"})  # what they install may be a module
 
 
-def silent(chunk: Chunk) -> bool:
-    return "no_log" in chunk.words and bool(chunk.args["no_log"])
-
-
-def silenced(chunk: Chunk, result: Result) -> Result:
-    """``no_log``: nothing of it is told."""
-    if not silent(chunk):
-        return result
-    changes: dict[str, object] = {"hidden": "no_log"} if result.changes else {}
-    comment = "hidden: this state is marked no_log"
-    return replace(result, comment=comment, changes=changes, data={}, warnings=(), sub=())
-
-
 def events(answer: Answer, *, every: bool) -> list[Fired]:
     """``fire_event`` of the state, and ``state_events`` of the configuration."""
-    chunk, result = answer.chunk, answer.result
+    chunk, result = shown(answer.chunk), answer.result
     label = chunk.args.get("fire_event") if "fire_event" in chunk.words else None
     if not label and not every:
         return []

@@ -121,4 +121,4 @@ def blocked(plan: Plan, place: int, verdict: Verdict, answers: Answers) -> Resul
 
 
 def _names(plan: Plan, places: Iterable[int]) -> list[str]:
-    return sorted({f"{plan.chunks[place].sls}.{plan.chunks[place].id}" for place in places})
+    return sorted({f"{plan.chunks[place].sls}.{plan.chunks[place].label}" for place in places})

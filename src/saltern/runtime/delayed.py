@@ -93,7 +93,8 @@ class Delayed:
         """Of a caller that is marked failhard, nothing more is rendered after a target has failed."""
         chunk = self.answer.chunk
         if any(one.result.outcome is Outcome.FAILED for one in came_to) and self.scope.is_failhard(chunk):
-            self.scope.stopped = self.scope.stopped or f"{chunk.sls}.{chunk.id} failed and is marked failhard"
+            told = f"{chunk.sls}.{chunk.label} failed and is marked failhard"
+            self.scope.stopped = self.scope.stopped or told
 
     def not_reached(self) -> None:
         for target in self.answer.chunk.delayed:

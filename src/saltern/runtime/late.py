@@ -42,7 +42,8 @@ def _value(reference: Reference, registers: Registers) -> object:
         raise BadReference(f"{reference.text}: {reference.name!r} has no return yet")
     result, chunk = returned.result, returned.answer.chunk
     if not result.ran and reference.path[0] in ("data", "changes"):
-        raise BadReference(f"{reference.text}: {chunk.id!r} did not run, so there is no {reference.path[0]}")
+        missing = f"{chunk.label!r} did not run, so there is no {reference.path[0]}"
+        raise BadReference(f"{reference.text}: {missing}")
     return follow(
         {
             "id": chunk.id,

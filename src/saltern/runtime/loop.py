@@ -27,12 +27,13 @@ from saltern.language.events import (
     RunStarted,
     in_order,
 )
+from saltern.language.hidden import shown_answer, shown_event, shown_result
 from saltern.language.keywords import CONDITIONS
 from saltern.language.requisites import Standing, Vote
 from saltern.language.result import LOOKED, Outcome, Result, failed, skipped
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan, is_parallel, listening
-from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads, silenced
+from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads
 from saltern.runtime.answers import RESUMED, Answers, Returned
 from saltern.runtime.barriers import (
     INTERRUPTED,
@@ -78,7 +79,8 @@ def run(
 
     What the ``journal`` knows of an earlier, broken run of the same plan is not done again.
     """
-    world = World(caller, clock, rules, tell, frames, journal, jid=jid)
+    told = None if tell is None else lambda event: tell(shown_event(event))
+    world = World(caller, clock, rules, told, frames, journal, jid=jid)
     world.number = journal.number if journal else 0
     whole = ScopeRun(plan, world, None)
     if frames is None:
@@ -141,7 +143,7 @@ class ScopeRun:
         took = self.clock.tick() - begin
         self.say(RunFinished(took=took, stopped=self.stopped))
         return Report(
-            answers=in_order(self.world.listing),
+            answers=[shown_answer(one) for one in in_order(self.world.listing)],
             test=self.rules.test,
             took=took,
             stopped=self.stopped,
@@ -348,7 +350,7 @@ class ScopeRun:
     ) -> None:
         """It has answered, for good."""
         chunk = self.plan.chunks[place]
-        hidden = silenced(chunk, result) if chunk.words else result
+        hidden = shown_result(chunk, result) if chunk.words else result
         answer = self.told(chunk, hidden, begun, parallel=parallel)
         if place in self.spans:
             began, ended = self.spans[place]
@@ -381,7 +383,7 @@ class ScopeRun:
             frames = Delayed(self, answer, result, below).all()
             self.answers.roll_up(place, [*below, *frames])
         if self.answers.effective(place).outcome is Outcome.FAILED and self.is_failhard(chunk):
-            self.stopped = self.stopped or f"{chunk.sls}.{chunk.id} failed and is marked failhard"
+            self.stopped = self.stopped or f"{chunk.sls}.{chunk.label} failed and is marked failhard"
 
     def told(
         self, chunk: Chunk, result: Result, begun: Begun, *, timed: bool = True, parallel: bool = False
@@ -511,7 +513,7 @@ class ScopeRun:
             for step in result.sub:
                 steps(step)
             result = judged(result, steps.answers)
-        answer = self.told(heard, silenced(heard, result), begun)
+        answer = self.told(heard, shown_result(heard, result), begun)
         self.answers.listing.append(answer)
         self.say(ChunkFinished(answer))
         return answer

@@ -114,7 +114,7 @@ def _asked(chunk: Chunk) -> str:
     """By whoever sits at the terminal; ``fail`` if nobody does."""
     if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return "fail"
-    what = f"{chunk.function} {chunk.id!a} was running when the run broke"
+    what = f"{chunk.function} {chunk.label!a} was running when the run broke"
     while True:
         print(f"saltern: {what}: rerun, skip or fail? ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()

@@ -7,11 +7,12 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from saltern.language.chunk import Chunk
+from saltern.language.chunk import HIDDEN, Chunk
 from saltern.language.events import Answer, ChunkFinished, Event, tag_in
+from saltern.language.hidden import shown_result
 from saltern.language.requisites import WORST_FIRST, Standing
 from saltern.language.result import Outcome, Result, SubResult
-from saltern.runtime.afterwards import events, silenced, silent
+from saltern.runtime.afterwards import events
 from saltern.runtime.world import World
 from saltern.system.faults import point
 
@@ -50,10 +51,10 @@ class SubStates:
 
     def _add(self, step: SubResult, parent: str, under: int, level: int) -> None:
         scope = self._scope
-        chunk = _chunk(_unnamed(step) if silent(self._parent) else step, self._parent)
+        chunk = _chunk(_unnamed(step) if self._parent.hidden else step, self._parent)
         answer = Answer(
             chunk=chunk,
-            result=silenced(self._parent, _result(step)),
+            result=shown_result(self._parent, _result(step)),
             number=scope.next_number(),
             started=step.started,
             took=step.took,
@@ -91,7 +92,7 @@ def _chunk(step: SubResult, parent: Chunk) -> Chunk:
 
 def _unnamed(step: SubResult) -> SubResult:
     """``no_log`` of the parent: the name of a step may hold what it worked on."""
-    return SubResult(name="hidden", outcome=step.outcome)
+    return SubResult(name=HIDDEN, outcome=step.outcome)
 
 
 def _result(step: SubResult) -> Result:

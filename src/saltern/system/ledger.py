@@ -14,6 +14,7 @@ from msgspec import Struct, field, msgpack
 
 from saltern.system import mark
 from saltern.system.mark import Mark, MarkDamaged
+from saltern.system.private import make_private
 from saltern.system.process import Ran
 
 HEAD = 12  # bytes before each entry: its length, its checksum
@@ -62,7 +63,7 @@ def create(folder: str, name: str = "") -> Ledger:
     """A new ledger, with its lock; it is free when the last process that has it ends."""
     import fcntl
 
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_private(folder)
     name = name or os.urandom(8).hex()
     path = os.path.join(folder, name)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

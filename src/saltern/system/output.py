@@ -10,6 +10,8 @@ import os
 from collections import deque
 from contextlib import suppress
 
+from saltern.system.private import make_private
+
 
 class Limits:
     """Bytes of one stream: that are kept in memory, and that a file may have. Set once, from the options."""
@@ -58,7 +60,7 @@ class Printed:
             return
         try:
             if self._file < 0:
-                os.makedirs(os.path.dirname(self._spill), mode=0o700, exist_ok=True)
+                make_private(os.path.dirname(self._spill))
                 flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
                 self._file = os.open(self._spill, flags, 0o600)
                 for one in (*self._head, *self._tail):

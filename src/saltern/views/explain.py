@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
+from saltern.language.hidden import labels as labels_of
+from saltern.language.hidden import shown_chunks, unquoted
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import Tie, positions, pullers, reason, ties, title
 from saltern.report.colours import Paint
@@ -49,7 +52,9 @@ class Explainer:
     """Answers for one plan."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        self.plan = replace(plan, chunks=shown_chunks(plan.chunks))
+        self._written_as = plan.chunks
+        self._labels = labels_of(plan.chunks)
         self.positions = positions(plan)
         self._names = plan.barrier_names
         self._before: dict[int, list[Tie]] = {}
@@ -65,12 +70,12 @@ class Explainer:
     def find(self, word: str) -> list[int]:
         """Every state with this ID or name, ``fun id`` and ``state: id`` included, in the order they run."""
         state, _, id_ = word.partition(" ")
-        found = [place for place, chunk in enumerate(self.plan.chunks) if word in (chunk.id, chunk.name)]
+        found = [place for place, chunk in enumerate(self._written_as) if word in (chunk.id, chunk.name)]
         if not found and id_:
             kind = state.removesuffix(":")
             found = [
                 place
-                for place, chunk in enumerate(self.plan.chunks)
+                for place, chunk in enumerate(self._written_as)
                 if kind in (chunk.state, chunk.function) and id_ in (chunk.id, chunk.name)
             ]
         return sorted(found, key=lambda place: self.positions.get(place, 0))
@@ -84,7 +89,7 @@ class Explainer:
             position=self.positions.get(place, 0),
             total=len(self.positions),
             where=str(chunk.mark()),
-            source=source(chunk),
+            source=unquoted(source(chunk), self._labels),
             include_path=(*reversed(chunk.declared.included_from), chunk.sls),
             why=tuple(self._why(place)),
             waits_for=tuple(self._relation(tie.kind, tie.before) for tie in self._before.get(place, ())),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field, to_builtins
 
-from saltern.language.chunk import Chunk
+from saltern.language.chunk import HIDDEN, Chunk
 from saltern.language.delayed import Target
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import ties
@@ -109,6 +109,8 @@ def _add_boxes(picture: Picture, chunk: Chunk, key: str) -> None:
 def _unborn_box(target: Target, key: str) -> Item:
     """What is known of a block before it is rendered: its text, and the IDs that stand plainly in it."""
     text = target.block.text if target.block is not None else str(getattr(target.source, "text", ""))
+    if "no_log" in text:
+        text = HIDDEN
     ids = list(dict.fromkeys(_ID_LINE.findall(text)))
     inside = Picture(
         items=[

@@ -14,6 +14,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer, Report, in_order
+from saltern.language.hidden import shown
 from saltern.plan.make import make_plan
 from saltern.report.causes import assign
 from saltern.report.plain import plain
@@ -78,7 +79,8 @@ def _waiting(chunk: Chunk, begun: bool) -> Row:
     return {"kind": "state", **_about(chunk), "status": status, "comment": comment}
 
 
-def _about(chunk: Chunk) -> Row:
+def _about(written: Chunk) -> Row:
+    chunk = shown(written)
     return {
         "title": chunk.id,
         "name": chunk.name if chunk.name != chunk.id else "",

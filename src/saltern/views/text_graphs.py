@@ -28,6 +28,7 @@ FILLS = {
     "changed": "#cfe6ff",
     "would": "#fff0c2",
     "failed": "#ffd4d1",
+    "blocked": "#fff0ee",
     "skipped": "#eeeeee",
     "waiting": "#ffffff",
 }

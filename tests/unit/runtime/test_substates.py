@@ -242,7 +242,7 @@ def test_no_log_of_the_parent_hides_its_steps_down_to_their_names() -> None:
     report = go([chunk("a", no_log=True)], Emitting({"a": [[secret]]}), events=events)
     assert "hunter2" not in repr(to_dict(report))
     assert "hunter2" not in repr(events)
-    assert [one.chunk.id for one in report.answers] == ["a", "hidden", "hidden"]
+    assert [one.chunk.id for one in report.answers] == ["(no_log, order 0)", "(no_log)", "(no_log)"]
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(max_parallel=1)])

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from saltern.language.hidden import labels
 from saltern.language.result import Outcome, Result, failed, ok
 from saltern.modules.api import state
 from saltern.modules.context import Context
@@ -327,11 +328,10 @@ def mod_watch(
 def _watched(ctx: Context) -> list[object]:
     if ctx.chunk is None:
         return []
-    return [
-        f"{one.state}: {one.value}" if one.state else one.value
-        for one in ctx.chunk.requisites
-        if one.kind in ("watch", "watch_any")
-    ]
+    known = labels(ctx.run.chunks)
+    watched = [one for one in ctx.chunk.requisites if one.kind in ("watch", "watch_any")]
+    named = [(one.state, known.get(one.value, one.value)) for one in watched]
+    return [f"{state}: {value}" if state else value for state, value in named]
 
 
 def _lines(comment: object) -> str:

@@ -15,6 +15,7 @@ import jinja2
 from jinja2.bccache import Bucket, BytecodeCache
 
 from saltern.render.jinja.bulk import Bulk
+from saltern.system.private import make_private
 
 if TYPE_CHECKING:
     from saltern.render.jinja.environment import Environment
@@ -62,7 +63,7 @@ def bytecode(cachedir: str, options: object) -> BytecodeCache | None:
     )
     folder = os.path.join(cachedir, f"jinja-{made_by}")
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_private(folder)
         place = os.stat(folder)
     except OSError:
         return None

@@ -1,0 +1,15 @@
+"""Directories of saltern's own, which nobody else may look into."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+
+def make_private(folder: str) -> None:
+    """With all that are missing above it; ``os.makedirs`` gives its mode to the last one alone."""
+    if not folder or os.path.isdir(folder):
+        return
+    make_private(os.path.dirname(folder.rstrip("/")))
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
