@@ -104,7 +104,13 @@ def test_a_whole_entry_is_read() -> None:
     assert [inner.outcome for inner in found.sub] == [Outcome.OK, Outcome.FAILED]
 
 
-@pytest.mark.parametrize("duration", [-1, "2", True, float("nan"), float("inf"), None])
+@pytest.mark.parametrize("duration", ["2", "2.0", 2])
+def test_a_duration_may_be_written_as_text(duration: object) -> None:
+    found = step({**GOOD, "duration": duration})
+    assert (found.timed, found.took) == (True, 2.0)
+
+
+@pytest.mark.parametrize("duration", [-1, "-1", "two", "nan", True, float("nan"), float("inf"), None])
 def test_a_duration_that_is_none_means_no_time(duration: object) -> None:
     assert not step({**GOOD, "duration": duration}).timed
 
