@@ -150,3 +150,15 @@ def test_a_loss_of_power_is_no_damage() -> None:
         done = one.resume()
         assert done.code == 1
         assert "damaged" in done.err
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"pid":\xb0}', b'{"jid":"\xff"}', b'{"\xb2id":1}', b"\xff" * 40, b"[", b"{}"]
+)
+def test_a_damaged_signature_in_the_lock_is_no_crash(text: bytes) -> None:
+    with broken("keeper.ask", 3) as one:
+        (one.base / "runs" / "lock").write_bytes(text)
+        is_told_well(one.place.run("runs"))
+        done = one.resume()
+        judge(one, done, str(text))
+        assert done.code == 0

@@ -340,7 +340,7 @@ def _lives(pid: int) -> bool:
 def _held(file: int) -> Held:
     try:
         return json.decode(os.pread(file, 4096, 0), type=Held)
-    except DecodeError:
+    except (DecodeError, ValueError):  # damaged, or not even UTF-8
         return Held()
 
 
