@@ -30,8 +30,12 @@ saltern COMMAND --help says more; saltern --version prints the version.
 """
 
 
+MOST_DIGITS = 100_000  # of a number in any output; Python's own limit is 4,300, and it raises
+
+
 def run(argv: list[str]) -> int:
     """The exit code of one command line."""
+    sys.set_int_max_str_digits(MOST_DIGITS)
     try:
         code = _run(argv)
         sys.stdout.flush()

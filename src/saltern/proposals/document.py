@@ -48,7 +48,7 @@ def packed(body: dict[str, object]) -> bytes:
     """Bytes of a delayed block that are no text (nobody has looked at them yet) are kept as escapes."""
     try:
         return msgpack.encode(body, enc_hook=str)
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, OverflowError):
         return msgpack.encode(_text(body), enc_hook=str)
 
 
@@ -57,6 +57,8 @@ def _text(value: Any) -> Any:
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {_text(key): _text(item) for key, item in value.items()}
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value)
     return [_text(item) for item in value] if isinstance(value, list | tuple) else value
 
 
