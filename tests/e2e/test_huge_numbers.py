@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.e2e.command import Place
 
-DIGITS = str(7**7000)
+DIGITS = "1" + "0" * 5000
 TREE = """\
 #!py
 def run():
-    huge = 7 ** 7000
+    huge = 10 ** 5000
     kept = [{"name": "PLACE"}, {"contents": huge}]
     return {"a": {"test.nop": [{"given": huge}]}, "b": {"file.managed": kept}}
 """
