@@ -228,6 +228,10 @@ RULES: dict[str, Rule] = {
         Rule(name="argument-unknown", doc="The state takes no such argument.", severity=ERROR),
         Rule(name="argument-missing", doc="The state needs an argument that is not given.", severity=ERROR),
         Rule(
+            name="argument-bare",
+            doc="A bare `true` or `false` stands among the arguments of a state; it has no effect.",
+        ),
+        Rule(
             name="argument-suspicious",
             doc="An argument of a state that takes any looks like a misspelt one or a misspelt requisite.",
         ),

@@ -1,6 +1,6 @@
 """``file.symlink`` and ``file.hardlink``."""
 
-# ruff: noqa: ARG001 - the signature is the interface
+
 
 from __future__ import annotations
 
@@ -54,8 +54,6 @@ def symlink(
     mode: Mode | None = None,
     dir_mode: Mode | None = None,
     owner: str | None = None,
-    follow_symlinks: bool = True,
-    atomic: bool = True,
     **_: Ignored,
 ) -> Result:
     """Manage a symbolic link. An existing link is changed in one step.
@@ -69,8 +67,6 @@ def symlink(
         user, group: the owner of the link itself.
         owner: another word for user, as other systems have it.
         dir_mode, mode: the mode of directories made; a link has none.
-        follow_symlinks, atomic: accepted for Salt's sake: a link that is there is always looked at as such,
-            also when it leads nowhere, and replaced in one step.
 
     Example:
         ```yaml
