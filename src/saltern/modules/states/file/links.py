@@ -1,7 +1,5 @@
 """``file.symlink`` and ``file.hardlink``."""
 
-
-
 from __future__ import annotations
 
 import os
