@@ -68,15 +68,17 @@ class Engine:
         """A command that ends once so many steps were heard."""
         return f"until test -e {self.base}/heard-{number}; do sleep 0.05; done"
 
-    def interrupted(self, flag: Path, number: signal.Signals, name: str, **args: object) -> Result:
-        """What comes of a call whose engine gets a signal once a step was heard and the flag is there.
+    def interrupted(
+        self, flag: Path, number: signal.Signals, name: str, *, steps: int = 1, **args: object
+    ) -> Result:
+        """What comes of a call whose engine gets a signal once the steps were heard and the flag is there.
 
         The flag's first line has the process.
         """
 
         def interrupt() -> None:
             end = time.monotonic() + 300
-            while not (self.told and flag.exists() and flag.read_text().endswith("\n")):
+            while not (len(self.told) >= steps and flag.exists() and flag.read_text().endswith("\n")):
                 assert time.monotonic() < end, "it does not begin"
                 time.sleep(0.05)
             os.kill(int(flag.read_text()), number)

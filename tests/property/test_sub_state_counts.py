@@ -106,9 +106,7 @@ class Told:
         self.place = Place(base).write({"_states/thing.py": THING, "main.sls": "#!json\n" + json.dumps(tree)})
         self.ran = self.place.run("apply", "main", "--out", "jsonl")
         self.lines = self.ran.lines()
-        (journal,) = [
-            one for one in base.rglob("runs/*") if one.suffix and one.is_file() and "wal" not in one.name
-        ]
+        (journal,) = [one for one in base.rglob("runs/*") if one.suffix == ".run" and one.is_file()]
         self.runs = Runs(Settings(state_dir=str(journal.parent.parent)))
         self.state = self.runs.state(self.runs.jids()[0])
 

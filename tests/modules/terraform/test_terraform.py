@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from pathlib import Path
 
@@ -209,6 +210,7 @@ resource "terraform_data" "after" { input = terraform_data.slow.id }
 
 def test_a_run_that_takes_too_long_is_ended(engine: Engine) -> None:
     timeout = unhurried(lambda: apply(engine, WORD), 8)
+    shutil.rmtree(engine.base / "shop")
     result = apply(engine, SLOW % (engine.base, 4000), timeout=timeout)
     assert "terraform apply took longer than its timeout" in result.comment
     assert engine.words() == {"terraform_data.slow": FAILED, "terraform_data.after": NOT_REACHED}
@@ -218,7 +220,7 @@ def test_a_run_that_takes_too_long_is_ended(engine: Engine) -> None:
 def test_an_interrupted_run_says_what_was_not_reached(engine: Engine, number: signal.Signals) -> None:
     (engine.base / "shop").mkdir()
     (engine.base / "shop" / "main.tf").write_text(SLOW % (engine.base, 3))
-    result = engine.interrupted(engine.base / "flag", number, str(engine.base / "shop"))
+    result = engine.interrupted(engine.base / "flag", number, str(engine.base / "shop"), steps=0)
     assert result.outcome is Outcome.FAILED
     assert engine.words()["terraform_data.after"] == NOT_REACHED
 
