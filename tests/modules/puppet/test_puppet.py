@@ -195,7 +195,7 @@ def test_a_run_that_takes_too_long_is_ended(engine: Engine) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_says_what_was_not_reached(engine: Engine, number: signal.Signals) -> None:
     file = engine.base / "site.pp"
-    file.write_text(SLOW.replace("${base}", str(engine.base)).replace("sleep 60", "sleep 3"))
+    file.write_text(SLOW.replace("${base}", str(engine.base)).replace("sleep 4000", "sleep 3"))
     result = engine.interrupted(engine.base / "flag", number, str(file))
     words = engine.words()
     assert result.outcome is Outcome.FAILED
