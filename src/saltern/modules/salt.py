@@ -50,6 +50,7 @@ class Salt:
             return function.body(here, *args, **kwargs)
 
         call.__name__, call.__doc__ = name, function.doc
+        vars(call)["__wrapped__"] = function.body  # whose arguments they are
         return call
 
     def get(self, name: str, default: object = None) -> object:

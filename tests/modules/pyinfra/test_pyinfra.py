@@ -229,7 +229,7 @@ def test_a_pyinfra_that_is_interrupted_is_a_failure_that_says_so(
     """Asked to end, pyinfra waits for the operation that it is at, and then says that all is well."""
     file = engine.base / "deploy.py"
     file.write_text(SLOW.replace("sleep 4000", "sleep 5"))
-    given = {"data": {"scratch": str(engine.base)}}
+    given: dict[str, Any] = {"data": {"scratch": str(engine.base)}}
     result = engine.interrupted(engine.base / "begun", number, str(file), **given)
     assert result.outcome is Outcome.FAILED
     assert engine.words() == {"@local: quick": CHANGED, "@local: slow": slow, "@local: after": NOT_REACHED}

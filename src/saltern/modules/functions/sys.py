@@ -77,8 +77,10 @@ def doc(ctx: Context, /, *patterns: str) -> dict[str, str]:
 
 def _body(ctx: Context, name: str) -> Callable[..., object]:
     """The function itself; what ``salt`` gives has the context bound to it."""
+    from inspect import unwrap
+
     bound = ctx.functions[name]
-    return bound.func if isinstance(bound, partial) else bound
+    return bound.func if isinstance(bound, partial) else unwrap(bound)
 
 
 @function
