@@ -17,6 +17,7 @@ TREES: dict[str, Callable[[Path], Path]] = {
     "many": lambda place: trees.many(place, 504),
     "hub": lambda place: trees.hub(place, 40),
     "huge": lambda place: trees.many(place, 5004),
+    "unfolded": lambda place: trees.many(place, 2400),  # the most that is drawn state by state
     "hostile": trees.hostile,
     "failing": lambda place: trees.failing(place, 500),
 }

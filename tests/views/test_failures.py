@@ -63,7 +63,7 @@ def test_something_can_be_read_at_every_zoom(page: Page, pages: Pages, tree: str
 
 
 def test_labels_from_afar_do_not_cover_each_other(page: Page, pages: Pages) -> None:
-    page.goto(pages.graph("huge"))
+    page.goto(pages.graph("unfolded"))
     page.locator("#canvas").focus()
     page.keyboard.press("0")
     boxes = [one.bounding_box() for one in page.locator(".label").all()]
