@@ -109,7 +109,6 @@ REQUISITES = [
     (argument("require: [{test: nosuch}]"), "5:17", "requisite-unknown"),
     (argument("require: [nosuch]"), "5:17", "requisite-unknown"),
     (argument("require: [{sls: nosuch}]"), "5:17", "requisite-unknown"),
-    (argument("watch_in: [nosuch]"), "5:18", "requisite-unknown"),
     (argument("prereq_in: 5"), "5:7", "requisite-not-list"),
     (argument("use: 5"), "5:7", "requisite-not-list"),
     (argument("use_in: [null]"), "5:16", "requisite-shape"),
@@ -411,3 +410,12 @@ def test_an_endless_template_is_stopped_and_told(place: Place, text: str) -> Non
     is_told_well(done)
     assert done.code == 3
     assert f"{place.states}/main.sls" in done.err
+
+
+def test_an_in_form_that_names_nothing_is_a_warning_and_with_strict_an_error(place: Place) -> None:
+    place.write({"main.sls": argument("watch_in: [nosuch]")})
+    done = place.run("apply", "main")
+    assert done.code == 0
+    assert "main.sls:5:18: warning" in done.err
+    assert "[requisite-in-unknown]" in done.err
+    assert place.run("apply", "main", "--strict").code == 3

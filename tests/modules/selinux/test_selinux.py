@@ -143,7 +143,7 @@ def test_what_is_no_module_is_refused(bench: Bench, tmp_path: Path) -> None:
     assert "is not available" in bench.refusal("module", "salternt")
     assert "not a valid state" in bench.refusal("module", "apache", module_state="maybe")
     assert "at the same time" in bench.refusal("module", "apache", install=True, remove=True)
-    assert "cannot be told" in bench.refusal("module", "apache", version="1.0")
+    assert "cannot be determined" in bench.refusal("module", "apache", version="1.0")
     assert "called alike" in bench.refusal("module", "other", install=True, source=str(file))
     bench.same("module", "apache")
     bench.same("module", "salternt", remove=True)
