@@ -13,7 +13,10 @@ def main() -> None:
         try:
             print(f"saltern {__version__}", flush=True)
         except OSError as problem:
-            sys.exit(f"saltern: the output cannot be written: {problem.strerror}")
+            import os
+
+            os.write(2, f"saltern: the output cannot be written: {problem.strerror}\n".encode())
+            os._exit(1)  # what is left to write must not fail once more
         return
     import gc
     import os
