@@ -197,7 +197,7 @@ class _Driver:
         return self.told(jid, names, report_of(self.runs.state(jid)))
 
     def run_of(self, jid: str) -> RunState | None:
-        """What the run of a chunk has done; None: its journal is damaged, and nobody can tell."""
+        """What the run of a chunk has done; None: its journal is damaged, so that is unknown."""
         if not self.runs.is_damaged(jid):
             return self.runs.state(jid)
         with self.runs.locked(jid, time.time(), wait=self.settings.queue_runs):
@@ -208,7 +208,7 @@ class _Driver:
 
     def gone(self, chunk: steps.OpenChunk) -> bool:
         """One that was announced has left a mark; without it, a run leaves no file before it acts. Has one
-        been removed since, nobody knows what it did."""
+        been removed since, what it did is unknown."""
         later = [one for one in self.runs.jids() if one > chunk.jid]
         if not chunk.announced and len(later) < self.settings.keep_runs:
             self.journal.add("results", steps=results(Report(), chunk.actions))

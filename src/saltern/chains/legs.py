@@ -88,7 +88,7 @@ class Legs:
         return is_aside(self.path(leg))
 
     def put_aside(self, leg: str) -> None:
-        """If it is damaged: it stays listed, and is not resumed. For whoever has the lock."""
+        """If it is damaged: it stays listed, and is not resumed. The caller must hold the lock."""
         try:
             self._read(leg)
         except Damaged:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from saltern.config.settings import Settings
 
 FILES = "\0files"  # asks the shell to complete names of files itself
-CHAIN_VERBS = {"check": FILES, "render": FILES, "to-sls": FILES, "run": FILES}
+CHAIN_VERBS = frozenset({"check", "render", "to-sls", "run"})  # those that take a file
 
 
 class Place(Struct, frozen=True, kw_only=True):

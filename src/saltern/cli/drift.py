@@ -16,6 +16,7 @@ from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, session
+from saltern.cli.plan import REFRESH_ROW
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import FAIL, VERBS
 
@@ -40,13 +41,7 @@ LINE = CommandLine(
     words=(Word(dest="sls", metavar="SLS", many=True, help="names of state files; patterns are fine"),),
     rows=(
         Row(flag="--last", dest="last", kind="on", default=False, help="show what the last comparison found"),
-        Row(
-            flag="--refresh",
-            dest="refresh",
-            kind="on",
-            default=False,
-            help="fetch the lists of packages first, as an apply would",
-        ),
+        REFRESH_ROW,
         Row(
             flag="--install-timer",
             dest="timer",

@@ -93,7 +93,7 @@ def _surroundings(problem: OSError) -> int:
     try:
         print(f"saltern: {what}", file=sys.stderr, flush=True)
     except OSError:
-        pass  # nobody can be told
+        pass  # there is nowhere left to report it
     return exits.SURROUNDINGS
 
 
@@ -147,7 +147,7 @@ def _bug(problem: Exception) -> int:
 
 
 def _to_nowhere() -> None:
-    """Whoever read us has gone, or cannot take it: what is left in the buffer is for nobody."""
+    """The reader of the output is gone, or cannot take it: discard what is left in the buffer."""
     with suppress(OSError, ValueError):  # a test may have put something else in its place
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

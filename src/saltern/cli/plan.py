@@ -19,6 +19,13 @@ exit codes: 0 ok, 1 usage or environment, 2 a state would fail, 3 the states do 
 4 something would change (with --detailed-exitcode), 5 the pillar does not compile
 """
 OWN = ("--only-id", "--template", "--exclude", "--failhard", "--strict", "--detailed-exitcode")
+REFRESH_ROW = Row(
+    flag="--refresh",
+    dest="refresh",
+    kind="on",
+    default=False,
+    help="fetch the lists of packages first, as an apply would",
+)
 LINE = CommandLine(
     command="plan",
     about="Show what would be created, changed and deleted; change nothing. Without a name: the highstate.",
@@ -33,13 +40,7 @@ LINE = CommandLine(
             help="sign the plan that -o keeps with this SSH key; the signature goes beside it, to FILE.sig",
         ),
         *(row for row in APPLY.rows if row.flag in OWN),
-        Row(
-            flag="--refresh",
-            dest="refresh",
-            kind="on",
-            default=False,
-            help="fetch the lists of packages first, as an apply would",
-        ),
+        REFRESH_ROW,
         *TREE_ROWS,
         Row(
             flag="--out",

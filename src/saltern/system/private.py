@@ -1,4 +1,4 @@
-"""Directories of saltern's own, which nobody else may look into."""
+"""Directories of saltern's own, which other users may not look into."""
 
 from __future__ import annotations
 
