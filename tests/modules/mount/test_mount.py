@@ -145,7 +145,7 @@ def test_swap_is_switched_on(tmp_path: Path, config: Path, monkeypatch: pytest.M
 
     def switch_on(argv: list[str]) -> Ran:
         with swaps.open("a") as file:
-            file.write(f"{argv[1]} file 1024 0 -2\n")
+            file.write(f"{argv[-1]} file 1024 0 -2\n")
         return Ran(0)
 
     bench = Bench(tmp_path, mount, host=ScriptedHost({"swapon": switch_on}))
