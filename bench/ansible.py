@@ -85,7 +85,7 @@ for name in [name for name in vars(Inner) if name.startswith("v2_")]:
 OWN = """
 import resource, sys
 from saltern.cli.main import run
-import saltern.modules.engines.ansible.run as driver
+import saltern.modules.lib.engines.ansible.run as driver
 driver.__file__ = {fake!r}
 code = run(sys.argv[1:])
 own, rest = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from saltern.cli.main import code_for
-from saltern.cli.telling import exit_code
+from saltern.cli.output import exit_code
 from saltern.config.settings import Settings
-from saltern.engine import Request, apply, show_high, show_low, show_order, show_top
+from saltern.engine.apply import Request, apply, show_high, show_low, show_order, show_top
+from saltern.engine.session import Session
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostic, Diagnostics, SalternError
 from saltern.language.events import Answer, Event, Report
@@ -19,8 +20,7 @@ from saltern.language.high import Declaration
 from saltern.language.keywords import ENGINE_WORDS
 from saltern.language.result import Result, SubResult, ok
 from saltern.language.source import Mark, Path, SlsRef
-from saltern.modules.registry import Registry
-from saltern.session import Session
+from saltern.modules.api.registry import Registry
 from saltern.system.clock import Clock, FakeClock
 
 Files = Mapping[str, str]

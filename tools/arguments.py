@@ -1,7 +1,7 @@
 """Salt's arguments beside ours: which are supported, which are ignored, which have another default.
 
 ``python -m tools.arguments`` prints a line for each state that differs. The tests hold the tables of
-``saltern.modules.salt_arguments`` against what is read here. Salt's files are parsed, never imported.
+``saltern.modules.api.salt_arguments`` against what is read here. Salt's files are parsed, never imported.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
-from saltern.modules.params import Schema
-from saltern.modules.registry import STATES, Registry, schema
-from saltern.modules.salt_arguments import ALSO_READ, REFUSED, TAKES_ARGUMENTS_OF, effect_of_ignoring
+from saltern.modules.api.params import Schema
+from saltern.modules.api.registry import STATES, Registry, schema
+from saltern.modules.api.salt_arguments import ALSO_READ, REFUSED, TAKES_ARGUMENTS_OF, effect_of_ignoring
 
 ROOT = Path(__file__).parent.parent
 SALT = ROOT / "build" / "salt" / "salt" / "states"

@@ -9,10 +9,10 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from saltern import durable
 from saltern.config.settings import Settings
-from saltern.engine import Request
-from saltern.inside import equipped
+from saltern.durable import run as durable
+from saltern.engine.apply import Request
+from saltern.engine.nested import equipped
 from saltern.journal.fold import RunState
 from saltern.journal.runs import RESUMABLE, Runs
 from saltern.system import faults, reboot

@@ -13,7 +13,7 @@ from tests.barriers.machine import DOWN, Site
 from tests.barriers.test_reboot_runs import ALWAYS, ended
 
 from saltern.journal.report import report_of
-from saltern.modules.boots import needed
+from saltern.modules.lib.boots import reboot_needed
 from saltern.system import boot
 from saltern.system.power import Pending
 
@@ -192,7 +192,7 @@ def test_21_a_machine_that_boots_the_wrong_kernel_fails_the_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: list[str]
 ) -> None:
     machine = site(tmp_path)
-    monkeypatch.setattr(needed, "newer_kernel", lambda *_: kernels[machine.machine.boots])
+    monkeypatch.setattr(reboot_needed, "newer_kernel", lambda *_: kernels[machine.machine.boots])
     machine.begin()
     machine.to_the_end()
     assert ended(machine) == "failed"

@@ -14,11 +14,11 @@ from tests.barriers.test_update_faults import FILES, WHOLE, Builds, ended
 from tests.modules.system.test_reboot_state import called
 
 import saltern
-from saltern.crossing.records import write
-from saltern.crossing.watchdog import Watch, watch
+from saltern.durable.barriers.records import write
+from saltern.durable.barriers.watchdog import Watch, watch
 from saltern.journal.runs import Runs
 from saltern.language.result import Outcome
-from saltern.system import slots
+from saltern.system import build_slots
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_29_a_watchdog_that_fires_after_success_does_nothing(site: Builds) -> No
     site.to_the_end()
     for _ in range(2):
         watch(task(site))
-    assert slots.in_use(str(site.place / "opt")) == "slots/b"
+    assert build_slots.in_use(str(site.place / "opt")) == "slots/b"
     assert sorted(os.listdir(site.place / "opt")) == ["current", "previous", "slots"]
     assert site.log == WHOLE
 
@@ -65,13 +65,13 @@ def test_29_a_watchdog_that_fires_late_finds_that_it_was_given_up(site: Builds) 
     site.begin()
     root = str(site.place / "opt")
     assert site.state is not None
-    slots.mark(root, slots.ROLLED_BACK, site.state.head["jid"], "it did not come up")
-    slots.point_at(root, "current", "slots/a")
+    build_slots.mark(root, build_slots.ROLLED_BACK, site.state.head["jid"], "it did not come up")
+    build_slots.point_at(root, "current", "slots/a")
     site.to_the_end()
     watch(task(site))
     assert ended(site) == "failed"
-    assert slots.in_use(root) == "slots/a"
-    assert not os.path.exists(os.path.join(root, slots.ROLLED_BACK))
+    assert build_slots.in_use(root) == "slots/a"
+    assert not os.path.exists(os.path.join(root, build_slots.ROLLED_BACK))
 
 
 def test_31_a_record_that_nobody_knows_is_passed_over(tmp_path: Path) -> None:

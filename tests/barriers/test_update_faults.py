@@ -16,9 +16,9 @@ import pytest
 from tests.barriers.machine import DOWN, KILLED, Site, chosen
 
 import saltern
-from saltern.crossing import takeover
+from saltern.durable.barriers import takeover
 from saltern.modules.states import saltern as state
-from saltern.system import slots
+from saltern.system import build_slots
 
 TOP = """
 first:
@@ -57,11 +57,11 @@ class Builds(Site):
     def prepare(self) -> None:
         (self.place / "opt/slots/a").mkdir(parents=True)
         (self.place / "opt/slots/b").mkdir(parents=True)
-        slots.point_at(str(self.place / "opt"), "current", "slots/a")
+        build_slots.point_at(str(self.place / "opt"), "current", "slots/a")
 
     def _live(self, work: Any, kill_at: int | None, names: Path) -> None:
         root = str(self.place / "opt")
-        slot = slots.in_use(root)
+        slot = build_slots.in_use(root)
         sys.prefix = os.path.join(root, slot)
         saltern.__version__ = VERSIONS[slot]
         nothing: Any = lambda *_: None  # noqa: E731
@@ -109,7 +109,7 @@ def test_killed_at_every_point_it_comes_to_the_same_end(site: Builds, tmp_path: 
         site.to_the_end()
         assert ended(site) == "succeeded"
         assert list(dict.fromkeys(site.log)) == WHOLE
-        assert slots.in_use(str(site.place / "opt")) == "slots/b"
+        assert build_slots.in_use(str(site.place / "opt")) == "slots/b"
     passed = {"update.arming", "update.marked", "update.watched", "update.switched", "barrier.kept"}
     assert ({"update.proven", "update.crossed"} if process else passed) <= set(points)
 
@@ -118,12 +118,12 @@ def test_a_mark_of_the_watchdog_is_believed(site: Builds) -> None:
     site.begin()
     root = str(site.place / "opt")
     assert site.state is not None
-    slots.mark(root, slots.ROLLED_BACK, site.state.head["jid"], "it did not come up")
-    slots.point_at(root, "current", "slots/a")
+    build_slots.mark(root, build_slots.ROLLED_BACK, site.state.head["jid"], "it did not come up")
+    build_slots.point_at(root, "current", "slots/a")
     site.to_the_end()
     assert ended(site) == "failed"
     assert site.log == ["first in build 1", "whatever in build 1"]
-    assert not os.path.exists(os.path.join(root, slots.ROLLED_BACK))
+    assert not os.path.exists(os.path.join(root, build_slots.ROLLED_BACK))
 
 
 def test_the_old_build_tries_three_times_and_no_more(site: Builds) -> None:
@@ -131,10 +131,10 @@ def test_the_old_build_tries_three_times_and_no_more(site: Builds) -> None:
     site.begin()
     root = str(site.place / "opt")
     for _ in range(5):
-        slots.point_at(root, "current", "slots/a")
+        build_slots.point_at(root, "current", "slots/a")
         site.go_on()
         if ended(site) == "failed":
             break
     assert ended(site) == "failed"
-    assert slots.in_use(root) == "slots/a"
+    assert build_slots.in_use(root) == "slots/a"
     assert site.log == ["first in build 1", "whatever in build 1"]

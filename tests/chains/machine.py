@@ -21,11 +21,11 @@ from tests.e2e.command import Done, Place, _environment
 import saltern.chains.drive
 import saltern.chains.show
 import saltern.cli.chain
-import saltern.crossing
-import saltern.inside
+import saltern.durable.barriers
+import saltern.engine.nested
 import saltern.modules.states.cmd
 import saltern.modules.states.file.managed
-import saltern.modules.states.system.rebooting
+import saltern.modules.states.system.reboot
 import saltern.render.yaml_places  # noqa: F401 - what every forked child would import again
 from saltern.chains.legs import Known, Legs
 from saltern.chains.statuses import OVER

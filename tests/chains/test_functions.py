@@ -6,44 +6,44 @@ from pathlib import Path
 
 import pytest
 
-from saltern.modules import chunks
+from saltern.modules.lib import chain_chunks
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    return str(tmp_path / "kept" / chunks.FILE)
+    return str(tmp_path / "kept" / chain_chunks.FILE)
 
 
 def test_the_place_is_kept_before_a_chunk_is_begun(path: str) -> None:
     seen: list[object] = []
-    chunks.begin(path, "one", lambda _chunk: seen.append(chunks.load(path)))
+    chain_chunks.begin(path, "one", lambda _chunk: seen.append(chain_chunks.load(path)))
     assert seen == [{"chunk": "one", "state": "runs"}]
-    assert chunks.load(path) is None
+    assert chain_chunks.load(path) is None
 
 
 def test_a_chunk_that_names_the_next_one_leaves_it_there(path: str) -> None:
-    chunks.begin(path, "one", lambda _chunk: chunks.remember(path, "two", ""))
-    kept = chunks.load(path)
+    chain_chunks.begin(path, "one", lambda _chunk: chain_chunks.remember(path, "two", ""))
+    kept = chain_chunks.load(path)
     assert kept is not None
     assert (kept["chunk"], kept["state"]) == ("two", "waits")
     done: list[str] = []
-    chunks.go_on(path, done.append)
+    chain_chunks.go_on(path, done.append)
     assert done == ["two"]
-    assert chunks.go_on(path, done.append) is None
+    assert chain_chunks.go_on(path, done.append) is None
 
 
 def test_a_chunk_that_waits_for_a_reboot_does_not_begin_before_it(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chunks.remember(path, "two", "reboot")
-    with pytest.raises(chunks.Refused, match="has not been rebooted"):
-        chunks.go_on(path, print)
-    monkeypatch.setattr(chunks, "boot", lambda: "")
-    with pytest.raises(chunks.Refused, match="has not been rebooted"):
-        chunks.go_on(path, print)  # unknown is never changed
-    monkeypatch.setattr(chunks, "boot", lambda: "another")
+    chain_chunks.remember(path, "two", "reboot")
+    with pytest.raises(chain_chunks.Refused, match="has not been rebooted"):
+        chain_chunks.go_on(path, print)
+    monkeypatch.setattr(chain_chunks, "boot", lambda: "")
+    with pytest.raises(chain_chunks.Refused, match="has not been rebooted"):
+        chain_chunks.go_on(path, print)  # unknown is never changed
+    monkeypatch.setattr(chain_chunks, "boot", lambda: "another")
     done: list[str] = []
-    chunks.go_on(path, done.append)
+    chain_chunks.go_on(path, done.append)
     assert done == ["two"]
 
 
@@ -52,18 +52,18 @@ def test_a_chunk_that_was_cut_off_is_not_begun_again_by_itself(path: str) -> Non
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        chunks.begin(path, "one", cut_off)
-    with pytest.raises(chunks.Refused, match="how far it came is unknown"):
-        chunks.go_on(path, print)
-    with pytest.raises(chunks.Refused, match="is not over"):
-        chunks.begin(path, "other", print)
+        chain_chunks.begin(path, "one", cut_off)
+    with pytest.raises(chain_chunks.Refused, match="how far it came is unknown"):
+        chain_chunks.go_on(path, print)
+    with pytest.raises(chain_chunks.Refused, match="is not over"):
+        chain_chunks.begin(path, "other", print)
     done: list[str] = []
-    chunks.go_on(path, done.append, force=True)
+    chain_chunks.go_on(path, done.append, force=True)
     assert done == ["one"]
 
 
 def test_a_file_that_makes_no_sense_is_told(path: str) -> None:
     Path(path).parent.mkdir()
     Path(path).write_text("{")
-    with pytest.raises(chunks.Refused, match="cannot be read"):
-        chunks.load(path)
+    with pytest.raises(chain_chunks.Refused, match="cannot be read"):
+        chain_chunks.load(path)

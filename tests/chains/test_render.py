@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from saltern.chains.compile import Plan, plan_for, state_id
 from saltern.chains.document import Chain, read_chain
 from saltern.chains.render import actions_text, chunk_text, state_text
-from saltern.modules.chunks import safe
+from saltern.modules.lib.chain_chunks import safe
 from saltern.render.yaml import read
 
 HERE = Path(__file__).parent

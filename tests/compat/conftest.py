@@ -15,10 +15,10 @@ import pytest
 
 from saltern.compat.library import Library
 from saltern.config.settings import Settings
-from saltern.engine import Request, apply
+from saltern.engine.apply import Request, apply
+from saltern.engine.session import Session
 from saltern.language.result import Result
-from saltern.modules.registry import Registry
-from saltern.session import Session
+from saltern.modules.api.registry import Registry
 
 ROOT = str(Path(__file__).parents[2])
 if ROOT not in sys.path:

@@ -186,8 +186,8 @@ def _prepare(work: str) -> set[str]:
 def _session(work: str, mode: str) -> object:
     from saltern.compat.library import Library
     from saltern.config.settings import Settings
-    from saltern.modules.registry import Registry
-    from saltern.session import Session
+    from saltern.engine.session import Session
+    from saltern.modules.api.registry import Registry
 
     roots = {"base": [os.path.join(work, "tree")]}
     os.makedirs(roots["base"][0], exist_ok=True)
@@ -210,9 +210,9 @@ def _session(work: str, mode: str) -> object:
 def _answer(
     work: str, mode: str, module: str, fun: str, name: str, args: Mapping[str, object]
 ) -> dict[str, object]:
-    from saltern.engine import single
+    from saltern.engine.apply import single
+    from saltern.engine.session import Session
     from saltern.language.diagnostics import SalternError
-    from saltern.session import Session
 
     session = _session(work, mode)
     assert isinstance(session, Session)

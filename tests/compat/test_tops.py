@@ -13,9 +13,9 @@ from tests.kit import errors
 
 from saltern.compat.tops import Configuration
 from saltern.config.settings import Settings
-from saltern.engine import Request, show_top
+from saltern.engine.apply import Request, show_top
+from saltern.engine.session import Session
 from saltern.language.diagnostics import CompileError, Diagnostics
-from saltern.session import Session
 from saltern.targeting.top import joined
 
 SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"

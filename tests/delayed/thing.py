@@ -18,9 +18,9 @@ from tests.kit import Files, Outcome, attempt, request_for, tree
 from saltern.language import result
 from saltern.language.events import Answer, Report
 from saltern.language.result import Result, SubResult
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.registry import Registry
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.registry import Registry
 
 calls: dict[str, int] = {}  # of thing.grows, by name
 

@@ -17,12 +17,12 @@ from tools.reference.errors import collect
 from saltern.compiler import delayed as entries
 from saltern.config.options import OPTIONS
 from saltern.config.settings import Settings
-from saltern.engine import single
+from saltern.engine.apply import single
+from saltern.engine.session import Session
 from saltern.language.delayed import REFRESHABLE, WHEN, WORDS
 from saltern.language.result import Outcome
 from saltern.render import block_words, blocks
-from saltern.runtime.frames import FATES, Came, Fate
-from saltern.session import Session
+from saltern.runtime.frame_policy import FATES, Came, Fate
 
 DOCS = ROOT / "docs"
 

@@ -10,10 +10,10 @@ import pytest
 from tools.examples import ROOT
 
 from saltern.config.settings import Settings
-from saltern.engine import single
+from saltern.engine.apply import single
+from saltern.engine.session import Session
 from saltern.language.result import Outcome
-from saltern.modules.registry import Registry
-from saltern.session import Session
+from saltern.modules.api.registry import Registry
 
 SOURCE = ROOT / "src" / "saltern"
 

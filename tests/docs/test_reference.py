@@ -14,7 +14,7 @@ from saltern.cli.commands import COMMANDS
 from saltern.config.options import OPTIONS
 from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import IN_FORMS, REQUISITES
-from saltern.modules.registry import FUNCTIONS, STATES, Registry
+from saltern.modules.api.registry import FUNCTIONS, STATES, Registry
 from saltern.render.filters import FILTERS, TESTS
 from saltern.render.pipeline import RENDERERS
 

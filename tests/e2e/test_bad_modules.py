@@ -18,9 +18,9 @@ from tests import kit
 
 from saltern.language.diagnostics import SalternError
 from saltern.language.result import Result, ok
-from saltern.modules.api import function, state
-from saltern.modules.context import Context
-from saltern.modules.registry import STATES, Registry, schema
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function, state
+from saltern.modules.api.registry import STATES, Registry, schema
 
 
 class Unprintable(Exception):

@@ -94,10 +94,13 @@ def test_python_m_saltern_takes_only_itself_from_where_it_was_started(planted: P
 
 AGAIN = {
     "begin_anew": "from saltern.chains.owner import begin_anew; begin_anew('1', [])",
-    "become": "import sys; from saltern.crossing.takeover import _become; _become(sys.executable, '1', [])",
+    "become": (
+        "import sys; from saltern.durable.barriers.takeover import _become; _become(sys.executable, '1', [])"
+    ),
     "watchdog": (
         "import subprocess; from saltern.system import own_program as own; "
-        "subprocess.run(own.command('saltern.crossing.watchdog', ['--help', 'x']), env=own.environment())"
+        "subprocess.run(own.command('saltern.durable.barriers.watchdog', ['--help', 'x']), "
+        "env=own.environment())"
     ),
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from saltern.cli.main import run
-from saltern.proposals.drift import compare, known_since
+from saltern.planfile.drift import compare, known_since
 from saltern.report.foreseen import Foreseen
 from saltern.system import drift_timer
 

@@ -20,13 +20,13 @@ from tests.kit import ScriptedCaller
 from saltern.cli.options import yaml_value
 from saltern.config.load import load
 from saltern.config.settings import Settings
-from saltern.engine import Request, apply, show_high, show_low, show_order, show_top
+from saltern.engine.apply import Request, apply, show_high, show_low, show_order, show_top
+from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostics, SalternError
 from saltern.language.requisites import REQUISITES
 from saltern.render.pipeline import RENDERERS
 from saltern.runtime.slots import PREFIX, BadSlot
 from saltern.runtime.slots import parse as parse_slot
-from saltern.session import Session
 from saltern.targeting.match import MATCHERS, Subject, matches
 from saltern.targeting.problem import BadTarget
 

@@ -6,9 +6,9 @@ import pytest
 from tests.e2e.command import Place, is_told_well
 
 from saltern.config.settings import Settings
-from saltern.engine import Request, apply, show_low
+from saltern.engine.apply import Request, apply, show_low
+from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostics
-from saltern.session import Session
 
 SHARED = {
     "main.sls": "{% import 'lib.jinja' as lib %}\n{% from 'map.jinja' import data with context %}\n"

@@ -10,7 +10,7 @@ from tests.fault.crossing_machine import Boat, Crash, Voyage
 
 from saltern.chains.legs import Known, Legs
 from saltern.chains.statuses import OVER
-from saltern.system import slots
+from saltern.system import build_slots
 
 CHAIN = """\
 chain: whole
@@ -97,7 +97,7 @@ def holds(boat: LegBoat, *, power: bool) -> None:
     usual.holds(boat, missing | {part for name in missing for part in PARTS.get(name, ())})
     if ending == len(order):
         assert boat.asked + boat.lost >= usual.boots, f"{boat.asked} reboots"
-        assert slots.in_use(str(boat.opt)) == "slots/b"
+        assert build_slots.in_use(str(boat.opt)) == "slots/b"
     again = boat.run("chain", "resume")
     assert NOTHING in again.err, again.err
     assert boat.steps() == steps, "something is done after the end"

@@ -24,11 +24,11 @@ from tests.fault.machine import DEAD, MEMORY, Watch, die, import_all, only_here
 
 import saltern
 from saltern.config.settings import Settings
-from saltern.crossing import takeover
+from saltern.durable.barriers import takeover
 from saltern.journal.runs import Runs
-from saltern.modules.boots import needed
+from saltern.modules.lib.boots import reboot_needed
 from saltern.modules.states import saltern as updating
-from saltern.system import faults, ledger, reboot, slots
+from saltern.system import build_slots, faults, ledger, reboot
 from saltern.system.power import Pending
 
 DOWN = 98  # ended by the machine, or has become another build
@@ -86,12 +86,12 @@ def build_of(root: Path, *, whole: bool = True) -> Iterator[str]:
 
     ``whole``: to become another build is to end, and nobody watches over that.
     """
-    slot = slots.in_use(str(root))
+    slot = build_slots.in_use(str(root))
     nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     changes: list[tuple[Any, str, object]] = [
         (sys, "prefix", str(root / slot)),
         (saltern, "__version__", VERSIONS[slot]),
-        (needed, "reasons", lambda *_: []),  # this machine may have its own
+        (reboot_needed, "reasons", lambda *_: []),  # this machine may have its own
         (updating, "install", nothing),
         (updating, "prove", nothing),
         (os, "sync", nothing),
@@ -143,7 +143,7 @@ class Boat(ABC):
         self.opt = self.at / "opt"
         for slot in VERSIONS:
             (self.opt / slot).mkdir(parents=True)
-        slots.point_at(str(self.opt), "current", "slots/a")
+        build_slots.point_at(str(self.opt), "current", "slots/a")
         (self.at / "boot").write_text("0")
         script = self.at / "halfway.sh"
         script.write_text(HALFWAY.format(at=self.at))

@@ -14,7 +14,7 @@ from tests.fault.machine import Told
 from saltern.journal.report import report_of
 from saltern.journal.runs import Runs, Summary
 from saltern.report.salt import to_dict
-from saltern.system import slots
+from saltern.system import build_slots
 
 
 class RunBoat(Boat):
@@ -69,7 +69,7 @@ def holds(boat: RunBoat, *, times: int, power: bool) -> None:
     assert power or not doubt & _programs(told), f"a program goes on: {doubt}"
     usual.holds(boat, doubt | {part for name in doubt for part in PARTS.get(name, ())})
     assert boat.asked + boat.lost >= usual.boots, f"{boat.asked} reboots"
-    assert slots.in_use(str(boat.opt)) == "slots/b"
+    assert build_slots.in_use(str(boat.opt)) == "slots/b"
     _same(told, expected, doubt, power=power)
     again = boat.run("resume")
     assert "nothing to resume" in again.err, again.err

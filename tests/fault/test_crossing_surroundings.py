@@ -23,7 +23,7 @@ from tests.fault.machine import Watch
 
 from saltern.journal.runs import Runs
 from saltern.journal.store import Writer
-from saltern.system import slots
+from saltern.system import build_slots
 
 UPDATED = 4  # the process of a run that is of the other build
 CROSSING = (1, 3, UPDATED)  # processes that begin on the other side of a barrier
@@ -269,7 +269,7 @@ def test_a_record_of_a_barrier_that_makes_no_sense_is_damage(kind: str, body: di
 
 def test_marks_of_an_update_that_make_no_sense_are_no_marks() -> None:
     boat = runs().before(UPDATED)
-    for name in (slots.UPDATING, slots.ROLLED_BACK):
+    for name in (build_slots.UPDATING, build_slots.ROLLED_BACK):
         (boat.opt / name).write_bytes(b"\xff not json")
     ends(boat)
 

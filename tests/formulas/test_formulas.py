@@ -20,9 +20,9 @@ import pytest
 from tests.formulas.trees import EXPECTED, HERE, SITE, Case, cases, formulas
 
 from saltern.config.settings import Settings
-from saltern.engine import Request, show_high, show_low, show_order
+from saltern.engine.apply import Request, show_high, show_low, show_order
+from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostics
-from saltern.session import Session
 
 SALT = Path(os.environ.get("SALTERN_SALT_SITE") or HERE.parent.parent / "build" / "salt")
 CASES = list(cases())

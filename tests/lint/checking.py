@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from tests import kit
 
-from saltern.engine import check
 from saltern.language.diagnostics import Diagnostic
-from saltern.lint.check import Checked
+from saltern.lint.check import Checked, check
 from saltern.lint.choices import choose
 
 

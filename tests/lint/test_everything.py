@@ -12,8 +12,8 @@ from tests.conformance.cases import Case
 from tests.lint.checking import checked, codes, places
 from tests.property.test_garbage import files as garbage
 
-from saltern.engine import check
 from saltern.language.diagnostics import PillarError
+from saltern.lint.check import check
 from saltern.lint.choices import choose
 from saltern.lint.rules import usual
 

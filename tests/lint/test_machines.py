@@ -10,11 +10,11 @@ from msgspec import json
 from tests import kit
 from tests.e2e.command import Done, Place
 
-from saltern.engine import check
+from saltern.engine.session import Session
 from saltern.language.diagnostics import OperationError, PillarError
+from saltern.lint.check import check
 from saltern.lint.choices import choose
 from saltern.lint.machines import Machine, read_machines
-from saltern.session import Session
 
 TOP = "base:\n  'role:web':\n    - match: grain\n    - web\n  'role:db':\n    - match: grain\n    - db\n"
 WEB = "{{ pillar['site'] }}:\n  test.nop:\n    - require:\n      - test: {{ grains['needs'] }}\n"

@@ -10,8 +10,8 @@ from tests.e2e.command import Place
 from tests.lint.rule_cases import BAD, block
 
 from saltern.language.diagnostics import OperationError
+from saltern.lint.edits import mend
 from saltern.lint.findings import Edit
-from saltern.lint.mend import mend
 from saltern.lint.rules import RULES
 
 MENDED = {

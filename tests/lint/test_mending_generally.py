@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests import kit
 
-from saltern.engine import check
+from saltern.lint.check import check
 from saltern.lint.choices import choose
-from saltern.lint.mend import mend
+from saltern.lint.edits import mend
 
 MOST_PASSES = 5
 

@@ -15,10 +15,10 @@ from tests import kit
 
 from saltern.config.settings import Settings
 from saltern.language.result import Outcome, Result
-from saltern.modules.caller import ModuleCaller
-from saltern.modules.context import Context, Run
-from saltern.modules.registry import Registry
-from saltern.modules.salt import Salt
+from saltern.modules.api.caller import ModuleCaller
+from saltern.modules.api.context import Context, Run
+from saltern.modules.api.registry import Registry
+from saltern.modules.api.salt import Salt
 from saltern.sources.tree import Tree
 from saltern.system.clock import FakeClock
 from saltern.system.host import Host, LocalHost

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from saltern.config.settings import Settings
-from saltern.modules.api import Function
-from saltern.modules.context import Context, Run
+from saltern.modules.api.context import Context, Run
+from saltern.modules.api.declare import Function
 from saltern.system.clock import FakeClock
 from saltern.system.host import LocalHost
 

@@ -18,7 +18,7 @@ from tests import kit
 from tests.modules.bench import alone
 
 from saltern.language.result import Outcome
-from saltern.modules.registry import STATES, Registry
+from saltern.modules.api.registry import STATES, Registry
 
 SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"
 TAKES_AWAY = re.compile(

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from types import ModuleType
 
 from saltern.language.result import Outcome, Result, failed, ok
-from saltern.modules.api import StateFunction
-from saltern.modules.context import Context
-from saltern.modules.registry import Registry
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import StateFunction
+from saltern.modules.api.registry import Registry
 
 
 class Recording:

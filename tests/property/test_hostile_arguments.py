@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from saltern.config.settings import Settings
+from saltern.engine.session import Session
 from saltern.language.chunk import Chunk
 from saltern.language.high import Declaration
 from saltern.language.source import Mark, SlsRef
-from saltern.modules.argv import CARRY_OPTIONS, END, RUN_COMMANDS
-from saltern.modules.params import Schema
-from saltern.modules.registry import FUNCTIONS, STATES, Registry, schema
-from saltern.session import Session
+from saltern.modules.api.argv import CARRY_OPTIONS, END, RUN_COMMANDS
+from saltern.modules.api.params import Schema
+from saltern.modules.api.registry import FUNCTIONS, STATES, Registry, schema
 from saltern.system.clock import FakeClock
 from saltern.system.process import Ran
 from saltern.testing.memory import MemoryHost

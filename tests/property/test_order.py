@@ -10,8 +10,8 @@ from tests.property.naive import KINDS, Cycle, on_cycles, tag, targets, walked
 from tests.property.recording import Recording
 from tests.property.strategies import trees
 
-from saltern import engine
 from saltern.compiler.compile import Rules, compile_high, compile_low
+from saltern.engine import apply as engine
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.language.result import Outcome
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from saltern.modules.registry import Registry
+from saltern.modules.api.registry import Registry
 from tools.reference import errors, man, modules, tables
 
 TARGET = Path(__file__).parent.parent.parent / "docs" / "reference"

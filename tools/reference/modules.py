@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import StateFunction
-from saltern.modules.registry import AnyFunction, AnyState, Registry, schema
-from saltern.modules.salt_arguments import NO_EFFECT, UNSUPPORTED
+from saltern.modules.api.declare import StateFunction
+from saltern.modules.api.registry import AnyFunction, AnyState, Registry, schema
+from saltern.modules.api.salt_arguments import NO_EFFECT, UNSUPPORTED
 from tools.arguments import OTHER_DEFAULTS
 from tools.reference.markdown import code, docstring, example, page, prose, shown, table
 

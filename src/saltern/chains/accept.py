@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, to_builtins
 
-from saltern import durable
 from saltern.chains.compile import Plan, plan_for
 from saltern.chains.document import read_chain
 from saltern.chains.drive import drive
 from saltern.chains.legs import Journal, Known, Legs
 from saltern.chains.owner import owner
 from saltern.config.settings import Settings
-from saltern.inside import equipped
+from saltern.durable import run as durable
+from saltern.engine.nested import equipped
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.mounts import is_forgetful
 

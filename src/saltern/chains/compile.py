@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from saltern.chains.document import Action, Chain
-from saltern.modules.chunks import chunk_name
+from saltern.modules.lib.chain_chunks import chunk_name
 
 
 class Chunk(Struct, frozen=True, kw_only=True):

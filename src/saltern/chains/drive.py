@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from saltern import durable
 from saltern.chains import leg as steps
 from saltern.chains.leg import LegState, decide
 from saltern.chains.legs import Journal, Known, Legs
@@ -20,7 +19,8 @@ from saltern.chains.render import actions_text
 from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
 from saltern.config.settings import Settings
-from saltern.engine import Request
+from saltern.durable import run as durable
+from saltern.engine.apply import Request
 from saltern.journal.fold import RunState
 from saltern.journal.report import report_of
 from saltern.journal.runs import RESUMABLE, Runs

@@ -15,7 +15,7 @@ from saltern.chains.leg import LegState, fold
 from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, names_in
-from saltern.journal.reading import quarantine, read, remove
+from saltern.journal.reader import quarantine, read, remove
 from saltern.journal.store import Writer, check_owner, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import lock, reboot

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from saltern.chains.actions import Call, Safety
 from saltern.chains.compile import Chunk, Plan, state_id
 from saltern.chains.document import Action
-from saltern.system.keeping import TOKEN
+from saltern.system.keeper_process import TOKEN
 
 PLAIN = "#!yaml\n"  # a command may have any braces in it
 High = dict[str, dict[str, list[object]]]
@@ -22,9 +22,9 @@ def salt_module() -> str:
     """The text of ``_modules/actionchains.py``."""
     import os
 
-    from saltern.modules import chunks
+    from saltern.modules.lib import chain_chunks
 
-    with open(os.path.abspath(chunks.__file__), encoding="utf-8") as file:
+    with open(os.path.abspath(chain_chunks.__file__), encoding="utf-8") as file:
         return file.read()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping
 
 from saltern.chains.compile import state_id
 from saltern.chains.statuses import Step
-from saltern.crossing.calling_off import CALLED_OFF
+from saltern.durable.barriers.cancel import CALLED_OFF
 from saltern.journal.codec import chunks_in
 from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report

@@ -19,15 +19,15 @@ from saltern.cli.options import (
     session,
     yaml_value,
 )
-from saltern.cli.telling import exit_code, seconds, tell_report, watched
+from saltern.cli.output import exit_code, seconds, tell_report, watched
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
 
 if TYPE_CHECKING:
     from saltern.cli.profile import Profile
-    from saltern.engine import Request
+    from saltern.engine.apply import Request
+    from saltern.engine.session import Session
     from saltern.language.events import Report
     from saltern.runtime.ports import Recorder
-    from saltern.session import Session
 
 EPILOG = """\
 examples:
@@ -154,7 +154,7 @@ def main(argv: list[str]) -> int:
         raise
     code = exit_code(report, detailed=args.detailed_exitcode)
     if args.check_idempotent and code in (exits.OK, exits.CHANGED):
-        from saltern.cli.again import is_idempotent
+        from saltern.cli.second_run import is_idempotent
 
         second = _session(args)
         if not is_idempotent(args, second, lambda: run(args, second, request, None)):
@@ -167,7 +167,7 @@ def _session(args: SimpleNamespace) -> Session:
 
 
 def request_of(args: SimpleNamespace) -> Request:
-    from saltern.engine import Request
+    from saltern.engine.apply import Request
 
     return Request(
         sls=tuple(name for word in args.sls for name in word.split(",") if name),
@@ -189,7 +189,7 @@ def _applied(args: SimpleNamespace, engine: Session, request: Request) -> Report
         raise OperationError(Diagnostic(code="option-shape", what=what))
     report = watched(args, lambda tell: run(args, engine, request, tell, profile))
     if report.stopped:
-        from saltern.cli.onward import onward
+        from saltern.cli.after_pause import onward
 
         return onward(args, engine, report)
     tell_report(args, engine, report)
@@ -213,10 +213,10 @@ def run(
             profile.compiled()
 
     if engine.settings.test or args.no_journal:
-        from saltern.engine import apply
+        from saltern.engine.apply import apply
 
         return apply(engine, request, tell, compiled=settled)
-    from saltern import durable
+    from saltern.durable import run as durable
 
     ask = durable.Ask(
         queue=seconds(args.queue, engine.settings.queue_runs),

@@ -14,20 +14,20 @@ from msgspec.structs import replace
 from saltern.cli import exits
 from saltern.cli.arguments import Row
 from saltern.cli.options import session
-from saltern.cli.telling import exit_code, seconds, tell_report, watched
+from saltern.cli.output import exit_code, seconds, tell_report, watched
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
-from saltern.proposals.trust import check_template, read_own, settings_of
+from saltern.planfile.trust import check_template, read_own, settings_of
 from saltern.report.text import safe_line
 
 if TYPE_CHECKING:
     from saltern.cli.profile import Profile
     from saltern.config.settings import Settings
-    from saltern.engine import Request
+    from saltern.engine.apply import Request
+    from saltern.engine.session import Session
     from saltern.language.events import Report
     from saltern.plan.plan import Plan
-    from saltern.proposals.document import Body, Proposal
+    from saltern.planfile.document import Body, Proposal
     from saltern.runtime.ports import Recorder
-    from saltern.session import Session
 
 # What a plan has decided. Where code and data come from is given again, and compared.
 DECIDED = (
@@ -38,14 +38,14 @@ DECIDED = (
 
 def is_meant(word: str) -> bool:
     """Whether a word that is a file, and may be the name of an SLS, too, is the file of a plan."""
-    from saltern.proposals.document import is_plan
+    from saltern.planfile.document import is_plan
 
     return "/" in word or is_plan(word)
 
 
 def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     """``rows`` are the options that ``args`` were read by."""
-    from saltern.proposals.document import is_plan
+    from saltern.planfile.document import is_plan
 
     if not is_plan(path):
         raise _no_plan(path)
@@ -54,7 +54,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     proposal, body, request = _believed(args, path, own)
     settings = settings_of(body.settings, own, path=path)
     if args.replan:
-        from saltern.cli.proposing import show
+        from saltern.cli.plan_output import show
 
         return show(args, _session(settings, body, test=True), request, body.pillar, path)
     engine = _session(settings, body, test=False)
@@ -66,7 +66,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     approved = _Approved(settings, path, proposal, body, profile)
     report = watched(args, lambda tell: _run(args, engine, request, tell, approved))
     if report.stopped:
-        from saltern.cli.onward import onward
+        from saltern.cli.after_pause import onward
 
         report = onward(args, engine, report)
     else:
@@ -75,8 +75,8 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
         profile.write(report, sys.stderr, colour=args.color)
     code = exit_code(report, detailed=args.detailed_exitcode)
     if args.check_idempotent and code in (exits.OK, exits.CHANGED):
-        from saltern.cli.again import is_idempotent
-        from saltern.engine import apply
+        from saltern.cli.second_run import is_idempotent
+        from saltern.engine.apply import apply
 
         second = _session(settings, body, test=False)
         if not is_idempotent(args, second, lambda: apply(second, request)):
@@ -86,13 +86,13 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
 
 def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal, Body, Request]:
     """The plan, once its file and its signature are good; nothing of it has been used by then."""
-    from saltern.engine import Request
-    from saltern.proposals.document import load, readable, unpacked
-    from saltern.proposals.moved import check_machine
+    from saltern.engine.apply import Request
+    from saltern.planfile.document import load, readable, unpacked
+    from saltern.planfile.moved import check_machine
 
     data = read_own(path)
     if signers := args.verify or own.plan_signers:
-        from saltern.proposals.signature import verify
+        from saltern.planfile.signature import verify
 
         who = verify(path, data, signers)
         print(f"saltern: {safe_line(path)} is signed by {safe_line(who)}", file=sys.stderr)
@@ -108,7 +108,7 @@ def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal
 def _run(
     args: SimpleNamespace, engine: Session, request: Request, tell: Recorder | None, approved: _Approved
 ) -> Report:
-    from saltern import durable
+    from saltern.durable import run as durable
 
     approved.engine, approved.request = engine, request
     ask = durable.Ask(queue=seconds(args.queue, engine.settings.queue_runs), pillar=approved.body.pillar)
@@ -136,12 +136,12 @@ class _Approved:
         self._proposal = proposal
 
     def __call__(self) -> Plan:
+        from saltern.engine.planning import aggregates
         from saltern.journal.codec import chunks_in
         from saltern.plan.make import make_plan
-        from saltern.proposals.document import readable
-        from saltern.proposals.make import foresee
-        from saltern.proposals.moved import check
-        from saltern.stages import aggregates
+        from saltern.planfile.document import readable
+        from saltern.planfile.make import foresee
+        from saltern.planfile.moved import check
 
         looking = _session(self._settings, self.body, test=True)
         now = foresee(looking, self.request)
@@ -157,7 +157,7 @@ class _Approved:
 
 
 def _session(settings: Settings, body: Body, *, test: bool) -> Session:
-    from saltern.inside import equipped
+    from saltern.engine.nested import equipped
 
     return equipped(replace(settings, test=test), body.pillar)
 

@@ -149,7 +149,7 @@ def _all_members(place: Place) -> list[str]:
 
 
 def _members(kind: str) -> list[str]:
-    from saltern.modules.registry import Registry
+    from saltern.modules.api.registry import Registry
 
     registry = Registry()
     return [f"{name}.{member}" for name in registry.names(kind) for member in registry.members(kind, name)]

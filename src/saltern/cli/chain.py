@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from saltern.chains.compile import Plan
     from saltern.chains.document import Action, Chain
     from saltern.chains.legs import Known
+    from saltern.engine.session import Session
     from saltern.language.events import Event
-    from saltern.session import Session
 
 ABOUT = """\
 Run an action chain: ordered actions of a file, cut at reboots and updates, each with a result.
@@ -288,7 +288,7 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
 
 def _again(args: SimpleNamespace) -> list[str]:
     """The options of this command line that `saltern resume` has, too."""
-    from saltern.cli.onward import words_again
+    from saltern.cli.after_pause import words_again
 
     return words_again(
         SimpleNamespace(**{name: value for name, value in vars(args).items() if name != "out"})

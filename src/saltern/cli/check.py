@@ -15,8 +15,8 @@ from saltern.language.diagnostics import Severity
 
 if TYPE_CHECKING:
     from saltern.config.settings import Settings
+    from saltern.engine.session import Session
     from saltern.lint.check import Checked
-    from saltern.session import Session
 
 OUTPUTS = ("human", "json", "sarif", "github")
 MOST_PASSES = 5  # an edit may uncover another mistake
@@ -128,7 +128,7 @@ def main(argv: list[str]) -> int:
         checked = _checked(args)
     fixed = 0
     for _ in range(MOST_PASSES if args.fix else 0):
-        from saltern.lint.mend import mend
+        from saltern.lint.edits import mend
 
         made = mend(checked.edits.values())
         if not made:
@@ -141,7 +141,7 @@ def main(argv: list[str]) -> int:
 
 
 def _checked(args: SimpleNamespace) -> Checked:
-    from saltern.engine import check
+    from saltern.lint.check import check
     from saltern.lint.choices import choose, excluded
 
     with redirect_stdout(sys.stderr):  # stdout is for what was found; a template's print is none of that
@@ -160,7 +160,7 @@ def _machines(args: SimpleNamespace, settings: Settings) -> dict[str, Session]:
     """A session for each machine that is described somewhere."""
     from msgspec.structs import replace
 
-    from saltern.inside import equipped
+    from saltern.engine.nested import equipped
     from saltern.lint.machines import read_machines
 
     base = os.path.dirname(os.path.abspath(settings.files[0])) if settings.files else ""

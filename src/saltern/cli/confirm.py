@@ -16,8 +16,8 @@ from saltern.cli.options import mapping_value, session
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
-    from saltern.engine import Request
-    from saltern.proposals.document import Proposal
+    from saltern.engine.apply import Request
+    from saltern.planfile.document import Proposal
 
 YES = frozenset({"y", "yes"})
 
@@ -25,7 +25,7 @@ YES = frozenset({"y", "yes"})
 def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) -> int:
     """Plan what is requested, and apply the plan once the person at the terminal agrees."""
     from saltern.cli.approved import DECIDED, apply_file
-    from saltern.proposals.document import save
+    from saltern.planfile.document import save
 
     _check(args)
     proposal = _shown(args, request)
@@ -59,8 +59,8 @@ def _check(args: SimpleNamespace) -> None:
 
 def _shown(args: SimpleNamespace, request: Request) -> Proposal:
     """The plan, after it was printed."""
-    from saltern.cli.proposing import write_plan
-    from saltern.proposals.make import foresee, propose
+    from saltern.cli.plan_output import write_plan
+    from saltern.planfile.make import foresee, propose
 
     options = {"failhard": args.failhard, "strict": args.strict}
     engine = session(args, test=True, diff_new_files=True, **options)

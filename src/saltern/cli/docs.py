@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.modules.registry import AnyFunction, AnyState, Registry, schema
+from saltern.modules.api.registry import AnyFunction, AnyState, Registry, schema
 
 KINDS = {"states": "state", "functions": "execution function"}
 LINE = CommandLine(

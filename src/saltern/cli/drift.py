@@ -21,8 +21,8 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import FAIL, VERBS
 
 if TYPE_CHECKING:
-    from saltern.proposals.drift import Drift
-    from saltern.session import Session
+    from saltern.engine.session import Session
+    from saltern.planfile.drift import Drift
 
 EPILOG = """\
 examples:
@@ -81,7 +81,7 @@ def main(argv: list[str]) -> int:
         return _timer(args)
     engine = session(args, test=True, strict=args.strict, refresh_in_test=args.refresh)
     if args.last:
-        from saltern.proposals.drift import load
+        from saltern.planfile.drift import load
 
         found = load(engine.settings)
         if found is None:
@@ -100,8 +100,8 @@ def code_of(found: Drift) -> int:
 
 
 def _look(args: SimpleNamespace, engine: Session) -> Drift:
-    from saltern.proposals import drift
-    from saltern.proposals.make import foresee
+    from saltern.planfile import drift
+    from saltern.planfile.make import foresee
     from saltern.report.diagnostics import show
 
     args.template = None

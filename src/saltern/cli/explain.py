@@ -71,7 +71,7 @@ def main(argv: list[str]) -> int:
 
 
 def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
-    from saltern.engine import Request, show_plan
+    from saltern.engine.apply import Request, show_plan
     from saltern.views.explain import Explainer
 
     engine = session(args)

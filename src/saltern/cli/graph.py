@@ -13,7 +13,7 @@ from saltern.cli.options import TREE_ROWS, session
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 
 if TYPE_CHECKING:
-    from saltern.session import Session
+    from saltern.engine.session import Session
     from saltern.views.picture import Picture
 
 FORMATS = ("html", "svg", "dot", "mermaid")
@@ -80,7 +80,7 @@ def _by_name(path: str) -> str:
 
 
 def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
-    from saltern.engine import Request, show_plan
+    from saltern.engine.apply import Request, show_plan
     from saltern.views.fold import picture_of
 
     found = Diagnostics()

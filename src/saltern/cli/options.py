@@ -12,8 +12,8 @@ from saltern.config.load import load
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
 if TYPE_CHECKING:
+    from saltern.engine.session import Session
     from saltern.report.outputs import OutputOptions
-    from saltern.session import Session
 
 OUTPUT_NAMES = ("highstate", "json", "tree", "jsonl", "yaml", "junit", "quiet", "nested", "pprint")
 LOGGED = frozenset({"info", "profile", "debug", "trace", "garbage", "all"})
@@ -206,7 +206,7 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         from saltern.report.diagnostics import show
 
         show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    from saltern.inside import equipped
+    from saltern.engine.nested import equipped
 
     return equipped(settings, mapping_value("--pillar", args.pillar))
 

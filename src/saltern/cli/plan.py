@@ -6,7 +6,7 @@ from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import PROFILE_ROW, TREE_ROWS, mapping_value, session
-from saltern.cli.proposing import show
+from saltern.cli.plan_output import show
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\

@@ -13,8 +13,8 @@ from saltern.report.colours import Paint, painter, wanted
 from saltern.report.text import emit, safe_line
 
 if TYPE_CHECKING:
+    from saltern.engine.session import Session
     from saltern.language.events import Report
-    from saltern.session import Session
 
 MOST = 10  # rows of a table
 

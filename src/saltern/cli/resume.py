@@ -10,14 +10,14 @@ from saltern.cli import exits
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows, session
+from saltern.cli.output import exit_code, watched
 from saltern.cli.run_names import given
-from saltern.cli.telling import exit_code, watched
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Report
 
 if TYPE_CHECKING:
+    from saltern.engine.session import Session
     from saltern.runtime.ports import Recorder
-    from saltern.session import Session
 
 OWN = ("--sub-states", "--expand", "--detailed-exitcode")
 LINE = CommandLine(
@@ -58,8 +58,8 @@ def main(argv: list[str]) -> int:
 
 def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
     """None: there is nothing to resume."""
-    from saltern.cli.onward import onward, words_again
-    from saltern.durable import resume
+    from saltern.cli.after_pause import onward, words_again
+    from saltern.durable.run import resume
 
     found: list[Report] = []
 

@@ -23,8 +23,8 @@ from saltern.cli.options import (
 from saltern.language.diagnostics import Diagnostics, SalternError
 
 if TYPE_CHECKING:
-    from saltern.engine import Request
-    from saltern.session import Session
+    from saltern.engine.apply import Request
+    from saltern.engine.session import Session
 
     View = Callable[[Session, Request, Diagnostics], object]
 
@@ -170,7 +170,7 @@ def _profiled(args: SimpleNamespace, engine: Session, found: Diagnostics) -> obj
 
 
 def _value(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:
-    import saltern.engine as spine
+    import saltern.engine.apply as spine
 
     what, names = args.what, tuple(args.sls)
     if what == "grains":

@@ -6,7 +6,7 @@ import sys
 
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
-from saltern.cli.telling import exit_code, show_warnings
+from saltern.cli.output import exit_code, show_warnings
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LINE = CommandLine(
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
             Diagnostic(code="state-unknown", what=f"{args.function!r} names no function; write STATE.FUN")
         )
     engine = session(args, test=args.test)
-    from saltern.engine import single
+    from saltern.engine.apply import single
 
     positional, keywords = call_arguments(args.args)
     name = str(keywords.pop("name", positional[0] if positional else args.function))

@@ -13,9 +13,9 @@ from saltern.compat.results import raised, to_result, to_salt
 from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.result import Result
-from saltern.modules.api import Function, StateFunction
-from saltern.modules.context import Context
-from saltern.modules.params import Param, Schema
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, StateFunction
+from saltern.modules.api.params import Param, Schema
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library
-    from saltern.modules.context import Context
+    from saltern.modules.api.context import Context
 
 
 class Call:

@@ -15,7 +15,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from saltern.compat.calling import Functions, Serializers, States, Utilities
+from saltern.compat.call_namespaces import Functions, Serializers, States, Utilities
 from saltern.compat.dunders import VALUES, Call, current
 from saltern.compat.loader import Unavailable, named
 from saltern.compat.loader import run as run_file
@@ -24,11 +24,11 @@ from saltern.compat.provider import Shelf
 from saltern.compat.results import to_salt
 from saltern.config.settings import Settings, cache_directory
 from saltern.language.events import ChunkFinished, Event
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 
 if TYPE_CHECKING:
-    from saltern.modules.context import Run
-    from saltern.modules.registry import Registry
+    from saltern.modules.api.context import Run
+    from saltern.modules.api.registry import Registry
 
 
 class Library:
@@ -177,7 +177,7 @@ class Library:
     @cached_property
     def exceptions(self) -> tuple[type[Exception], ...]:
         """What a module raises to say in plain words that it cannot go on."""
-        from saltern.compat.calling import Missing
+        from saltern.compat.call_namespaces import Missing
 
         return (self.exception("SaltException"), Missing)
 

@@ -10,7 +10,7 @@ from saltern.config.settings import cache_directory
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library
-    from saltern.modules.context import Context
+    from saltern.modules.api.context import Context
 
 
 def options(ctx: Context, library: Library) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def _steps(given: Mapping[str, Any]) -> tuple[SubResult, ...]:
     """The steps that a state reports under itself."""
     if not given.get("sub_state_run"):
         return ()
-    from saltern.modules.engines.entries import steps
+    from saltern.modules.lib.engines.entries import steps
 
     return steps(plain(given["sub_state_run"]))
 

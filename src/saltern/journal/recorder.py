@@ -33,8 +33,8 @@ from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
-from saltern.runtime.resuming import ONCE, is_once, stands_alone
-from saltern.runtime.world import Begun
+from saltern.runtime.interrupted_states import ONCE, is_once, stands_alone
+from saltern.runtime.run_shared import Begun
 from saltern.system import keeper, reboot
 from saltern.system.boot import is_same_boot
 from saltern.system.faults import point

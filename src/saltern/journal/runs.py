@@ -14,7 +14,7 @@ from msgspec import DecodeError, Struct, json
 from saltern.config.settings import WITHIN, Settings, state_directory
 from saltern.journal.fold import RunState, fold
 from saltern.journal.form import ASIDE, SUFFIX, Damaged, Unreadable, is_aside, names_in
-from saltern.journal.reading import is_plain, quarantine, read, read_last, remove
+from saltern.journal.reader import is_plain, quarantine, read, read_last, remove
 from saltern.journal.store import Writer, announce, check_owner, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import keeper, ledger, lock

@@ -161,7 +161,7 @@ class Writer:
 
         Whoever is killed before that leaves a run that has all its answers, and no end.
         """
-        from saltern.journal.reading import read
+        from saltern.journal.reader import read
 
         self._gather()
         waiting, begun = [(kind, body) for _, kind, body in self._waiting], self._is_begun

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.compiler.compile import Rules
-from saltern.language.delayed import Limit
-from saltern.language.diagnostics import Diagnostic
+from saltern.engine.apply import Request, bounds, compile_rules
+from saltern.engine.session import Session
+from saltern.language.diagnostics import Diagnostic, PillarError
 from saltern.language.source import SlsRef
 from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Edit, Findings
@@ -18,7 +18,6 @@ from saltern.lint.page import Page
 from saltern.lint.rules import Choices, chosen
 from saltern.lint.select import select
 from saltern.lint.survey import Walk, walked
-from saltern.session import Session
 
 _IGNORED = re.compile(r"saltern: ignore((?:[ ,]+[a-z0-9-]+)+)")
 MOST_NAMED = 6  # machines
@@ -44,15 +43,20 @@ class Checked(Struct, frozen=True, kw_only=True):
 def check(
     session: Session,
     words: Sequence[str],
-    *,
-    without: Sequence[str],
     choices: Choices,
-    rules: Rules,
-    limit: Limit,
+    *,
+    without: Sequence[str] = (),
     machines: Mapping[str, Session] | None = None,
 ) -> Checked:
-    """``words`` are SLS names and paths; none is all. The sessions are prepared, that of each of the
-    ``machines``; if there are none, that of this machine."""
+    """Compile every file, or those that are named, and every run of the top file; run nothing.
+
+    ``words`` are SLS names and paths, ``without`` patterns of SLS names that are left out. ``machines``
+    has a session for each machine to check for; without it, the machine of ``session`` is checked.
+    """
+    session.tree.check()
+    for name, one in (machines or {"": session}).items():
+        _prepare_for(name, one)
+    rules, limit = compile_rules(session, Request()), bounds(session).limit
     selection = select(session, words, without)
     some = machines or {"": session}
     walks = walked([*some.values()], selection, rules, limit, strangers=not machines)
@@ -82,6 +86,17 @@ def check(
         count=len(machines or ()),
         machines={one: held[before] for one, before in problems.items() if before in held},
     )
+
+
+def _prepare_for(name: str, session: Session) -> None:
+    """Name the machine whose pillar does not compile, in a check of several machines."""
+    try:
+        session.prepare()
+    except PillarError as problem:
+        if not name:
+            raise
+        whose = [replace(one, detail=f"on {name}\n{one.detail}") for one in problem.diagnostics]
+        raise PillarError(*whose) from None
 
 
 def _held(walks: Mapping[str, Walk]) -> dict[Diagnostic, tuple[str, ...]]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from saltern.compiler.gather import expand
 from saltern.compiler.parse import parse
+from saltern.engine.planning import TreeLoader
+from saltern.engine.session import Session
 from saltern.language.delayed import MARKER, PREV_RET
 from saltern.language.diagnostics import CompileError
 from saltern.language.high import SlsFile
@@ -14,9 +16,7 @@ from saltern.language.source import Mark, SlsRef
 from saltern.lint.findings import Findings
 from saltern.render.blocks import WHOLE, cut
 from saltern.render.document import Document
-from saltern.session import Session
 from saltern.sources.tree import SlsSource
-from saltern.stages import TreeLoader
 
 MOST_SEARCHED = 20  # IDs that are looked for in all files
 

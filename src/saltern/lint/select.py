@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 from saltern.compiler.gather import expand
+from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.source import SlsRef
-from saltern.session import Session
 from saltern.sources.tree import Tree, sls_name
 
 

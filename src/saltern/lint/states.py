@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from saltern.engine.session import Session
 from saltern.language.chunk import HIDDEN, Chunk, Requisite
 from saltern.language.hidden import shown
 from saltern.language.late import OPEN
@@ -14,11 +15,10 @@ from saltern.language.requisites import ORDERING, WITHOUT_REACTION
 from saltern.language.source import SlsRef
 from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Findings
-from saltern.modules.params import BadArgument
-from saltern.modules.registry import schema
+from saltern.modules.api.params import BadArgument
+from saltern.modules.api.registry import schema
 from saltern.plan.index import SLS, described, is_pattern
 from saltern.runtime.slots import PREFIX
-from saltern.session import Session
 
 _COMMANDS = frozenset({"cmd.run", "cmd.script"})
 # Any of these says when a command has to run at all.

@@ -15,8 +15,10 @@ from msgspec import Struct, field
 
 from saltern.compiler.compile import Rules
 from saltern.compiler.gather import expand
+from saltern.engine.frames import rendered
+from saltern.engine.planning import Delays, RenderedLoader, planned
+from saltern.engine.session import Session
 from saltern.facts.tops import TopReader
-from saltern.frames import rendered
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import PREV_RET, Block, Limit, Target
 from saltern.language.diagnostics import CompileError
@@ -27,9 +29,7 @@ from saltern.lint.select import Selection
 from saltern.lint.states import Unit
 from saltern.lint.trees import Survey
 from saltern.render.pipeline import Home
-from saltern.session import Session
 from saltern.sources.tree import SlsSource
-from saltern.stages import Delays, RenderedLoader, planned
 from saltern.targeting.top import Assigned
 
 # What a run may change before a delayed target is rendered.

@@ -15,7 +15,7 @@ from saltern.language.late import OPEN
 from saltern.language.source import Mark, SlsRef
 from saltern.lint.findings import Findings
 from saltern.lint.states import Unit
-from saltern.modules.registry import schema
+from saltern.modules.api.registry import schema
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
 

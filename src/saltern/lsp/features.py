@@ -10,11 +10,11 @@ from lsprotocol import types
 from msgspec import Struct
 
 from saltern.lsp import lookup
+from saltern.lsp.code_actions import FIX_ALL, code_actions
 from saltern.lsp.cursor import at
 from saltern.lsp.desk import Suggestion
 from saltern.lsp.documents import Document, path_of, range_of, uri_of
 from saltern.lsp.lookup import Target
-from saltern.lsp.mending import FIX_ALL, code_actions
 from saltern.lsp.nodes import page_of
 from saltern.lsp.positions import Lines
 from saltern.lsp.server import Server

@@ -17,7 +17,7 @@ from saltern.compat.places import directories
 from saltern.config.settings import Settings
 from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import IN_FORMS, REQUISITES
-from saltern.modules.registry import Registry, schema
+from saltern.modules.api.registry import Registry, schema
 
 MOST_READ = 1_000_000  # bytes of a module
 

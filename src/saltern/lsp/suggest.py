@@ -13,7 +13,7 @@ from saltern.language.requisites import IN_FORMS, REQUISITE_WORDS, REQUISITES
 from saltern.lsp.cursor import Cursor
 from saltern.lsp.desk import Desk, Found, Suggestion, function_of, made
 from saltern.lsp.manual import Entry, Manual, keyword
-from saltern.lsp.naming import delayed, files, ids, named, sls, tags, targets
+from saltern.lsp.name_suggestions import delayed, files, ids, named, sls, tags, targets
 from saltern.lsp.outline import TOP_WORDS
 from saltern.lsp.templates import in_template
 

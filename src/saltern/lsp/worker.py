@@ -12,10 +12,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from saltern.engine.session import Session
 from saltern.language.diagnostics import CompileError, Diagnostic, PillarError, SalternError, Severity
 from saltern.lint.check import Checked
 from saltern.lint.findings import Edit
-from saltern.session import Session
 from saltern.system.guard import REFUSED
 
 DEEPEST_KEYS = 3
@@ -101,8 +101,8 @@ def _confined(question: Question) -> tuple[str, ...]:
 
 
 def _checked(question: Question) -> Answer:
-    from saltern.engine import check
-    from saltern.inside import equipped
+    from saltern.engine.nested import equipped
+    from saltern.lint.check import check
     from saltern.lint.choices import choose, excluded
     from saltern.lint.machines import read_machines
 
@@ -146,7 +146,7 @@ def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
 def _made(question: Question, options: dict[str, object]) -> tuple[Session, list[Diagnostic]]:
     from saltern.config.load import load
     from saltern.config.untrusted import untrusted
-    from saltern.inside import equipped
+    from saltern.engine.nested import equipped
 
     told: list[Diagnostic] = []
     settings, _ = load(question.config, options, os.environ)

@@ -15,7 +15,7 @@ from saltern.report.causes import Blame, assign
 from saltern.report.colours import Paint, painter
 from saltern.report.compress import compress
 from saltern.report.failures import failures
-from saltern.report.nesting import DEEPEST, SubStates, heading, indent
+from saltern.report.indentation import DEEPEST, SubStates, heading, indent
 from saltern.report.text import emit, lines, safe_line
 from saltern.report.verdict import Totals, totals
 

@@ -25,7 +25,7 @@ from saltern.language.events import (
 )
 from saltern.language.result import Outcome, Result
 from saltern.report.colours import of_result, painter
-from saltern.report.nesting import SHOWN, heading, indent
+from saltern.report.indentation import SHOWN, heading, indent
 from saltern.report.text import columns, cut, safe_line
 
 if TYPE_CHECKING:

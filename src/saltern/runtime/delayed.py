@@ -15,9 +15,9 @@ from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers, standing
 from saltern.runtime.barriers import PAUSES, STOPS, not_yet
-from saltern.runtime.frames import FATES, Fate, came, placeholder, refusal, stand_in
+from saltern.runtime.frame_policy import FATES, Fate, came, placeholder, refusal, stand_in
 from saltern.runtime.ports import Call, Told, Unrendered
-from saltern.runtime.world import INTERRUPTED, World
+from saltern.runtime.run_shared import INTERRUPTED, World
 from saltern.system.faults import point
 
 REFUSED = "refused"  # in a result: over the repeat limit, which is nobody else's failure

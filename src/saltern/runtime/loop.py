@@ -33,7 +33,6 @@ from saltern.language.requisites import Standing, Vote
 from saltern.language.result import LOOKED, Outcome, Result, failed, skipped
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan, is_parallel, listening
-from saltern.runtime.afterwards import RELOADING_STATES, events, forgiven, reloads
 from saltern.runtime.answers import RESUMED, Answers, Returned
 from saltern.runtime.barriers import (
     INTERRUPTED,
@@ -48,14 +47,15 @@ from saltern.runtime.barriers import (
 )
 from saltern.runtime.decide import Verdict, blocked, decide, waits_for_change
 from saltern.runtime.execute import Executor
+from saltern.runtime.post_call import RELOADING_STATES, events, forgiven, reloads
+from saltern.runtime.run_shared import Begun, Rules, World
 from saltern.runtime.substates import SubStates, effective, judged
-from saltern.runtime.world import Begun, Rules, World
 from saltern.system.faults import point
 
 if TYPE_CHECKING:
-    from saltern.runtime.before import Before
     from saltern.runtime.parallel import Parallel
     from saltern.runtime.ports import Caller, FrameMaker, Journal, Known, Recorder
+    from saltern.runtime.replay import Before
     from saltern.system.clock import Clock
 
 HALFWAY = replace(
@@ -117,7 +117,7 @@ class ScopeRun:
         self.journal = world.journal
         self.before: Before | None = None  # what an earlier process has done of this scope
         if world.journal is not None and world.journal.resuming:
-            from saltern.runtime.before import Before
+            from saltern.runtime.replay import Before
 
             self.before = Before(self, world.journal)
         self.again: dict[int, int] = {}  # begun before the run broke → the number it had
@@ -521,7 +521,7 @@ class ScopeRun:
     def reaction(self, heard: Chunk, place: int, known: Known | None) -> Result:
         fun, again = self.plan.chunks[place].fun, ~place in self.again
         if known is not None and again:
-            from saltern.runtime.resuming import TAKEN, recovered
+            from saltern.runtime.interrupted_states import TAKEN, recovered
 
             answer = recovered(heard, known.traces, self.caller)
             if answer is TAKEN and self.journal:

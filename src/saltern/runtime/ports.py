@@ -17,7 +17,7 @@ from saltern.runtime.recovery import NO_TRACES, Traces
 
 if TYPE_CHECKING:
     from saltern.runtime.barriers import Barrier, Crossing
-    from saltern.runtime.world import Begun
+    from saltern.runtime.run_shared import Begun
 
 Allowed = Callable[[Chunk], bool]
 Emit = Callable[[SubResult], None]

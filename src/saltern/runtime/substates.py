@@ -12,8 +12,8 @@ from saltern.language.events import Answer, ChunkFinished, Event, tag_in
 from saltern.language.hidden import shown_result
 from saltern.language.requisites import WORST_FIRST, Standing
 from saltern.language.result import Outcome, Result, SubResult
-from saltern.runtime.afterwards import events
-from saltern.runtime.world import World
+from saltern.runtime.post_call import events
+from saltern.runtime.run_shared import World
 from saltern.system.faults import point
 
 MOST_NAMED = 3

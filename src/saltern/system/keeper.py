@@ -17,9 +17,9 @@ from typing import Any
 
 from msgspec import Struct, field, msgpack
 
-from saltern.system import effects, keeping, ledger, process
+from saltern.system import effects, keeper_process, ledger, process
 from saltern.system.faults import point
-from saltern.system.keeping import TOKEN
+from saltern.system.keeper_process import TOKEN
 from saltern.system.ledger import Entry, Kept, Ledger
 from saltern.system.process import Ran, Sink
 from saltern.system.signals import was_terminated
@@ -226,9 +226,9 @@ def _asked(keeper: _Keeper, name: str, command: str | list[str], options: dict[s
     environ, keeper.environ = (None if now == keeper.environ else now), now
     request = marshal.dumps((name, command, options, environ))  # names of files are not always UTF-8
     try:
-        keeping.write(keeper.requests, request)
+        keeper_process.write(keeper.requests, request)
         point("keeper.asked")
-        told = keeping.read(keeper.replies)
+        told = keeper_process.read(keeper.replies)
     except BrokenPipeError:
         told = None
     except BaseException:
@@ -237,9 +237,9 @@ def _asked(keeper: _Keeper, name: str, command: str | list[str], options: dict[s
     point("keeper.told")
     if told is None:
         _close()
-        keeping.sweep(options["env"][TOKEN])
+        keeper_process.sweep(options["env"][TOKEN])
         return Ran(128 + signal.SIGKILL, err=LOST, pid=keeper.pid, signal=int(signal.SIGKILL), lost=True)
-    answer = msgpack.decode(told, type=keeping.Answer)
+    answer = msgpack.decode(told, type=keeper_process.Answer)
     if answer.ran is None:
         raise RAISED.get(answer.raised, RuntimeError)(answer.text)
     return answer.ran
@@ -289,7 +289,7 @@ def _opened(run: _Run) -> _Keeper | None:
             os.close(one)
         return None
     if pid == 0:
-        keeping.serve(theirs, answers, book)
+        keeper_process.serve(theirs, answers, book)
     book.close()
     for one in (theirs, answers):
         os.close(one)

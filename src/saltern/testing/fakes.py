@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 
 from saltern.language.result import Result, ok
-from saltern.modules.api import Function, StateFunction
-from saltern.modules.context import Context
-from saltern.modules.registry import STATES
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, StateFunction
+from saltern.modules.api.registry import STATES
 
 # What a fake is: the answer itself, or a function of what the real one would be given.
 FakeFunction = Callable[..., object] | object

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from saltern.config.settings import Settings
-from saltern.engine import Request, apply, show_high, show_low, show_order, show_rendered
+from saltern.engine.apply import Request, apply, show_high, show_low, show_order, show_rendered
+from saltern.engine.session import Session
 from saltern.facts.grains import Grains
 from saltern.language.diagnostics import Diagnostics, SalternError
-from saltern.session import Session
 from saltern.system.clock import FakeClock
 from saltern.testing.fakes import FakeFunction, Fakes, FakeState
 from saltern.testing.memory import MemoryHost

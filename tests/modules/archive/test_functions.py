@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.modules.archive import functions as archive
 
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk

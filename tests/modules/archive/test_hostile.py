@@ -25,7 +25,7 @@ from tests.modules.archive.hostile import ATTACKS, Member, filled, write_tar, wr
 from tests.modules.file.conftest import Desk
 
 from saltern.language.result import Outcome
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
 from saltern.modules.states.archive.extracted import extracted
 
 if TYPE_CHECKING:

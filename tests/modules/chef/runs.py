@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.modules.engine import Engine, program
 
 from saltern.language.result import Result
-from saltern.modules.engines.told import INSIDE
+from saltern.modules.lib.engines.marked_lines import INSIDE
 from saltern.modules.states import chef
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from saltern.language.result import Outcome
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states import cmd
 
 Put = Callable[[str, str], str]

@@ -16,8 +16,8 @@ from tests.modules.bench import Bench, ScriptedHost, alone, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import cron as cron_functions
+from saltern.modules.lib.tables.crontab import MARKER, parse
 from saltern.modules.states import cron
-from saltern.modules.tables.crontab import MARKER, parse
 from saltern.system.process import Ran
 
 

@@ -10,9 +10,9 @@ from types import ModuleType
 import pytest
 from tests.modules.bench import Bench
 
-from saltern.modules.containers.engine import Engine
+from saltern.modules.api.converge import Refused
 from saltern.modules.functions import docker as functions
-from saltern.modules.machine import Refused
+from saltern.modules.lib.containers.engine import Engine
 from saltern.modules.states import docker_container, docker_image, docker_network, docker_volume
 
 from .real_engine import IMAGE, real_engine, why_not

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from saltern.modules.containers.engine import Answer, Engine, EngineError
+from saltern.modules.lib.containers.engine import Answer, Engine, EngineError
 
 RECORD = Path(__file__).with_name("recorded.json")
 LEFT_OUT = {"GraphDriver", "MaskedPaths", "ReadonlyPaths", "Platform", "Components"}

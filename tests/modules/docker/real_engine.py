@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree, which
 
-from saltern.modules.containers import images
-from saltern.modules.containers.engine import Engine
-from saltern.modules.machine import Refused
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.containers import images
+from saltern.modules.lib.containers.engine import Engine
 
 IMAGE = "busybox:1.36"
 PROGRAMS = ("dockerd", "containerd", "runc", "unshare", "busybox")

@@ -13,8 +13,8 @@ import pytest
 from tests import kit
 
 from saltern.language.result import Outcome
-from saltern.modules.containers.engine import Engine
-from saltern.modules.registry import Registry
+from saltern.modules.api.registry import Registry
+from saltern.modules.lib.containers.engine import Engine
 
 pytestmark = pytest.mark.machine
 

@@ -12,9 +12,9 @@ import pytest
 from tests.modules.bench import Bench
 
 from saltern.language.result import Outcome
-from saltern.modules.containers import registries
-from saltern.modules.containers.engine import Engine
-from saltern.modules.machine import Refused
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.containers import registries
+from saltern.modules.lib.containers.engine import Engine
 
 from .registry import PASSWORD, USER
 

@@ -9,7 +9,7 @@ import pytest
 from tests.modules.bench import Bench
 
 from saltern.language.result import Outcome
-from saltern.modules.containers.engine import Engine
+from saltern.modules.lib.containers.engine import Engine
 
 pytestmark = pytest.mark.machine
 

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 from tests.modules.bench import Bench
 
-from saltern.modules.containers import engine as engines
+from saltern.modules.lib.containers import engine as engines
 from saltern.modules.states import docker_container, docker_image, docker_network, docker_volume
 
 from . import played, story

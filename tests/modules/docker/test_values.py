@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from saltern.modules.containers import endpoints, forms, hiding, images, ports, stream, values
-from saltern.modules.containers.options import ALIASES, OPTIONS, given
-from saltern.modules.containers.wish import Wish, differences
-from saltern.modules.machine import Refused
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.containers import driver_secrets, endpoints, forms, images, ports, stream, values
+from saltern.modules.lib.containers.options import ALIASES, OPTIONS, given
+from saltern.modules.lib.containers.wish import Wish, differences
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_failure_in_the_middle_of_a_pull_is_one() -> None:
 
 
 def test_passwords_in_options_are_hidden() -> None:
-    told = hiding.shown({"splunk-token": "abc", "o": "user=a,password=b,ro", "max-size": "1m"})
+    told = driver_secrets.shown({"splunk-token": "abc", "o": "user=a,password=b,ro", "max-size": "1m"})
     assert told == {"splunk-token": "(hidden)", "o": "user=a,password=(hidden),ro", "max-size": "1m"}
 
 

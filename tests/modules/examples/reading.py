@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 from tools.reference.markdown import example
 
-from saltern.modules.registry import Registry
+from saltern.modules.api.registry import Registry
 
 BLOCK = re.compile(r"```(?P<language>\w+)\n(?P<text>.*?)\n?```", re.DOTALL)
 KINDS = ("states", "functions")

@@ -15,10 +15,10 @@ from tests.modules.examples.reading import steps
 
 from saltern.cli.main import run
 from saltern.config.settings import Settings
-from saltern.engine import Request, apply
+from saltern.engine.apply import Request, apply
+from saltern.engine.session import Session
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Answer
-from saltern.session import Session
 
 Job = Callable[[str], object]
 Start = Callable[[], object]

@@ -19,7 +19,7 @@ from tests.modules.examples.forking import Fork
 from tests.modules.examples.reading import Example, examples
 from tests.modules.examples.world import LAYERS, SERVERS, layers_for, script_for, server_for
 
-from saltern.modules.registry import Registry, schema
+from saltern.modules.api.registry import Registry, schema
 
 ROOT = Path(__file__).parent.parent.parent.parent
 NEEDED = (str(ROOT), sys.prefix, sys.base_prefix)

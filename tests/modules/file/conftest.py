@@ -12,8 +12,8 @@ import pytest
 from saltern.config.settings import Settings
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import StateFunction
-from saltern.modules.context import Context, Run
+from saltern.modules.api.context import Context, Run
+from saltern.modules.api.declare import StateFunction
 from saltern.sources.tree import Tree
 from saltern.system.clock import SystemClock
 from saltern.system.host import LocalHost

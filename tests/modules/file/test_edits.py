@@ -9,9 +9,9 @@ import pytest
 
 from saltern.language.result import Outcome
 from saltern.modules.states.file.accumulated import accumulated
-from saltern.modules.states.file.adding import append, prepend
+from saltern.modules.states.file.append import append, prepend
 from saltern.modules.states.file.blocks import blockreplace
-from saltern.modules.states.file.commenting import comment, uncomment
+from saltern.modules.states.file.comment import comment, uncomment
 from saltern.modules.states.file.keyvalue import keyvalue
 from saltern.modules.states.file.line import line
 from saltern.modules.states.file.replace import replace

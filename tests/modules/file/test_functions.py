@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from saltern.modules.api.params import BadArgument
+from saltern.modules.api.registry import Registry
 from saltern.modules.functions import file
-from saltern.modules.params import BadArgument
-from saltern.modules.registry import Registry
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk

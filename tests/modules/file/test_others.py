@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.language.result import Outcome
-from saltern.modules.registry import Registry, schema
+from saltern.modules.api.registry import Registry, schema
 from saltern.modules.states import file
 from saltern.modules.states.file.cached import cached, not_cached
 from saltern.modules.states.file.decode import decode
@@ -20,7 +20,7 @@ from saltern.modules.states.file.mknod import mknod
 from saltern.modules.states.file.patch import patch
 from saltern.modules.states.file.pruned import pruned
 from saltern.modules.states.file.serialize import serialize
-from saltern.modules.states.file.tidying import tidied
+from saltern.modules.states.file.tidied import tidied
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from saltern.language.mask import mask
 from saltern.language.result import Outcome
 from saltern.modules.functions import cp
+from saltern.modules.lib.web import split_login
 from saltern.modules.states.file.cached import cached, not_cached
 from saltern.modules.states.file.managed import managed
-from saltern.modules.web import split_login
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk

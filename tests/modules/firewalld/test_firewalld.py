@@ -16,8 +16,8 @@ import pytest
 from tests.modules.bench import Bench, needs_root
 from tests.modules.own_network import OtherHost, namespaces
 
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions import firewalld as firewalld_functions
-from saltern.modules.params import BadArgument
 from saltern.modules.states import firewalld
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
 
 Call = Callable[..., object]
 BOTH = "echo a; echo b >&2; exit 3"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions import dig, dnsutil
-from saltern.modules.params import BadArgument
 
 Make = Callable[..., Context]
 TYPES = {1: "A", 2: "NS", 5: "CNAME", 12: "PTR", 15: "MX", 16: "TXT", 28: "AAAA", 99: "SPF"}

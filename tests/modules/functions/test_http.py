@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
 
 Call = Callable[..., object]
 

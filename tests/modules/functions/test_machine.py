@@ -11,7 +11,7 @@ import pytest
 from tests.modules.bench import Bench, ScriptedHost
 from tests.modules.conftest import MakeContext
 
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
 from saltern.modules.states import test as any_state
 from saltern.system.process import Ran
 

@@ -12,7 +12,7 @@ import pytest
 from tests.modules.apart import apart
 from tests.modules.bench import Bench, ScriptedHost, needs_root
 
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
 from saltern.modules.states import test as any_state
 from saltern.system.process import Ran
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from saltern.modules.pure import PURE
+from saltern.modules.api.pure_functions import PURE
 from saltern.render.filters import FILTERS, OF_THE_MACHINE
 
 # Arguments for each; a function without a row fails the test.
@@ -78,7 +78,7 @@ import json, sys
 calls, filters, handed = json.loads(sys.stdin.read())
 from saltern.config.settings import Settings
 from saltern.render.filters import resolve
-from saltern.session import Session
+from saltern.engine.session import Session
 from saltern.facts.grains import QUIET_FILES
 from saltern.system import guard
 session = Session(Settings(file_roots={"base": [sys.argv[1]]}, pillar_roots={}), pillar={"a": 1}, trust=False)

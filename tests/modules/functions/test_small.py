@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from saltern import __version__
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
 from saltern.system.clock import FakeClock
 
 Call = Callable[..., object]

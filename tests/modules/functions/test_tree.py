@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
 
 Call = Callable[..., object]
 Put = Callable[[str, str], str]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions import gem as functions
-from saltern.modules.params import BadArgument
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.gem import installed, removed, sources_add, sources_remove
 from saltern.system.host import LocalHost

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.modules.bench import Bench
 
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
 from saltern.modules.states import test as any_state
 
 Call = Callable[..., object]

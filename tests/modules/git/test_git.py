@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.language.result import Outcome
-from saltern.modules.functions.git import asking as functions
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
+from saltern.modules.functions.git import query as functions
 from saltern.modules.states.git.cloned import cloned
 from saltern.modules.states.git.config import config_set, config_unset
 from saltern.modules.states.git.detached import detached

@@ -10,10 +10,10 @@ import yaml
 from msgspec.structs import replace
 
 from saltern.config.settings import Settings
+from saltern.engine.session import Session
 from saltern.language.result import Outcome
 from saltern.modules.functions import grains as functions
 from saltern.modules.states.grains import absent, append, exists, list_absent, list_present, present
-from saltern.session import Session
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from saltern.language.result import Outcome
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.http import query, wait_for_successful_query
 
 Make = Callable[..., Context]

@@ -11,8 +11,8 @@ from tests.modules.bench import Bench, needs_root
 from tests.modules.own_network import OtherHost, namespaces
 
 from saltern.language.result import Outcome
+from saltern.modules.api.registry import Registry
 from saltern.modules.functions import iptables as iptables_functions
-from saltern.modules.registry import Registry
 from saltern.modules.states import iptables
 
 BACKENDS = {

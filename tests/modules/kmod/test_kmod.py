@@ -8,8 +8,8 @@ import pytest
 from tests.modules.bench import Bench, ScriptedHost
 
 from saltern.modules.functions import kmod as kmod_functions
+from saltern.modules.lib.tables import kernel_modules
 from saltern.modules.states import kmod
-from saltern.modules.tables import kernel_modules
 from saltern.system.process import Ran
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.modules.bench import Bench, ScriptedHost, needs_root
 
 from saltern.modules.functions import locale as locale_functions
+from saltern.modules.lib.tables import locales
 from saltern.modules.states import locale
-from saltern.modules.tables import locales
 from saltern.system.process import Ran
 
 WISHES = "# a list\n# de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n"

@@ -15,8 +15,8 @@ from tests.modules.bench import Bench, ScriptedHost, alone, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import lvm as lvm_functions
+from saltern.modules.lib.volumes.sizes import in_bytes
 from saltern.modules.states import lvm
-from saltern.modules.volumes.sizes import in_bytes
 from saltern.system.process import Ran
 
 GROUP = "saltern-t-vg"

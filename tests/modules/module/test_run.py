@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saltern.language.result import Outcome
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states import module
 
 

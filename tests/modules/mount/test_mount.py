@@ -11,8 +11,8 @@ from tests.modules.bench import Bench, ScriptedHost, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import mount as mount_functions
+from saltern.modules.lib.tables import mounts
 from saltern.modules.states import mount
-from saltern.modules.tables import mounts
 from saltern.system.process import Ran
 
 FSTAB = "# a remark\n/dev/sda1  /  ext4  errors=remount-ro 0 1\n/dev/sda2 none swap sw\n"

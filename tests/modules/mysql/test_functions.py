@@ -10,9 +10,9 @@ import pytest
 from tests.modules.bench import Bench
 from tests.modules.mysql.conftest import Server
 
-from saltern.modules.databases.mysql.accounts import native_hash
+from saltern.modules.api.converge import Refused
 from saltern.modules.functions import mysql
-from saltern.modules.machine import Refused
+from saltern.modules.lib.databases.mysql.accounts import native_hash
 from saltern.modules.states import mysql_user
 
 pytestmark = pytest.mark.machine

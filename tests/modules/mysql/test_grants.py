@@ -12,9 +12,9 @@ from tests.modules.mysql.conftest import Server
 from tests.modules.mysql.names import AWKWARD
 
 from saltern.language.result import Outcome
-from saltern.modules.databases.mysql.quoting import name as quoted
-from saltern.modules.databases.mysql.quoting import text
 from saltern.modules.functions import mysql
+from saltern.modules.lib.databases.mysql.literals import name as quoted
+from saltern.modules.lib.databases.mysql.literals import text
 from saltern.modules.states import mysql_grants
 
 pytestmark = pytest.mark.machine

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import pytest
 from tests.modules.bench import Bench
 
-from saltern.modules.databases.mysql.privileges import Level, shown, without_login
+from saltern.modules.lib.databases.mysql.privileges import Level, shown, without_login
 from saltern.modules.states import mysql_grants, mysql_user
 from saltern.system.host import LocalHost
 from saltern.system.process import Ran

@@ -13,8 +13,8 @@ from tests.modules.mysql.conftest import Server
 from tests.modules.mysql.names import AWKWARD
 
 from saltern.language.result import Result
-from saltern.modules.databases.mysql.accounts import native_hash
 from saltern.modules.functions import mysql
+from saltern.modules.lib.databases.mysql.accounts import native_hash
 from saltern.modules.states import mysql_user
 from saltern.system.host import LocalHost
 from saltern.system.process import Ran

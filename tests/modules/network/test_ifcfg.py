@@ -8,7 +8,7 @@ import pytest
 from tests.modules.bench import Bench, ScriptedHost
 
 from saltern.modules.functions import service as service_functions
-from saltern.modules.networking import ifcfg
+from saltern.modules.lib.networking import ifcfg
 from saltern.modules.states import network
 from saltern.system.process import Ran
 

@@ -11,7 +11,7 @@ from tests.modules.apart import apart
 from tests.modules.bench import Bench, ScriptedHost, needs_root
 
 from saltern.modules.functions import ip as ip_functions
-from saltern.modules.networking import ifupdown
+from saltern.modules.lib.networking import ifupdown
 from saltern.modules.states import network
 from saltern.system.process import Ran
 

@@ -10,8 +10,8 @@ from tests.modules.bench import Bench, needs_root
 from tests.modules.own_network import OtherHost, namespaces
 
 from saltern.language.result import Outcome
-from saltern.modules.firewalls import nft_code
 from saltern.modules.functions import nftables as nftables_functions
+from saltern.modules.lib.firewalls import nft_code
 from saltern.modules.states import nftables
 
 WEB: dict[str, object] = {"chain": "input", "proto": "tcp", "dport": 80, "jump": "accept"}

@@ -8,8 +8,8 @@ from typing import Any
 
 from saltern.config.settings import Settings
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import Function, StateFunction
-from saltern.modules.context import Context, Run
+from saltern.modules.api.context import Context, Run
+from saltern.modules.api.declare import Function, StateFunction
 from saltern.sources.tree import Tree
 from saltern.system.clock import FakeClock
 from saltern.system.host import Host

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.modules.pkg.calls import Calls, make_run
 
-from saltern.modules.context import Run
+from saltern.modules.api.context import Run
 from saltern.system.host import LocalHost
 
 NEEDED = ("apt-get", "dpkg", "dpkg-deb", "apt-mark")

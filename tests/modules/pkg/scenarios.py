@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from tests.modules.pkg.shops import Shop
 
-from saltern.modules.functions.pkg import changing, looking
-from saltern.modules.states.pkg.holding import held, unheld
-from saltern.modules.states.pkg.installing import installed, latest
-from saltern.modules.states.pkg.removing import purged, removed
-from saltern.modules.states.pkg.upgrading import uptodate
+from saltern.modules.functions.pkg import modify, query
+from saltern.modules.states.pkg.held import held, unheld
+from saltern.modules.states.pkg.installed import installed, latest
+from saltern.modules.states.pkg.removed import purged, removed
+from saltern.modules.states.pkg.uptodate import uptodate
 
 Scenario = Callable[[Shop], None]
 
@@ -50,11 +50,11 @@ def a_newer_version_comes_when_it_is_asked_for(shop: Shop) -> None:
     shop.publish("bb", "1.10")
     old, new = shop.v("1.0"), shop.v("1.10")
     shop.same(installed, "aa", refresh=True)
-    assert shop.ask(looking.list_upgrades) == {"aa": new, "bb": new}
-    assert shop.ask(looking.upgrade_available, "aa") is True
-    assert shop.ask(looking.latest_version, "aa", "bb", "nowhere") == {"aa": new, "bb": new, "nowhere": ""}
+    assert shop.ask(query.list_upgrades) == {"aa": new, "bb": new}
+    assert shop.ask(query.upgrade_available, "aa") is True
+    assert shop.ask(query.latest_version, "aa", "bb", "nowhere") == {"aa": new, "bb": new, "nowhere": ""}
     assert shop.change(latest, "aa", refresh=True).changes == {"aa": turn(old, new)}
-    assert shop.ask(looking.latest_version, "aa", refresh=False) == ""
+    assert shop.ask(query.latest_version, "aa", refresh=False) == ""
     assert shop.change(uptodate, "all", refresh=True).changes == {"bb": turn(old, new)}
 
 
@@ -85,35 +85,35 @@ def packages_are_held_and_released(shop: Shop) -> None:
     assert shop.change(held, "x", pkgs=["aa", "b-b"]).changes == {"aa": hold, "b-b": hold}
     shop.publish("aa", "2.0")
     shop.same(uptodate, "all", refresh=True)
-    assert shop.ask(looking.list_holds) == ["aa", "b-b"]
+    assert shop.ask(query.list_holds) == ["aa", "b-b"]
     assert shop.change(unheld, "aa").changes == {"aa": free}
-    kept = shop.ask(changing.hold, pkgs=["aa", "b-b"])
+    kept = shop.ask(modify.hold, pkgs=["aa", "b-b"])
     assert isinstance(kept, dict) and [row["changes"] for row in kept.values()] == [hold, {}]
-    assert shop.ask(changing.unhold, "aa") == {"aa": {"name": "aa", "result": True, "changes": free}}
+    assert shop.ask(modify.unhold, "aa") == {"aa": {"name": "aa", "result": True, "changes": free}}
     assert shop.change(uptodate, "all", refresh=True).changes == {"aa": turn(shop.v("1.0"), shop.v("2.0"))}
 
 
 def questions_are_answered(shop: Shop) -> None:
     shop.publish("aa", provides="virtual")
     shop.publish("zz")
-    assert shop.ask(looking.list_pkgs) == {}
-    assert shop.ask(looking.version, "aa") == ""
-    assert shop.ask(changing.refresh_db) is True
+    assert shop.ask(query.list_pkgs) == {}
+    assert shop.ask(query.version, "aa") == ""
+    assert shop.ask(modify.refresh_db) is True
     here = shop.v("1.0")
-    assert shop.ask(looking.list_repo_pkgs, "aa", "nowhere") == {"aa": [here]}
-    assert shop.ask(changing.install, "aa") == {"aa": turn("", here)}
-    shop.ask(changing.install, "zz")  # Debian's zypper cannot be without any package, once it had one
-    assert shop.ask(looking.version, "aa", "nowhere") == {"aa": here, "nowhere": ""}
-    assert shop.ask(looking.owner, "/usr/share/aa/version") == "aa"
-    assert shop.ask(looking.owner, "/etc/passwd") == ""
-    files = shop.ask(looking.file_list, "aa", "nowhere")
+    assert shop.ask(query.list_repo_pkgs, "aa", "nowhere") == {"aa": [here]}
+    assert shop.ask(modify.install, "aa") == {"aa": turn("", here)}
+    shop.ask(modify.install, "zz")  # Debian's zypper cannot be without any package, once it had one
+    assert shop.ask(query.version, "aa", "nowhere") == {"aa": here, "nowhere": ""}
+    assert shop.ask(query.owner, "/usr/share/aa/version") == "aa"
+    assert shop.ask(query.owner, "/etc/passwd") == ""
+    files = shop.ask(query.file_list, "aa", "nowhere")
     assert isinstance(files, dict) and "/usr/share/aa/version" in files["files"] and files["errors"]
-    info = shop.ask(looking.info_installed, "aa")
+    info = shop.ask(query.info_installed, "aa")
     assert isinstance(info, dict) and info["aa"]["version"] == here
     assert info["aa"]["description"] == "for tests" and info["aa"]["license"] == "MIT"
     shop.same(installed, "virtual")
-    assert shop.ask(looking.version_cmp, shop.v("1.9"), shop.v("1.10")) == -1
-    assert shop.ask(changing.remove, "aa") == {"aa": turn(here, "")}
+    assert shop.ask(query.version_cmp, shop.v("1.9"), shop.v("1.10")) == -1
+    assert shop.ask(modify.remove, "aa") == {"aa": turn(here, "")}
 
 
 SCENARIOS: tuple[Scenario, ...] = (

@@ -15,7 +15,7 @@ import pytest
 from tests.modules.pkg import apks
 from tests.modules.pkg.calls import Calls, make_run
 
-from saltern.modules.context import Run
+from saltern.modules.api.context import Run
 from saltern.system.host import Host, LocalHost
 
 ROOT = Path("/srv/shop")  # of the copy, and always the same, so that recordings are

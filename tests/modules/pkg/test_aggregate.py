@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from tests import kit
 
 from saltern.language.chunk import Chunk
-from saltern.modules.registry import Registry
+from saltern.modules.api.registry import Registry
 from saltern.modules.states import pkg
-from saltern.modules.states.pkg.aggregating import merged
+from saltern.modules.states.pkg.aggregate import merged
 
 if TYPE_CHECKING:
     from tests.modules.pkg.conftest import World

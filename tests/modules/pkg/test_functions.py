@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions import lowpkg
-from saltern.modules.functions.pkg import LAZY, changing, groups, looking, repos
-from saltern.modules.params import BadArgument
+from saltern.modules.functions.pkg import LAZY, groups, modify, query, repos
 
 if TYPE_CHECKING:
     from tests.modules.pkg.conftest import World
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 def test_versions_are_text_for_one_name_and_a_mapping_for_several(world: World) -> None:
     world.publish("aa", "1.0")
-    assert world.ask(looking.version, "aa") == ""
-    world.ask(changing.refresh_db)
-    assert world.ask(changing.install, "aa") == {"aa": {"old": "", "new": "1.0"}}
-    assert world.ask(looking.version, "aa") == "1.0"
-    assert world.ask(looking.version, "aa", "bb") == {"aa": "1.0", "bb": ""}
-    assert world.ask(looking.list_pkgs) == {"aa": "1.0"}
-    assert world.ask(looking.list_pkgs, versions_as_list=True) == {"aa": ["1.0"]}
+    assert world.ask(query.version, "aa") == ""
+    world.ask(modify.refresh_db)
+    assert world.ask(modify.install, "aa") == {"aa": {"old": "", "new": "1.0"}}
+    assert world.ask(query.version, "aa") == "1.0"
+    assert world.ask(query.version, "aa", "bb") == {"aa": "1.0", "bb": ""}
+    assert world.ask(query.list_pkgs) == {"aa": "1.0"}
+    assert world.ask(query.list_pkgs, versions_as_list=True) == {"aa": ["1.0"]}
 
 
 def test_the_latest_version_is_empty_when_there_is_nothing_newer(world: World) -> None:
     world.publish("aa", "1.0")
-    assert world.ask(looking.latest_version, "aa") == "1.0"
-    world.ask(changing.install, "aa")
-    assert world.ask(looking.available_version, "aa") == ""
+    assert world.ask(query.latest_version, "aa") == "1.0"
+    world.ask(modify.install, "aa")
+    assert world.ask(query.available_version, "aa") == ""
     world.publish("aa", "2.0")
-    assert world.ask(looking.latest_version, "aa", "cc") == {"aa": "2.0", "cc": ""}
-    assert world.ask(looking.upgrade_available, "aa") is True
-    assert world.ask(looking.list_upgrades) == {"aa": "2.0"}
-    assert world.ask(looking.list_repo_pkgs, "aa") == {"aa": ["2.0", "1.0"]}
-    assert world.ask(changing.upgrade) == {"aa": {"old": "1.0", "new": "2.0"}}
+    assert world.ask(query.latest_version, "aa", "cc") == {"aa": "2.0", "cc": ""}
+    assert world.ask(query.upgrade_available, "aa") is True
+    assert world.ask(query.list_upgrades) == {"aa": "2.0"}
+    assert world.ask(query.list_repo_pkgs, "aa") == {"aa": ["2.0", "1.0"]}
+    assert world.ask(modify.upgrade) == {"aa": {"old": "1.0", "new": "2.0"}}
 
 
 @pytest.mark.parametrize(
@@ -47,53 +47,53 @@ def test_the_latest_version_is_empty_when_there_is_nothing_newer(world: World) -
     [("1.0", "1.0", 0), ("1.0~rc1", "1.0", -1), ("2:1", "9", 1), ("1.10", "1.9", 1)],
 )
 def test_versions_are_compared_as_dpkg_does(world: World, one: str, other: str, order: int) -> None:
-    assert world.ask(looking.version_cmp, one, other) == order
+    assert world.ask(query.version_cmp, one, other) == order
     assert world.ask(lowpkg.version_cmp, other, one) == -order
-    assert world.ask(looking.version_cmp, "1:1.0", "2:1.0", ignore_epoch=True) == 0
+    assert world.ask(query.version_cmp, "1:1.0", "2:1.0", ignore_epoch=True) == 0
 
 
 def test_packages_are_installed_and_removed_and_their_files_are_known(world: World) -> None:
     world.publish("aa", "1.0", conffile="yes")
     world.publish("aa", "2.0", conffile="yes")
     world.publish("bb", homepage="https://example.org")
-    world.ask(changing.refresh_db)
-    world.ask(changing.install, pkgs=[{"aa": "1.0"}, "bb"])
+    world.ask(modify.refresh_db)
+    world.ask(modify.install, pkgs=[{"aa": "1.0"}, "bb"])
     assert world.versions() == {"aa": "1.0", "bb": "1.0"}
     files = world.ask(lowpkg.file_list, "aa")
     assert isinstance(files, dict) and "/usr/share/aa/version" in files["files"]
-    assert world.ask(looking.owner, "/usr/share/aa/version") == "aa"
-    assert world.ask(looking.owner, "/usr/share/aa/version", "/x") == {
+    assert world.ask(query.owner, "/usr/share/aa/version") == "aa"
+    assert world.ask(query.owner, "/usr/share/aa/version", "/x") == {
         "/usr/share/aa/version": "aa",
         "/x": "",
     }
-    info = world.ask(looking.info_installed, "bb", attr="version,url")
+    info = world.ask(query.info_installed, "bb", attr="version,url")
     assert info == {"bb": {"version": "1.0", "url": "https://example.org"}}
-    assert world.ask(changing.remove, "aa") == {"aa": {"old": "1.0", "new": ""}}
-    assert world.ask(looking.list_pkgs, removed=True) == {"aa": "1.0"}
-    world.ask(changing.purge, pkgs=["aa", "nothing"])
-    assert world.ask(looking.list_pkgs, removed=True) == {}
+    assert world.ask(modify.remove, "aa") == {"aa": {"old": "1.0", "new": ""}}
+    assert world.ask(query.list_pkgs, removed=True) == {"aa": "1.0"}
+    world.ask(modify.purge, pkgs=["aa", "nothing"])
+    assert world.ask(query.list_pkgs, removed=True) == {}
 
 
 def test_what_nobody_needs_any_longer_is_removed(world: World) -> None:
     world.publish("aa", depends="bb")
     world.publish("bb")
-    world.ask(changing.refresh_db)
-    world.ask(changing.install, "aa")
-    world.ask(changing.remove, "aa")
-    assert world.ask(changing.autoremove, list_only=True) == ["bb"]
-    assert world.ask(changing.autoremove, purge=True) == {"bb": {"old": "1.0", "new": ""}}
+    world.ask(modify.refresh_db)
+    world.ask(modify.install, "aa")
+    world.ask(modify.remove, "aa")
+    assert world.ask(modify.autoremove, list_only=True) == ["bb"]
+    assert world.ask(modify.autoremove, purge=True) == {"bb": {"old": "1.0", "new": ""}}
 
 
 def test_holds_are_set_and_listed(world: World) -> None:
     world.publish("aa")
-    world.ask(changing.refresh_db)
-    world.ask(changing.install, "aa")
-    done = world.ask(changing.hold, "aa")
+    world.ask(modify.refresh_db)
+    world.ask(modify.install, "aa")
+    done = world.ask(modify.hold, "aa")
     assert done == {"aa": {"name": "aa", "result": True, "changes": {"old": "install", "new": "hold"}}}
-    assert world.ask(looking.list_holds) == ["aa"]
-    assert world.ask(looking.get_selections, state="hold") == {"hold": ["aa"]}
-    world.ask(changing.unhold, "aa")
-    assert world.ask(looking.list_holds) == []
+    assert world.ask(query.list_holds) == ["aa"]
+    assert world.ask(query.get_selections, state="hold") == {"hold": ["aa"]}
+    world.ask(modify.unhold, "aa")
+    assert world.ask(query.list_holds) == []
 
 
 def test_a_package_file_is_looked_into(world: World) -> None:
@@ -153,10 +153,10 @@ def test_apt_has_no_groups(world: World) -> None:
 
 def test_bad_calls_are_told_in_words(world: World) -> None:
     calls: tuple[Callable[[], object], ...] = (
-        lambda: world.ask(changing.install),
-        lambda: world.ask(changing.install, "aa", version=">=1"),
-        lambda: world.ask(looking.info_installed, "aa"),
-        lambda: world.ask(changing.install, "nowhere"),
+        lambda: world.ask(modify.install),
+        lambda: world.ask(modify.install, "aa", version=">=1"),
+        lambda: world.ask(query.info_installed, "aa"),
+        lambda: world.ask(modify.install, "nowhere"),
     )
     for call in calls:
         with pytest.raises(BadArgument):
@@ -164,5 +164,5 @@ def test_bad_calls_are_told_in_words(world: World) -> None:
 
 
 def test_every_function_named_is_there() -> None:
-    places = {"looking": looking, "changing": changing, "repos": repos, "groups": groups}
+    places = {"query": query, "modify": modify, "repos": repos, "groups": groups}
     assert all(hasattr(places[place], name) for name, place in LAZY.items())

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from saltern.language.result import Outcome
-from saltern.modules.context import Context
-from saltern.modules.packages import choose
-from saltern.modules.states.pkg.installing import installed, latest
+from saltern.modules.api.context import Context
+from saltern.modules.lib.packages import choose
+from saltern.modules.states.pkg.installed import installed, latest
 
 if TYPE_CHECKING:
     from tests.modules.pkg.conftest import World

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from tests.modules.bench import Bench, ScriptedHost
 
-from saltern.modules.packages import choose
-from saltern.modules.packages.comps import group_of, groups_of
-from saltern.modules.packages.dnf import Dnf, Yum, table
-from saltern.modules.packages.model import How, Item, Manager, Offer, Order, PackageError
-from saltern.modules.packages.pacman import ignoring
-from saltern.modules.packages.zypper import pattern
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.comps import group_of, groups_of
+from saltern.modules.lib.packages.dnf import Dnf, Yum, table
+from saltern.modules.lib.packages.model import How, Item, Manager, Offer, Order, PackageError
+from saltern.modules.lib.packages.pacman import ignoring
+from saltern.modules.lib.packages.zypper import pattern
 from saltern.modules.states import pkg
 from saltern.system.clock import FakeClock
 from saltern.system.process import Ran

@@ -10,8 +10,8 @@ import pytest
 from tests.e2e.command import NOBODY
 from tests.modules.bench import ScriptedHost
 
-from saltern.modules.packages.model import PackageError
-from saltern.modules.packages.tool import TRIES, Tool, is_busy, needs_root
+from saltern.modules.lib.packages.model import PackageError
+from saltern.modules.lib.packages.tool import TRIES, Tool, is_busy, needs_root
 from saltern.system.clock import FakeClock
 from saltern.system.process import Ran
 

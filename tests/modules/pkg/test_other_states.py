@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from saltern.language.result import Outcome
 from saltern.modules.states import pkg
-from saltern.modules.states.pkg.downloading import downloaded
+from saltern.modules.states.pkg.downloaded import downloaded
 from saltern.modules.states.pkg.groups import group_installed
-from saltern.modules.states.pkg.holding import held, unheld
-from saltern.modules.states.pkg.installing import installed
-from saltern.modules.states.pkg.removing import purged, removed
-from saltern.modules.states.pkg.upgrading import uptodate
+from saltern.modules.states.pkg.held import held, unheld
+from saltern.modules.states.pkg.installed import installed
+from saltern.modules.states.pkg.removed import purged, removed
+from saltern.modules.states.pkg.uptodate import uptodate
 
 if TYPE_CHECKING:
     from tests.modules.pkg.conftest import World

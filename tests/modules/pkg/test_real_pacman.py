@@ -7,12 +7,12 @@ from tests.modules.pkg.copies import in_a_copy
 from tests.modules.pkg.scenarios import turn
 from tests.modules.pkg.shops import PacmanShop
 
-from saltern.modules.functions.pkg import changing, groups, looking
-from saltern.modules.states.pkg.downloading import downloaded
+from saltern.modules.functions.pkg import groups, modify, query
+from saltern.modules.states.pkg.downloaded import downloaded
 from saltern.modules.states.pkg.groups import group_installed
-from saltern.modules.states.pkg.installing import installed, latest
-from saltern.modules.states.pkg.removing import removed
-from saltern.modules.states.pkg.upgrading import uptodate
+from saltern.modules.states.pkg.installed import installed, latest
+from saltern.modules.states.pkg.removed import removed
+from saltern.modules.states.pkg.uptodate import uptodate
 
 PROGRAMS = ("pacman", "repo-add", "bsdtar", "vercmp")
 pytestmark = pytest.mark.timeout(300)
@@ -37,11 +37,11 @@ def test_what_others_need_stays_and_the_reason_is_told() -> None:
     shop.publish("bb", requires="aa")
     shop.change(installed, "bb")
     assert "removing aa breaks dependency 'aa' required by bb" in shop.refusal(removed, "aa")
-    assert shop.ask(changing.autoremove, list_only=True) == []
+    assert shop.ask(modify.autoremove, list_only=True) == []
     shop.change(removed, "bb")
-    assert shop.ask(changing.autoremove, list_only=True) == ["aa"]
-    assert shop.ask(changing.autoremove, purge=True) == {"aa": turn("1.0-1", "")}
-    assert shop.ask(changing.autoremove) == {}
+    assert shop.ask(modify.autoremove, list_only=True) == ["aa"]
+    assert shop.ask(modify.autoremove, purge=True) == {"aa": turn("1.0-1", "")}
+    assert shop.ask(modify.autoremove) == {}
 
 
 @in_a_copy(*PROGRAMS)
@@ -60,7 +60,7 @@ def test_files_groups_and_repositories() -> None:
     shop.change(group_installed, "web", include=["aa"])
     assert shop.ask(groups.group_list) == {"installed": ["web"], "available": []}
     assert "knows no group" in shop.refusal(group_installed, "nothing")
-    assert shop.ask(looking.version_cmp, "1:1-1", "2-1") == 1
+    assert shop.ask(query.version_cmp, "1:1-1", "2-1") == 1
 
 
 @in_a_copy(*PROGRAMS)

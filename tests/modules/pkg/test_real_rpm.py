@@ -18,15 +18,15 @@ from tests.modules.pkg.recording import Recorder
 from tests.modules.pkg.scenarios import turn
 from tests.modules.pkg.shops import ROOT, DnfShop, RpmShop, ZypperShop, run, write
 
-from saltern.modules.functions.pkg import changing, groups, looking, repos
+from saltern.modules.functions.pkg import groups, modify, query, repos
 from saltern.modules.states import pkgrepo
-from saltern.modules.states.pkg.aggregating import merged
-from saltern.modules.states.pkg.downloading import downloaded
+from saltern.modules.states.pkg.aggregate import merged
+from saltern.modules.states.pkg.downloaded import downloaded
 from saltern.modules.states.pkg.groups import group_installed
-from saltern.modules.states.pkg.holding import held
-from saltern.modules.states.pkg.installing import installed, latest
-from saltern.modules.states.pkg.removing import removed
-from saltern.modules.states.pkg.upgrading import uptodate
+from saltern.modules.states.pkg.held import held
+from saltern.modules.states.pkg.installed import installed, latest
+from saltern.modules.states.pkg.removed import removed
+from saltern.modules.states.pkg.uptodate import uptodate
 
 BOTH = pytest.mark.parametrize("kind", [DnfShop, ZypperShop], ids=lambda kind: kind.tool)
 PROGRAMS = ("dnf", "zypper", "rpmbuild", "createrepo_c")
@@ -112,7 +112,7 @@ def test_dnf_takes_packages_from_the_repository_it_is_told() -> None:
     assert "Unknown repo" in shop.refusal(installed, "bb", fromrepo="nowhere")
     shop.change(installed, "bb", enablerepo=["extra-repo"])
     assert shop.change(latest, "aa", refresh=True).changes == {"aa": turn("", "1.0-1")}
-    assert shop.ask(looking.latest_version, "aa", fromrepo="extra-repo") == "2.0-1"
+    assert shop.ask(query.latest_version, "aa", fromrepo="extra-repo") == "2.0-1"
     assert shop.change(latest, "aa", fromrepo="extra-repo").changes == {"aa": turn("1.0-1", "2.0-1")}
 
 
@@ -141,7 +141,7 @@ def test_packages_of_another_architecture_have_it_in_their_name(kind: type[RpmSh
         shop.publish(f"lib{arch[:1]}", arch=arch)
     done = shop.change(installed, "x", pkgs=[{"libi.i686": "1.0-1"}, "libx.x86_64"])
     assert done.changes == {"libi.i686": turn("", "1.0-1"), "libx": turn("", "1.0-1")}
-    assert shop.ask(looking.owner, "/usr/share/libi/version") == "libi.i686"
+    assert shop.ask(query.owner, "/usr/share/libi/version") == "libi.i686"
     shop.change(removed, "libi.i686")
 
 
@@ -152,7 +152,7 @@ def test_of_a_package_in_several_versions_only_the_one_named_goes() -> None:
         shop.publish("kernel-t", version, provides="installonlypkg(kernel)")
     shop.change(installed, "kernel-t", version="1.0")
     assert shop.change(latest, "kernel-t").changes == {"kernel-t": turn("1.0-1", "1.0-1,2.0-1")}
-    assert shop.ask(looking.list_pkgs, versions_as_list=True) == {"kernel-t": ["1.0-1", "2.0-1"]}
+    assert shop.ask(query.list_pkgs, versions_as_list=True) == {"kernel-t": ["1.0-1", "2.0-1"]}
     assert shop.change(removed, "kernel-t", version="1.0").changes == {
         "kernel-t": turn("1.0-1,2.0-1", "2.0-1")
     }
@@ -168,8 +168,8 @@ def test_weak_dependencies_are_left_out_and_needless_ones_go() -> None:
     done = shop.change(installed, "aa", install_recommends=False)
     assert done.changes == {"aa": turn("", "1.0-1"), "cc": turn("", "1.0-1")}
     run("rpm", "-e", "aa")
-    assert shop.ask(changing.autoremove, list_only=True) == ["cc"]
-    assert shop.ask(changing.autoremove) == {"cc": turn("1.0-1", "")}
+    assert shop.ask(modify.autoremove, list_only=True) == ["cc"]
+    assert shop.ask(modify.autoremove) == {"cc": turn("1.0-1", "")}
 
 
 @BOTH
@@ -185,7 +185,7 @@ def test_a_held_package_changes_only_when_it_may(kind: type[RpmShop]) -> None:
     assert shop.change(latest, "aa", update_holds=True, refresh=True).changes == {
         "aa": turn("1.0-1", "2.0-1")
     }
-    assert shop.ask(looking.list_holds) == ["aa"]
+    assert shop.ask(query.list_holds) == ["aa"]
     assert "aa" in shop.change(installed, "aa", hold=False).changes
 
 
@@ -340,8 +340,8 @@ def test_a_signed_repository_is_trusted_when_that_is_said(kind: type[RpmShop]) -
         shop.call(pkgrepo.absent, "other-repo")
     done = shop.call(pkgrepo.managed, "other-repo", gpgcheck=False, gpgautoimport=True, **args)
     assert (done.changes, done.warnings) == ({"repo": "other-repo"}, ())
-    assert shop.ask(looking.latest_version, "bb", refresh=False) == "1.0-1"
-    assert shop.ask(looking.list_pkgs) == {}
+    assert shop.ask(query.latest_version, "bb", refresh=False) == "1.0-1"
+    assert shop.ask(query.list_pkgs) == {}
 
 
 @BOTH

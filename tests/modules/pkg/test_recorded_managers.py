@@ -9,8 +9,8 @@ from tests.modules.pkg.recording import RECORDED, Player
 from tests.modules.pkg.scenarios import SCENARIOS
 from tests.modules.pkg.shops import SHOPS, RecordedShop
 
-from saltern.modules.packages import choose
-from saltern.modules.packages.choose import Row
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.choose import Row
 
 BY_NAME = {one.__name__: one for one in SCENARIOS}
 RECORDINGS = sorted(RECORDED.glob("*/*.txt"))

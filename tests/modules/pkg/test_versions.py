@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from saltern.modules.packages.versions import conditions, fulfils, rpm_compare
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages.versions import conditions, fulfils, rpm_compare
 
 
 @pytest.mark.parametrize(

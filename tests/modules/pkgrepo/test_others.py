@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.modules.bench import Bench, ScriptedHost
 
-from saltern.modules.packages import choose
-from saltern.modules.packages.repositories import rpm
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.repositories import rpm
 from saltern.modules.states import pkgrepo
 from saltern.system.clock import FakeClock
 from saltern.system.process import Ran

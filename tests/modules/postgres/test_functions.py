@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.modules.bench import Bench, ScriptedHost
 from tests.modules.postgres.conftest import MakeBench, Server
 
-from saltern.modules.databases.postgres import client, passwords
+from saltern.modules.api.converge import Refused
 from saltern.modules.functions import postgres as functions
-from saltern.modules.machine import Refused
+from saltern.modules.lib.databases.postgres import client, passwords
 from saltern.modules.states import postgres_user
 from saltern.system.process import Ran
 

@@ -9,7 +9,7 @@ from tests.modules.bench import Bench
 from tests.modules.postgres.conftest import MakeBench, Server
 
 from saltern.language.result import Outcome
-from saltern.modules.databases.postgres.passwords import verifier
+from saltern.modules.lib.databases.postgres.passwords import verifier
 
 pytestmark = pytest.mark.machine
 

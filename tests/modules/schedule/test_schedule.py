@@ -13,9 +13,9 @@ from saltern.config.files import mapping
 from saltern.config.load import load
 from saltern.config.settings import Settings
 from saltern.language.result import Outcome
+from saltern.modules.api.converge import Refused
 from saltern.modules.functions import schedule as functions
-from saltern.modules.machine import Refused
-from saltern.modules.schedules import store, times
+from saltern.modules.lib.schedules import store, times
 from saltern.modules.states import schedule
 
 NIGHTLY: dict[str, Any] = {"function": "state.apply", "job_args": ["backup"], "cron": "30 2 * * *"}

@@ -15,9 +15,9 @@ from tests.modules.bench import Bench, ScriptedHost, needs_root
 from tests.modules.own_network import OtherHost, namespaces
 
 from saltern.language.result import Outcome
+from saltern.modules.api.registry import Registry
 from saltern.modules.functions import selinux as selinux_functions
-from saltern.modules.registry import Registry
-from saltern.modules.selinux import contexts, mode
+from saltern.modules.lib.selinux import contexts, mode
 from saltern.modules.states import selinux
 from saltern.system.process import Ran
 

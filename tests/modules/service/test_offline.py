@@ -15,8 +15,8 @@ from tests.modules.bench import Bench, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import service as service_functions
-from saltern.modules.services import offline
-from saltern.modules.services.providers import manager
+from saltern.modules.lib.services import offline
+from saltern.modules.lib.services.providers import manager
 from saltern.modules.states import service
 
 NOTHING = "Running in OFFLINE mode. Nothing to do"

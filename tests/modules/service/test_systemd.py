@@ -18,7 +18,7 @@ from tests.modules.bench import Bench, ScriptedHost, alone, needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import service as service_functions
-from saltern.modules.services import providers
+from saltern.modules.lib.services import providers
 from saltern.modules.states import service
 from saltern.system.process import Ran
 

@@ -12,7 +12,7 @@ import pytest
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import ssh as functions
-from saltern.modules.states import _ssh
+from saltern.modules.lib import ssh_keys
 from saltern.modules.states.ssh_auth import absent, manage, present
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ def test_a_user_that_is_not_there_yet_is_no_failure_in_test_mode(desk: Desk) -> 
 
 
 def test_the_file_may_be_named_as_sshd_does() -> None:
-    home = _ssh.Home("ada", 1, 1, "/home/ada")
-    assert _ssh.file_of(home, "%h/x/%u%%") == "/home/ada/x/ada%"
-    assert _ssh.file_of(home, ".ssh/k") == "/home/ada/.ssh/k"
-    assert _ssh.file_of(home, "/etc/keys/%u") == "/etc/keys/ada"
+    home = ssh_keys.Home("ada", 1, 1, "/home/ada")
+    assert ssh_keys.file_of(home, "%h/x/%u%%") == "/home/ada/x/ada%"
+    assert ssh_keys.file_of(home, ".ssh/k") == "/home/ada/.ssh/k"
+    assert ssh_keys.file_of(home, "/etc/keys/%u") == "/etc/keys/ada"
 
 
 def test_functions_set_check_and_remove(desk: Desk) -> None:

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saltern.config.settings import Settings
-from saltern.inside import equipped
-from saltern.modules.params import BadArgument
-from saltern.session import Session
+from saltern.engine.nested import equipped
+from saltern.engine.session import Session
+from saltern.modules.api.params import BadArgument
 
 FILES = {
     "top.sls": "base:\n  '*': [web]\n",

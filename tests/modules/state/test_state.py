@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from saltern.config.settings import Settings
-from saltern.engine import Request, apply
-from saltern.inside import equipped
+from saltern.engine.apply import Request, apply
+from saltern.engine.nested import equipped
+from saltern.engine.session import Session
 from saltern.language.result import Outcome
-from saltern.modules.params import BadArgument
-from saltern.session import Session
+from saltern.modules.api.params import BadArgument
 
 FILES = {
     "top.sls": "base:\n  '*': [web]\n",

@@ -9,9 +9,9 @@ import pytest
 from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.modules.functions import sysctl as sysctl_functions
+from saltern.modules.lib.tables import sysctl
+from saltern.modules.lib.tables.settings import with_value
 from saltern.modules.states import sysctl as states
-from saltern.modules.tables import sysctl
-from saltern.modules.tables.settings import with_value
 
 NAME = "net.ipv4.ip_default_ttl"
 

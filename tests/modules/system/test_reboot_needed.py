@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saltern.modules.boots.needed import newer_kernel
+from saltern.modules.lib.boots.reboot_needed import newer_kernel
 
 DEBIAN = ["vmlinuz-6.1.0-9-amd64", "vmlinuz-6.1.0-40-amd64", "initrd.img-6.1.0-40-amd64", "grub"]
 

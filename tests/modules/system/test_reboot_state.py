@@ -8,9 +8,9 @@ import pytest
 
 import saltern
 from saltern.config.settings import Settings
-from saltern.engine import single
+from saltern.engine.apply import single
+from saltern.engine.session import Session
 from saltern.language.result import Outcome, Result
-from saltern.session import Session
 
 
 def called(place: Path, state: str, args: dict[str, object], *, test: bool = False) -> Result:

@@ -10,10 +10,10 @@ import pytest
 from tests.modules.apart import apart
 from tests.modules.bench import Bench, ScriptedHost, needs_root
 
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions import system as functions
-from saltern.modules.params import BadArgument
+from saltern.modules.lib.tables import machine_info
 from saltern.modules.states import system
-from saltern.modules.tables import machine_info
 from saltern.system.process import Ran
 
 NOW = 1_000_000  # of the bench's clock: 1970-01-12 13:46:40 UTC

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states import test as states
 
 CHANGED = {"testing": {"old": "Unchanged", "new": "Something pretended to change"}}

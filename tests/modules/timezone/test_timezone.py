@@ -9,8 +9,8 @@ import pytest
 from tests.modules.bench import Bench
 
 from saltern.modules.functions import timezone as timezone_functions
+from saltern.modules.lib.tables import clock
 from saltern.modules.states import timezone
-from saltern.modules.tables import clock
 
 
 @pytest.fixture

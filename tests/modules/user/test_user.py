@@ -12,10 +12,10 @@ import pytest
 from tests.modules.bench import Bench, alone, needs_root
 
 from saltern.language.result import Outcome
-from saltern.modules.accounts.passwords import crypted
-from saltern.modules.accounts.records import shadow
 from saltern.modules.functions import shadow as shadow_functions
 from saltern.modules.functions import user as user_functions
+from saltern.modules.lib.accounts.passwords import crypted
+from saltern.modules.lib.accounts.records import shadow
 from saltern.modules.states import user
 
 NAME = "saltern-t-user"

@@ -11,8 +11,8 @@ import pytest
 from tests.modules.pip.wheels import make_wheel
 
 from saltern.language.result import Outcome
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions import virtualenv as functions
-from saltern.modules.params import BadArgument
 from saltern.modules.states.virtualenv import managed
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from saltern.config.settings import Settings
 
 def test_nothing_of_it_is_imported_by_a_session() -> None:
     script = (
-        "import sys, saltern.session; print([m for m in sys.modules if m.startswith('saltern.compat.li')])"
+        "import sys, saltern.engine.session; "
+        "print([m for m in sys.modules if m.startswith('saltern.compat.li')])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr

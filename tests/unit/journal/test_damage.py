@@ -12,7 +12,7 @@ from tests.fault.damage import ALL, damages, files_of
 
 from saltern.journal import form
 from saltern.journal.form import SCHEMA, Damaged, Record, Unreadable, checksum
-from saltern.journal.reading import read, read_last, remove
+from saltern.journal.reader import read, read_last, remove
 from saltern.journal.store import Writer
 from saltern.system import mark, reboot
 

@@ -10,7 +10,7 @@ from tests.fault.machine import dies_at, machine
 
 from saltern.journal.fold import RunState, fold
 from saltern.journal.form import Record
-from saltern.journal.reading import read
+from saltern.journal.reader import read
 from saltern.journal.report import report_of
 
 STATUSES = {"unbegun", "broken", "interrupted", "failed", "succeeded"}

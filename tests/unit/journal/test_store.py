@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saltern.journal.form import FORMAT, PLAIN, Damaged, Unreadable
-from saltern.journal.reading import quarantine, read
+from saltern.journal.reader import quarantine, read
 from saltern.journal.store import Writer
 from saltern.language.diagnostics import OperationError
 from saltern.system import faults
@@ -273,6 +273,6 @@ def test_to_read_what_is_being_written_takes_no_lock_from_it(tmp_path: Path) -> 
 
 
 def _read_elsewhere(path: str) -> int:
-    script = f"from saltern.journal.reading import read; print(len(read({path!r})))"
+    script = f"from saltern.journal.reader import read; print(len(read({path!r})))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return int(done.stdout)

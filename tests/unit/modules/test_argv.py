@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltern.modules.argv import CARRY_OPTIONS, END, WITHOUT_END, GuardedHost, dashed, vector
-from saltern.modules.params import BadArgument
+from saltern.modules.api.argv import CARRY_OPTIONS, END, WITHOUT_END, GuardedHost, dashed, vector
+from saltern.modules.api.params import BadArgument
 from saltern.testing.memory import MemoryHost
 
 texts = st.text(st.sampled_from("-=ab /.1"), min_size=1, max_size=8)

@@ -12,10 +12,10 @@ from tests.kit import chunk
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.result import Outcome, Result, ok
-from saltern.modules.api import StateFunction, function, state
-from saltern.modules.caller import ModuleCaller
-from saltern.modules.context import Context
-from saltern.modules.registry import Registry
+from saltern.modules.api.caller import ModuleCaller
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import StateFunction, function, state
+from saltern.modules.api.registry import Registry
 
 
 @state

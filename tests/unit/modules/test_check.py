@@ -12,10 +12,10 @@ from tests.kit import chunk
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.keywords import ENGINE_WORDS
-from saltern.modules.check import check
-from saltern.modules.params import BadArgument, bind
-from saltern.modules.registry import Registry, schema
-from saltern.modules.salt_arguments import DECISIVE
+from saltern.modules.api.check import check
+from saltern.modules.api.params import BadArgument, bind
+from saltern.modules.api.registry import Registry, schema
+from saltern.modules.api.salt_arguments import DECISIVE
 
 
 def found(*chunks: Chunk, strict: bool = False) -> Diagnostics:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from saltern.modules.engines.find import interpreter
+from saltern.modules.lib.engines.find import interpreter
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from saltern.language.result import Result, ok
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument, bind, schema_of
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument, bind, schema_of
 
 Mode = str
 

@@ -7,9 +7,9 @@ from types import ModuleType
 import pytest
 
 from saltern.language.result import Result, ok
-from saltern.modules.api import Function, StateFunction, function, state
-from saltern.modules.context import Context
-from saltern.modules.registry import FUNCTIONS, STATES, Registry, schema
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, StateFunction, function, state
+from saltern.modules.api.registry import FUNCTIONS, STATES, Registry, schema
 
 
 @state

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tools import arguments
 
-from saltern.modules.registry import Registry, schema
-from saltern.modules.salt_arguments import (
+from saltern.modules.api.registry import Registry, schema
+from saltern.modules.api.salt_arguments import (
     ALSO_READ,
     DECISIVE,
     MEANT,

@@ -11,7 +11,7 @@ from tests import kit
 
 from saltern.language.merge import MERGES, merge
 from saltern.language.ordered import Ordered, ordered, unordered
-from saltern.modules.functions._data import fresh
+from saltern.modules.lib.nested_data import fresh
 from saltern.render.filters.serialize import load_yaml, to_python, to_yaml
 
 PILLAR = """\

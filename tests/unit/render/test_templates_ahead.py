@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests import kit
 
-from saltern.engine import check
+from saltern.lint.check import check
 from saltern.lint.choices import choose
 from saltern.render.jinja import ahead
 from saltern.render.jinja.bulk import Bulk

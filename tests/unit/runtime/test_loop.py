@@ -24,7 +24,7 @@ from saltern.plan.plan import Plan
 from saltern.runtime.answers import standing
 from saltern.runtime.loop import run
 from saltern.runtime.ports import Call, FrameMaker
-from saltern.runtime.world import Rules
+from saltern.runtime.run_shared import Rules
 from saltern.system.clock import FakeClock
 
 CHANGED = ok("changed", changes={"x": 1})

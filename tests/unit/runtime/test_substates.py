@@ -16,7 +16,7 @@ from saltern.report.salt import to_dict
 from saltern.report.verdict import failed as run_failed
 from saltern.report.verdict import totals
 from saltern.runtime.loop import run
-from saltern.runtime.world import Rules
+from saltern.runtime.run_shared import Rules
 from saltern.system.clock import FakeClock
 
 Emit = Callable[[SubResult], None]

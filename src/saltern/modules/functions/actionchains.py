@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules import chunks
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.state.asked import or_problems, states
-from saltern.modules.params import BadArgument
+from saltern.modules.lib import chain_chunks
 
 USUAL = "/var/lib/saltern"
 
 
 def _path(ctx: Context) -> str:
-    return os.path.join(str(ctx.opts.get("state_dir") or USUAL), chunks.FILE)
+    return os.path.join(str(ctx.opts.get("state_dir") or USUAL), chain_chunks.FILE)
 
 
-def _applying(ctx: Context) -> chunks.Apply:
+def _applying(ctx: Context) -> chain_chunks.Apply:
     return lambda chunk: or_problems(lambda: states(ctx).apply([f"actionchains.{chunk}"], {}))
 
 
@@ -38,10 +38,10 @@ def start(ctx: Context, actionchain_id: str, system: str = "") -> object:
         $ saltern call actionchains.start 123
         ```
     """
-    chunk = chunks.chunk_name(str(actionchain_id), system or str(ctx.opts["id"]), 1)
+    chunk = chain_chunks.chunk_name(str(actionchain_id), system or str(ctx.opts["id"]), 1)
     try:
-        return chunks.begin(_path(ctx), chunk, _applying(ctx))
-    except (chunks.Refused, OSError) as problem:
+        return chain_chunks.begin(_path(ctx), chunk, _applying(ctx))
+    except (chain_chunks.Refused, OSError) as problem:
         raise BadArgument(str(problem)) from None
 
 
@@ -59,7 +59,7 @@ def next_(ctx: Context, chunk: str, after: str = "") -> bool:
         ```
     """
     try:
-        chunks.remember(_path(ctx), str(chunk), str(after))
+        chain_chunks.remember(_path(ctx), str(chunk), str(after))
     except OSError as problem:
         raise BadArgument(str(problem)) from None
     return True
@@ -77,7 +77,7 @@ def finish(ctx: Context, chunk: str = "") -> bool:  # noqa: ARG001 - as chunks c
         $ saltern call actionchains.finish actionchain_123_web1_2
         ```
     """
-    chunks.forget(_path(ctx))
+    chain_chunks.forget(_path(ctx))
     return True
 
 
@@ -94,8 +94,8 @@ def resume(ctx: Context, force: bool = False) -> object:
         ```
     """
     try:
-        return chunks.go_on(_path(ctx), _applying(ctx), force=force)
-    except (chunks.Refused, OSError) as problem:
+        return chain_chunks.go_on(_path(ctx), _applying(ctx), force=force)
+    except (chain_chunks.Refused, OSError) as problem:
         raise BadArgument(str(problem)) from None
 
 

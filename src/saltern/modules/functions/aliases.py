@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import one_line
-from saltern.modules.tables import aliases
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import one_line
+from saltern.modules.api.declare import function
+from saltern.modules.lib.tables import aliases
 
 
 @function

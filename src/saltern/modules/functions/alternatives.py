@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.packages import links
-from saltern.modules.packages.model import PackageError
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.packages import links
+from saltern.modules.lib.packages.model import PackageError
 
 
 @function

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Outcome, Result, SubResult
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.engines.ansible.command import inventory as inventory_options
-from saltern.modules.engines.ansible.command import merged
-from saltern.modules.engines.ansible.run import (
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, said
+from saltern.modules.api.declare import function
+from saltern.modules.lib.engines.ansible.command import inventory as inventory_options
+from saltern.modules.lib.engines.ansible.command import merged
+from saltern.modules.lib.engines.ansible.run import (
     INSTALL,
     Playbook,
     locate,
@@ -17,10 +18,9 @@ from saltern.modules.engines.ansible.run import (
     play,
     surroundings,
 )
-from saltern.modules.engines.find import find
-from saltern.modules.engines.scratch import Scratch
-from saltern.modules.engines.steps import Steps
-from saltern.modules.machine import Refused, said
+from saltern.modules.lib.engines.find import find
+from saltern.modules.lib.engines.scratch import Scratch
+from saltern.modules.lib.engines.steps import Steps
 
 
 @function

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
-from saltern.modules.tables import augeas
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.tables import augeas
 
 
 def _tried(edit: augeas.Edit) -> dict[str, object]:

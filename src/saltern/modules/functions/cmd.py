@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from saltern.modules.api import Function, documented, function
-from saltern.modules.commands import Command, Done, Options, execute
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument, unknown_argument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.params import BadArgument, unknown_argument
+from saltern.modules.lib.commands import Command, Done, Options, execute
 
 Finish = Callable[[Done], object]
 
@@ -222,7 +222,7 @@ def _script(
     saltenv: str | None,
     options: dict[str, object],
 ) -> Done:
-    from saltern.modules.scripts import NoScript, run_script
+    from saltern.modules.lib.scripts import NoScript, run_script
 
     values = options.pop("context", None)
     try:
@@ -274,8 +274,8 @@ def exec_code_all(
 
 
 def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
-    from saltern.modules.commands import listed
-    from saltern.modules.scripts import private_file
+    from saltern.modules.lib.commands import listed
+    from saltern.modules.lib.scripts import private_file
 
     place = private_file("\n".join(listed(code)).encode(), "", ctx.runas)
     try:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.language.ordered import like
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import fresh
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.nested_data import fresh
 
 MISSING = object()
 

@@ -12,12 +12,12 @@ import os
 from collections.abc import Mapping
 
 from saltern.language.mask import mask
-from saltern.modules import places
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import each
+from saltern.modules.api import addresses
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import told
-from saltern.modules.params import BadArgument
+from saltern.modules.lib.nested_data import each
 from saltern.modules.states.file.answers import Refusal
 
 
@@ -33,7 +33,7 @@ def get_file_str(ctx: Context, path: str, saltenv: str | None = None) -> str | b
         ```
     """
     found = cache_file(ctx, path, saltenv)
-    return places.read(str(found)).decode("utf-8", "replace") if found else False
+    return addresses.read(str(found)).decode("utf-8", "replace") if found else False
 
 
 @function
@@ -54,9 +54,9 @@ def cache_file(
             /srv/salt/web/motd
         ```
     """
-    if places.is_web(path):
+    if addresses.is_web(path):
         return _fetched(ctx, path, source_hash or "", verify_ssl, use_etag)
-    return places.on_disk(ctx, path, saltenv) or False
+    return addresses.on_disk(ctx, path, saltenv) or False
 
 
 def _fetched(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_etag: bool) -> str:
@@ -151,12 +151,12 @@ def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
             /srv/salt/web/motd
         ```
     """
-    if places.is_web(path):
+    if addresses.is_web(path):
         from saltern.modules.states.file.web_cache import cache_path
 
         kept = cache_path(ctx, path, saltenv)
         return kept if os.path.exists(kept) else ""
-    return places.on_disk(ctx, path, saltenv) or ""
+    return addresses.on_disk(ctx, path, saltenv) or ""
 
 
 @function
@@ -176,7 +176,7 @@ def hash_file(ctx: Context, path: str, saltenv: str | None = None) -> dict[str, 
     """
     import hashlib
 
-    found = places.on_disk(ctx, path, saltenv)
+    found = addresses.on_disk(ctx, path, saltenv)
     if not found:
         return ""
     kind = str(ctx.opts.get("hash_type") or "sha256")
@@ -195,7 +195,7 @@ def stat_file(ctx: Context, path: str, saltenv: str | None = None, octal: bool =
             0644
         ```
     """
-    found = places.on_disk(ctx, path, saltenv)
+    found = addresses.on_disk(ctx, path, saltenv)
     if not found:
         return ""
     mode = os.stat(found).st_mode & 0o7777
@@ -287,7 +287,7 @@ def get_file(
     found = cache_file(ctx, path, saltenv)
     if not found:
         return ""
-    data = places.read(str(found))
+    data = addresses.read(str(found))
     if template:
         data = _rendered(ctx, data, path, template, saltenv, values)
     return _put(data, dest, os.path.basename(path.partition("?")[0]), makedirs)

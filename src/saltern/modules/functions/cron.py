@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import one_line
-from saltern.modules.tables import crontab
-from saltern.modules.tables.crontab import FIELDS, Crontab, Job
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import one_line
+from saltern.modules.api.declare import function
+from saltern.modules.lib.tables import crontab
+from saltern.modules.lib.tables.crontab import FIELDS, Crontab, Job
 
 NO_ID = "NO ID SET"  # Salt's word for a job without an identifier
 

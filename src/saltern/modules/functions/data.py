@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from saltern.config.settings import state_directory
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import fresh
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.nested_data import fresh
 from saltern.system.files import Attributes, make_directories, read, write
 
 FILE = "datastore"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.packages import debconf
-from saltern.modules.packages.model import PackageError
-from saltern.modules.places import on_disk, read
+from saltern.modules.api.addresses import on_disk, read
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.packages import debconf
+from saltern.modules.lib.packages.model import PackageError
 
 Rows = list[list[str]]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import fresh, merged
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.nested_data import fresh, merged
 
 
 @function

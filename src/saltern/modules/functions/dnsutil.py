@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from shutil import which
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import one_line
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions import dig
-from saltern.modules.machine import one_line
-from saltern.modules.params import BadArgument
 from saltern.system import files
 
 SECONDS = {"S": 1, "M": 60, "H": 3600, "D": 86400, "W": 604800}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import each
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.nested_data import each
 
 # ruff: noqa: ARG001 - signatures are Salt's
 

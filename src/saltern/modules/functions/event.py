@@ -6,9 +6,9 @@ functions say so with a false.
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.events import mapping, told
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.events import mapping, told
 
 
 @function

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import choose, fresh, laid_over
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.nested_data import choose, fresh, laid_over
 
 
 @function
@@ -225,8 +225,8 @@ def setvals(
                 7
         ```
     """
-    from saltern.modules.params import BadArgument
-    from saltern.modules.states import _grains_file as kept
+    from saltern.modules.api.params import BadArgument
+    from saltern.modules.lib import grains_file as kept
 
     if not isinstance(grains, dict):
         raise BadArgument("grains.setvals needs a mapping of grains to values")

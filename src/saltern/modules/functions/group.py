@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from saltern.modules.accounts import group_tools
-from saltern.modules.accounts.user_tools import checked_name
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.accounts import group_tools
+from saltern.modules.lib.accounts.user_tools import checked_name
 
 if TYPE_CHECKING:
     from grp import struct_group

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import Function, documented, function
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.params import BadArgument
 
 # ruff: noqa: ARG001 - signatures are Salt's
 

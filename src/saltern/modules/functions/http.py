@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument, unknown_argument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument, unknown_argument
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -209,7 +209,7 @@ def _request(
 
 
 def _decoded(body: str, kind: str, content_type: str) -> object:
-    from saltern.modules.functions._formats import READERS
+    from saltern.modules.lib.data_formats import READERS
 
     if kind == "auto":
         kind = "yaml" if "yaml" in content_type else "json"

@@ -7,11 +7,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.params import BadArgument
-from saltern.modules.states.ini.editing import File, load, save, text_of
+from saltern.modules.states.ini.edit import File, load, save, text_of
 from saltern.modules.states.ini.text import IniText
 
 Sections = dict[str, dict[str, str]]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
-from saltern.modules.networking import checks, names
-from saltern.modules.networking.model import Wish, route, store_routes
-from saltern.modules.networking.providers import networking
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.networking import checks, names
+from saltern.modules.lib.networking.model import Wish, route, store_routes
+from saltern.modules.lib.networking.providers import networking
 
 UNMOVED = ("slave", "teamport", "source")
 
@@ -182,9 +182,9 @@ def apply_network_settings(
     if apply_hostname:
         if not hostname:
             raise Refused("apply_hostname needs a hostname to apply")
-        from saltern.modules.networking import naming, resolver
+        from saltern.modules.lib.networking import machine_name, resolver
 
-        naming.rename(ctx, resolver.host_name(hostname).partition(".")[0], hostname)
+        machine_name.rename(ctx, resolver.host_name(hostname).partition(".")[0], hostname)
     if not require_reboot:
         networking(ctx).restart()
     return True

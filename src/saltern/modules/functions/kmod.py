@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.tables import kernel_modules as modules
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.tables import kernel_modules as modules
 
 
 @function

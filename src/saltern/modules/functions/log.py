@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import Function, documented
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, documented
 
 
 def _at(level: str) -> Function[[str], bool]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.packages.choose import manager
-from saltern.modules.packages.model import PackageError
-from saltern.modules.packages.versions import bare
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.packages.choose import manager
+from saltern.modules.lib.packages.model import PackageError
+from saltern.modules.lib.packages.versions import bare
 
 
 @function
@@ -146,7 +146,7 @@ def bin_pkg_info(ctx: Context, path: str, saltenv: str | None = None) -> dict[st
                 1.0
         ```
     """
-    from saltern.modules.places import on_disk
+    from saltern.modules.api.addresses import on_disk
 
     place = on_disk(ctx, path, saltenv)
     if place is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from saltern.modules.api import Function, documented, function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import each, fresh, laid_over
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.lib.nested_data import each, fresh, laid_over
 
 if TYPE_CHECKING:
     from saltern.targeting.match import Subject
@@ -164,7 +164,7 @@ def ifelse(
     )
     if not merge:
         return fresh(found)
-    from saltern.modules.functions._data import merged
+    from saltern.modules.lib.nested_data import merged
 
     return merged(found or {}, merge, merge_lists=merge_lists)
 

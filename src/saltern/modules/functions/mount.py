@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.argv import vector
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused, tool
-from saltern.modules.tables import fstab as table
-from saltern.modules.tables import mounts
+from saltern.modules.api.argv import vector
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.declare import function
+from saltern.modules.lib.tables import fstab as table
+from saltern.modules.lib.tables import mounts
 
 
 @function

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import each
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.nested_data import each
 from saltern.modules.states import npm as states
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 
 if TYPE_CHECKING:
     from random import Random
@@ -161,7 +161,7 @@ def shadow_hash(
             $6$saltsalt$…
         ```
     """
-    from saltern.modules.accounts import passwords
+    from saltern.modules.lib.accounts import passwords
 
     setting = passwords.new_setting(algorithm)
     if crypt_salt is not None:

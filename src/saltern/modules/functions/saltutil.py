@@ -6,8 +6,8 @@ it go on working. What a run has read once, the ``refresh_*`` functions let it r
 
 from __future__ import annotations
 
-from saltern.modules.api import Function, documented, function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, documented, function
 
 KINDS = (
     "beacons clouds engines executors grains log_handlers matchers modules output pillar proxymodules "

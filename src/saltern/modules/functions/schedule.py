@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
-from saltern.modules.params import BadArgument
-from saltern.modules.schedules import store
-from saltern.modules.schedules.jobs import job, plain
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.schedules import store
+from saltern.modules.lib.schedules.jobs import job, plain
 
 Answer = dict[str, object]
 

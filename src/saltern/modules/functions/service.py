@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from fnmatch import filter as fitting
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
-from saltern.modules.services.manager import Service
-from saltern.modules.services.processes import pids_of
-from saltern.modules.services.providers import manager
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.services.manager import Service
+from saltern.modules.lib.services.processes import pids_of
+from saltern.modules.lib.services.providers import manager
 
 # ruff: noqa: ARG001 - signatures are Salt's
 
@@ -174,7 +174,7 @@ def show(ctx: Context, name: str) -> dict[str, object]:
         ```
     """
     managing = manager(ctx)
-    from saltern.modules.services.systemd import Systemd
+    from saltern.modules.lib.services.systemd import Systemd
 
     if isinstance(managing, Systemd):
         return dict(managing.show(name, ""))
@@ -325,7 +325,7 @@ def systemctl_reload(ctx: Context) -> bool:
         $ saltern call service.systemctl_reload
         ```
     """
-    from saltern.modules.services.systemd import Systemd
+    from saltern.modules.lib.services.systemd import Systemd
 
     managing = manager(ctx)
     if not isinstance(managing, Systemd):
@@ -355,7 +355,7 @@ def execs(ctx: Context) -> dict[str, str]:
         $ saltern call service.execs
         ```
     """
-    from saltern.modules.services.systemd import Systemd
+    from saltern.modules.lib.services.systemd import Systemd
 
     managing = manager(ctx)
     if not isinstance(managing, Systemd):
@@ -378,7 +378,7 @@ def offline(ctx: Context) -> bool:
         $ saltern call service.offline
         ```
     """
-    from saltern.modules.services.systemd import Systemd
+    from saltern.modules.lib.services.systemd import Systemd
 
     managing = manager(ctx)
     unbooted = isinstance(managing, Systemd) and not ctx.host.exists("/run/systemd/system")

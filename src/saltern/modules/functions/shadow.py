@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.accounts import passwords, records
-from saltern.modules.accounts.user_tools import AGE_FLAGS, checked_name
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused, tool
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.declare import function
+from saltern.modules.lib.accounts import passwords, records
+from saltern.modules.lib.accounts.user_tools import AGE_FLAGS, checked_name
 
 # ruff: noqa: ARG001 - signatures are Salt's
 

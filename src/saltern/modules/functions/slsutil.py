@@ -8,10 +8,10 @@ from collections.abc import Mapping, MutableMapping
 from typing import TypeVar
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import each, fresh, merged
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.nested_data import each, fresh, merged
 
 F = TypeVar("F")
 
@@ -122,13 +122,13 @@ def renderer(
         raise BadArgument("slsutil.renderer needs either a path or a string")
     place = ""
     if path is not None:
-        from saltern.modules import places
+        from saltern.modules.api import addresses
 
         saltenv = kwargs.get("saltenv")
-        found = places.on_disk(ctx, path, str(saltenv) if saltenv else None)
+        found = addresses.on_disk(ctx, path, str(saltenv) if saltenv else None)
         if found is None:
             raise BadArgument(f"slsutil.renderer cannot find {path}")
-        place, string = path.removeprefix("salt://"), places.read(found).decode("utf-8", "replace")
+        place, string = path.removeprefix("salt://"), addresses.read(found).decode("utf-8", "replace")
     return ctx.templates.data(string or "", pipe=default_renderer, env=ctx.env, path=place, values=kwargs)
 
 
@@ -144,7 +144,7 @@ def serialize(ctx: Context, /, serializer: str, obj: object, **mod_kwargs: objec
         {"port": 8080, "names": ["example.org", "www.example.org"]}
         ```
     """
-    from saltern.modules.functions._formats import WRITERS
+    from saltern.modules.lib.data_formats import WRITERS
 
     return _format(WRITERS, serializer)(obj, mod_kwargs)
 
@@ -161,7 +161,7 @@ def deserialize(ctx: Context, /, serializer: str, stream_or_string: str, **mod_k
         {'port': 8080}
         ```
     """
-    from saltern.modules.functions._formats import READERS
+    from saltern.modules.lib.data_formats import READERS
 
     return _format(READERS, serializer)(stream_or_string)
 
@@ -185,7 +185,7 @@ def boolstr(ctx: Context, value: object, true: str = "true", false: str = "false
         high
         ```
     """
-    from saltern.modules.params import TRUE_WORDS
+    from saltern.modules.api.params import TRUE_WORDS
 
     truth = value.strip().lower() in TRUE_WORDS if isinstance(value, str) else bool(value)
     return true if truth else false

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import told
-from saltern.modules.params import BadArgument
-from saltern.modules.states import _known_hosts as known
-from saltern.modules.states import _ssh as ssh
+from saltern.modules.lib import known_hosts as known
+from saltern.modules.lib import ssh_keys as ssh
 from saltern.modules.states.ssh_auth import merged, without
 
 AUTHORIZED = ".ssh/authorized_keys"

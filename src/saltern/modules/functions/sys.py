@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import partial
 
-from saltern.modules.api import Function, documented, function
-from saltern.modules.context import Context
-from saltern.modules.registry import Registry, schema
-from saltern.modules.salt import Salt
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.registry import Registry, schema
+from saltern.modules.api.salt import Salt
 
 
 def _names(ctx: Context) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import one_line
-from saltern.modules.tables import settings, sysctl
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import one_line
+from saltern.modules.api.declare import function
+from saltern.modules.lib.tables import settings, sysctl
 
 
 @function

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
-from saltern.modules.tables import clock
-from saltern.modules.tables.clock import set_hardware
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.tables import clock
+from saltern.modules.lib.tables.clock import set_hardware
 
 
 @function

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from saltern.modules.accounts import user_tools
-from saltern.modules.accounts.records import GECOS
-from saltern.modules.accounts.user_wish import Wish
-from saltern.modules.api import Function, documented, function
-from saltern.modules.context import Context
-from saltern.modules.machine import tool
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import tool
+from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.lib.accounts import user_tools
+from saltern.modules.lib.accounts.records import GECOS
+from saltern.modules.lib.accounts.user_wish import Wish
 
 if TYPE_CHECKING:
     from pwd import struct_passwd

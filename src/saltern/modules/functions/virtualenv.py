@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.api.programs import output
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.params import BadArgument
-from saltern.modules.states._programs import output
 from saltern.modules.states.virtualenv import Env, is_environment, make, maker_for
 
 

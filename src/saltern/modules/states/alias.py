@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring, one_line
-from saltern.modules.tables import aliases
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.lib.tables import aliases
 
 
 def _checked(name: str) -> str:

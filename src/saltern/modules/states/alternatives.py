@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.packages import links
-from saltern.modules.packages.links import Group, Slave
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages import links
+from saltern.modules.lib.packages.links import Group, Slave
 
 
 @state

@@ -20,12 +20,12 @@ from msgspec.structs import replace
 
 from saltern.config.settings import cache_directory
 from saltern.language.result import Outcome, Result, SubResult
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.engines.ansible.command import merged
-from saltern.modules.engines.ansible.run import Playbook, locate, missing, play
-from saltern.modules.engines.steps import Steps
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.engines.ansible.command import merged
+from saltern.modules.lib.engines.ansible.run import Playbook, locate, missing, play
+from saltern.modules.lib.engines.steps import Steps
 
 
 @state

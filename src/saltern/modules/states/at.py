@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring, one_line
-from saltern.modules.params import BadArgument, bind, schema_of
-from saltern.modules.tables import at_queue
-from saltern.modules.tables.at_queue import Queued
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument, bind, schema_of
+from saltern.modules.lib.tables import at_queue
+from saltern.modules.lib.tables.at_queue import Queued
 
 
 @state

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import LOOKED, Outcome, Result, failed, ok
-from saltern.modules.api import state
-from saltern.modules.commands import Done, Options, environment, execute
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument, Unused, Variables, bind, schema_of
-from saltern.modules.states._reboot_codes import asking, reboot_codes
-from saltern.modules.states._stateful import as_told, is_stateful, test_command
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument, Unused, Variables, bind, schema_of
+from saltern.modules.lib.commands import Done, Options, environment, execute
+from saltern.modules.lib.reboot_codes import asking, reboot_codes
+from saltern.modules.lib.stateful import as_told, is_stateful, test_command
 
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 
@@ -253,7 +253,7 @@ def script(
             - creates: /srv/app/greeting
         ```
     """
-    from saltern.modules.scripts import NoScript, run_script
+    from saltern.modules.lib.scripts import NoScript, run_script
 
     for what, value in (("context", context), ("defaults", defaults)):
         if value is not None and not isinstance(value, Mapping):

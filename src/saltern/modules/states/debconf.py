@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from saltern.language.diagnostics import SalternError
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.packages import debconf
-from saltern.modules.packages.model import PackageError
-from saltern.modules.params import BadArgument, Ignored, Variables
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument, Ignored, Variables
+from saltern.modules.lib.packages import debconf
+from saltern.modules.lib.packages.model import PackageError
 
 
 @state(name="set")
@@ -65,7 +65,7 @@ def set_file(
     del name
 
     def work() -> Result:
-        from saltern.modules.places import on_disk, read
+        from saltern.modules.api.addresses import on_disk, read
 
         path = on_disk(ctx, source)
         if path is None:

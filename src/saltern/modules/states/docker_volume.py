@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.containers import lifecycle
-from saltern.modules.containers.engine import Engine, Seen, engine
-from saltern.modules.containers.hiding import shown
-from saltern.modules.containers.values import settings
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.containers import lifecycle
+from saltern.modules.lib.containers.driver_secrets import shown
+from saltern.modules.lib.containers.engine import Engine, Seen, engine
+from saltern.modules.lib.containers.values import settings
 
 
 @state

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
 
 
 @state

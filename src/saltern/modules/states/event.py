@@ -6,11 +6,11 @@ Today they are the reporters of the command: ``saltern apply --out jsonl`` print
 from __future__ import annotations
 
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.events import told
-from saltern.modules.machine import Refused
-from saltern.modules.params import BadArgument, bind, schema_of
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument, bind, schema_of
+from saltern.modules.lib.events import told
 
 
 @state

@@ -13,14 +13,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.commands import environment, words
-from saltern.modules.context import Context
-from saltern.modules.engines.drive import Ended, drive, unparsed
-from saltern.modules.engines.lines import Reader
-from saltern.modules.engines.steps import Steps, Verdict, concluded
-from saltern.modules.params import BadArgument
-from saltern.modules.places import on_disk
+from saltern.modules.api.addresses import on_disk
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.commands import environment, words
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.lines import Reader
+from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
 NO_DRY_RUN = "would run {}; in test mode it is not, as neither dry_run nor test_args says how"
 

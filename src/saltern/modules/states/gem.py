@@ -8,10 +8,10 @@ import re
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.argv import plain
-from saltern.modules.context import Context
-from saltern.modules.states._programs import answer, guarded, output, program
+from saltern.modules.api.argv import plain
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import answer, guarded, output, program
 from saltern.modules.states.file.answers import Refusal
 
 ROW = re.compile(r"^([A-Za-z0-9_.-]+) \((.*)\)$")

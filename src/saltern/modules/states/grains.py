@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states import _grains_file as kept
-from saltern.modules.states._grains_file import MISSING
-from saltern.modules.states._programs import answer, guarded
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import answer, guarded
+from saltern.modules.lib import grains_file as kept
+from saltern.modules.lib.grains_file import MISSING
 from saltern.modules.states.file.answers import Refusal
 
 Changed = tuple[dict[str, object], object]  # what is told, and the new value

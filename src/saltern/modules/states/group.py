@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.accounts import group_tools, records
-from saltern.modules.accounts.user_tools import checked_name
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.accounts import group_tools, records
+from saltern.modules.lib.accounts.user_tools import checked_name
 
 
 class Wish(Struct, frozen=True, kw_only=True):

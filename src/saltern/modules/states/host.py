@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Words, bring, one_line
-from saltern.modules.tables import hosts
-from saltern.modules.tables.hosts import Hosts
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.lib.tables import hosts
+from saltern.modules.lib.tables.hosts import Hosts
 
 
 @state

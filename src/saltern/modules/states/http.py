@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states._programs import guarded, masked
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import guarded, masked
 from saltern.modules.states.file.answers import Refusal
 from saltern.system.waits import report_wait
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state as declared
-from saltern.modules.context import Context
-from saltern.modules.engines.idem.run import Wanted, run
-from saltern.modules.engines.scratch import placed
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state as declared
+from saltern.modules.lib.engines.idem.run import Wanted, run
+from saltern.modules.lib.engines.scratch import placed
 
 
 @declared

@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 NOT_ARGUMENTS = frozenset({"func", "returner", "sfun", "args", "kwargs", "reload_modules", "m_names"})

@@ -8,14 +8,14 @@ count, and without those root logs in at the local socket.
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import quoting, schemas
-from saltern.modules.databases.mysql.connection import reach
-from saltern.modules.databases.mysql.schemas import Schema
-from saltern.modules.databases.mysql.sight import Sight
-from saltern.modules.machine import Changes, Words, bring
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.databases.mysql import literals, schemas
+from saltern.modules.lib.databases.mysql.connection import reach
+from saltern.modules.lib.databases.mysql.schemas import Schema
+from saltern.modules.lib.databases.mysql.sight import Sight
 
 # What is there, and what the server calls the character set and the collation that are wished for.
 Seen = tuple[Schema | None, tuple[str | None, str | None]]
@@ -69,7 +69,7 @@ def present(
         *(connection_user, connection_pass, connection_host, connection_port, connection_db),
         *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
     )
-    quoting.name(name, "the name of a database")
+    literals.name(name, "the name of a database")
     wished = (character_set, collate)
     sight: Sight[Seen] = Sight(ctx, lambda: schemas.compare(ctx, server, name, *wished), (None, wished))
     exists = sight.last[0] is not None

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import client, grants
-from saltern.modules.databases.mysql.connection import reach
-from saltern.modules.databases.mysql.grants import Held, Wish
-from saltern.modules.databases.mysql.privileges import ALL, sql
-from saltern.modules.databases.mysql.sight import Sight
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.databases.mysql import client, grants
+from saltern.modules.lib.databases.mysql.connection import reach
+from saltern.modules.lib.databases.mysql.grants import Held, Wish
+from saltern.modules.lib.databases.mysql.privileges import ALL, sql
+from saltern.modules.lib.databases.mysql.sight import Sight
 
 
 @state

@@ -16,15 +16,15 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import schemas
-from saltern.modules.databases.mysql.connection import Connection, reach
-from saltern.modules.databases.mysql.queries import Answer, execute, script
-from saltern.modules.databases.mysql.sight import Sight
-from saltern.modules.machine import Changes, Refused
-from saltern.modules.params import Ignored
-from saltern.modules.states import _grains_file as kept
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib import grains_file as kept
+from saltern.modules.lib.databases.mysql import schemas
+from saltern.modules.lib.databases.mysql.connection import Connection, reach
+from saltern.modules.lib.databases.mysql.queries import Answer, execute, script
+from saltern.modules.lib.databases.mysql.sight import Sight
 
 GRAIN = "grain"
 

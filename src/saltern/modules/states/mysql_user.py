@@ -8,14 +8,14 @@ count, and without those root logs in at the local socket.
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import accounts
-from saltern.modules.databases.mysql.accounts import Account, Wish
-from saltern.modules.databases.mysql.connection import Connection, reach
-from saltern.modules.databases.mysql.sight import Sight
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.databases.mysql import accounts
+from saltern.modules.lib.databases.mysql.accounts import Account, Wish
+from saltern.modules.lib.databases.mysql.connection import Connection, reach
+from saltern.modules.lib.databases.mysql.sight import Sight
 
 UNVERIFIED = "its password cannot be checked from here, and was left as it is"
 BOTH = "unix_socket is not used, since a password is given"

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.commands import environment
-from saltern.modules.context import Context
-from saltern.modules.states._programs import NotYet, ProgramFailed, answer, complaint, guarded, program
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import NotYet, ProgramFailed, answer, complaint, guarded, program
+from saltern.modules.lib.commands import environment
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.system.process import Ran
 

@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.packages import choose
-from saltern.modules.packages.model import PackageError
-from saltern.modules.packages.repositories.model import Plan
-from saltern.modules.packages.repositories.planning import planner, wish
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.model import PackageError
+from saltern.modules.lib.packages.repositories.model import Plan
+from saltern.modules.lib.packages.repositories.repository_plan import planner, wish
 
 COMMENT = (
     "Package repo '{}' would be {}. Packages that come from it are not known until then, so what "

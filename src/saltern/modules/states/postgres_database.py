@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import stores
-from saltern.modules.databases.postgres.client import Login, login, named
-from saltern.modules.databases.postgres.owners import hand_over, of_others
-from saltern.modules.databases.postgres.sight import Sight, removed, words
-from saltern.modules.databases.postgres.stores import Database
-from saltern.modules.machine import Changes, Refused, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.databases.postgres import stores
+from saltern.modules.lib.databases.postgres.client import Login, login, named
+from saltern.modules.lib.databases.postgres.owners import hand_over, of_others
+from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
+from saltern.modules.lib.databases.postgres.stores import Database
 
 FIXED = ("encoding", "lc_collate", "lc_ctype")  # what no statement changes later
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import clusters
-from saltern.modules.databases.postgres.client import SYSTEM_USER
-from saltern.modules.databases.postgres.clusters import Directory, initialized
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.databases.postgres import clusters
+from saltern.modules.lib.databases.postgres.client import SYSTEM_USER
+from saltern.modules.lib.databases.postgres.clusters import Directory, initialized
 
 
 @state

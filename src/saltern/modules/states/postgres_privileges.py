@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import privileges as rights
-from saltern.modules.databases.postgres.client import login
-from saltern.modules.databases.postgres.holdings import Holding, look
-from saltern.modules.databases.postgres.privileges import Wanted, wanted
-from saltern.modules.databases.postgres.sight import Sight
-from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.databases.postgres import privileges as rights
+from saltern.modules.lib.databases.postgres.client import login
+from saltern.modules.lib.databases.postgres.holdings import Holding, look
+from saltern.modules.lib.databases.postgres.privileges import Wanted, wanted
+from saltern.modules.lib.databases.postgres.sight import Sight
 
 
 @state

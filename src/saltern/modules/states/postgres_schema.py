@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import inside
-from saltern.modules.databases.postgres.client import login, named
-from saltern.modules.databases.postgres.inside import Schema
-from saltern.modules.databases.postgres.sight import Sight, removed, words
-from saltern.modules.machine import Changes, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.databases.postgres import inside
+from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.inside import Schema
+from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
 
 
 @state

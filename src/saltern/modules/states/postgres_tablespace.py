@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import stores
-from saltern.modules.databases.postgres.client import login, named
-from saltern.modules.databases.postgres.sight import Sight, removed, words
-from saltern.modules.databases.postgres.stores import Tablespace
-from saltern.modules.machine import Changes, Refused, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.databases.postgres import stores
+from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
+from saltern.modules.lib.databases.postgres.stores import Tablespace
 
 
 @state

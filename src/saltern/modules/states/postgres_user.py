@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import role_states
-from saltern.modules.databases.postgres.client import login as connection
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.lib.databases.postgres import role_states
+from saltern.modules.lib.databases.postgres.client import login as connection
 
 
 @state

@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.engines.puppet.run import Wanted, run
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.lib.engines.puppet.run import Wanted, run
 
 
 @state

@@ -12,10 +12,10 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.engines.pyinfra.run import Deploy, locate
-from saltern.modules.engines.pyinfra.run import deploy as run
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.lib.engines.pyinfra.run import Deploy, locate
+from saltern.modules.lib.engines.pyinfra.run import deploy as run
 
 
 @state

@@ -8,11 +8,11 @@ import os
 
 import saltern
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.builds.install import Wanted, install, prove
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused, one_line
-from saltern.system import slots as kept
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.lib.builds.install import Wanted, install, prove
+from saltern.system import build_slots as kept
 
 
 @state

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.params import Ignored
-from saltern.modules.schedules import store
-from saltern.modules.schedules.jobs import job, plain
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.schedules import store
+from saltern.modules.lib.schedules.jobs import job, plain
 
 UNKNOWN_BUT_FINE = ("state.", "saltutil.")  # what an agent brings
 

@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Words, bring
-from saltern.modules.params import Unused, schema_of
-from saltern.modules.services.processes import pids_of
-from saltern.modules.services.providers import manager
-from saltern.modules.services.react import reacted, reaction
-from saltern.modules.services.settle import Wish, facts, settle
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused, schema_of
+from saltern.modules.lib.services.processes import pids_of
+from saltern.modules.lib.services.providers import manager
+from saltern.modules.lib.services.react import reacted, reaction
+from saltern.modules.lib.services.settle import Wish, facts, settle
 
 
 @state
@@ -258,7 +258,7 @@ def mod_watch(
     managing = manager(ctx)
     seen = managing.look(name)
     if managing.kind == "offline":
-        from saltern.modules.services.offline import NOTHING_TO_DO
+        from saltern.modules.lib.services.offline import NOTHING_TO_DO
 
         return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen))
     runs = seen.running if sig is None else bool(pids_of(sig))

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
-from saltern.modules.states import _ssh as ssh
-from saltern.modules.states._programs import answer, guarded
-from saltern.modules.states._ssh import Home, Key
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.api.programs import answer, guarded
+from saltern.modules.lib import ssh_keys as ssh
+from saltern.modules.lib.ssh_keys import Home, Key
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Later, Refusal
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states import _known_hosts as known
-from saltern.modules.states import _ssh as ssh
-from saltern.modules.states._known_hosts import Host
-from saltern.modules.states._programs import answer, guarded
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import answer, guarded
+from saltern.modules.lib import known_hosts as known
+from saltern.modules.lib import ssh_keys as ssh
+from saltern.modules.lib.known_hosts import Host
 from saltern.modules.states.file.answers import Later, Refusal
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring, one_line
-from saltern.modules.tables import settings, sysctl
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.lib.tables import settings, sysctl
 
 
 @state

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from saltern.language.hidden import labels
 from saltern.language.result import Outcome, Result, failed, ok
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 
 # Answers that never differ are made once: ``test.nop`` is what benchmarks call by the ten thousand.
 SUCCESS = ok("Success!")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.accounts import records, user_tools
-from saltern.modules.accounts.user_wish import AGES, Password, Wish, differs, facts
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.accounts import records, user_tools
+from saltern.modules.lib.accounts.user_wish import AGES, Password, Wish, differs, facts
 
 DAY = 86400
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.commands import environment, listed
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import answer, guarded, output, program, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import answer, guarded, output, program, unused
+from saltern.modules.lib.commands import environment, listed
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.pip.command import Pip, forget, install, packages
 from saltern.modules.states.pip.words import options, requirement_files

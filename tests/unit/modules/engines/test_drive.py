@@ -11,8 +11,8 @@ import pytest
 from tests.modules.bench import Bench
 
 from saltern.language.result import Outcome
-from saltern.modules.context import Context
-from saltern.modules.engines.drive import KEPT, LONGEST, Ended, _Lines, drive, unparsed
+from saltern.modules.api.context import Context
+from saltern.modules.lib.engines.drive import KEPT, LONGEST, Ended, _Lines, drive, unparsed
 from saltern.modules.states import exec as module
 
 

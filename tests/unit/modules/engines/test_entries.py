@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from saltern.compat.results import to_result
 from saltern.language.result import Outcome
-from saltern.modules.engines.entries import DEEPEST, moment, step, steps
+from saltern.modules.lib.engines.entries import DEEPEST, moment, step, steps
 
 LOW = {"name": "n", "state": "s", "__id__": "i", "fun": "f"}
 GOOD = {"low": LOW, "result": True, "changes": {}, "comment": "done"}

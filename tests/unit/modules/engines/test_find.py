@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.modules.bench import Bench
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.engines.find import find
+from saltern.modules.lib.engines.find import find
 from saltern.modules.states import exec as module
 
 

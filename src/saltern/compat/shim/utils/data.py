@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from saltern.modules.params import TRUE_WORDS
+from saltern.modules.api.params import TRUE_WORDS
 from saltern.render.filters.data import (
     compare_dicts,
     compare_lists,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from saltern.modules.context import Context
-from saltern.modules.functions._data import each
-from saltern.modules.params import BadArgument
-from saltern.modules.states._programs import ProgramFailed, complaint, program
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.api.programs import ProgramFailed, complaint, program
+from saltern.modules.lib.nested_data import each
 from saltern.system import files
 
 Names = list[str]

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from saltern.modules.api import function
-from saltern.modules.commands import words
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.params import BadArgument
+from saltern.modules.lib.commands import words
 from saltern.modules.states.archive.entries import Entry, toplevel
 
 KINDS = ("dirs", "files", "links")

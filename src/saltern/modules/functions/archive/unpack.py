@@ -7,17 +7,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from saltern.modules.api import function
-from saltern.modules.commands import words
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.programs import output
 from saltern.modules.functions.archive.given import Names, found, owner, said, texts, trimmed
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.states._programs import output
+from saltern.modules.lib.commands import words
 from saltern.modules.states.archive import judge, tars, tools, zips
 from saltern.modules.states.archive.entries import Entry, Meter, limits_of
 from saltern.modules.states.archive.extract import extract
-from saltern.modules.states.archive.staging import Staged, staged, staging
 from saltern.modules.states.archive.tools import check_options
+from saltern.modules.states.archive.unpack_directory import Staged, staged, staging
 from saltern.system import files
 from saltern.system.rooted import Rooted
 

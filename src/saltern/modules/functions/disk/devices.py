@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import PLAIN_WORDS, Refused, tool
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import PLAIN_WORDS, Refused, tool
+from saltern.modules.api.declare import function
 
 NOTHING = 2  # blkid: no such device, or nothing on it
 ASKED = (

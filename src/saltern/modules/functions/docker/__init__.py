@@ -22,7 +22,7 @@ LAZY: dict[str, str] = {
             "state",
             "top",
         ),
-        "looking",
+        "container_query",
     ),
     **dict.fromkeys(
         (
@@ -37,10 +37,10 @@ LAZY: dict[str, str] = {
             "unpause",
             "wait",
         ),
-        "changing",
+        "container_control",
     ),
-    **dict.fromkeys(("create", "rename", "rm", "run_container"), "making"),
-    **dict.fromkeys(("build", "commit", "import", "load", "pull", "push", "rmi", "tag"), "bringing"),
+    **dict.fromkeys(("create", "rename", "rm", "run_container"), "container_create"),
+    **dict.fromkeys(("build", "commit", "import", "load", "pull", "push", "rmi", "tag"), "image_modify"),
     **dict.fromkeys(("retcode", "run", "run_all", "run_stderr", "run_stdout"), "inside"),
     **dict.fromkeys(("copy_from", "copy_to", "export", "save"), "files"),
     **dict.fromkeys(
@@ -55,7 +55,7 @@ LAZY: dict[str, str] = {
             "resolve_image_id",
             "resolve_tag",
         ),
-        "imaging",
+        "image_query",
     ),
     **dict.fromkeys(
         (
@@ -68,7 +68,7 @@ LAZY: dict[str, str] = {
             "networks",
             "remove_network",
         ),
-        "networking",
+        "networks",
     ),
-    **dict.fromkeys(("create_volume", "inspect_volume", "remove_volume", "volumes"), "storing"),
+    **dict.fromkeys(("create_volume", "inspect_volume", "remove_volume", "volumes"), "volumes"),
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from saltern.modules.api import function
-from saltern.modules.containers import images, lifecycle
-from saltern.modules.containers.engine import engine
-from saltern.modules.context import Context
-from saltern.modules.functions.docker.looking import the
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.functions.docker.container_query import the
+from saltern.modules.lib.containers import images, lifecycle
+from saltern.modules.lib.containers.engine import engine
 
 COMPRESSIONS = {"gzip": "gzip", "gz": "gzip", "bz2": "bz2", "bzip2": "bz2", "xz": "lzma", "lzma": "lzma"}
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from saltern.modules.api import function
-from saltern.modules.containers.engine import engine
-from saltern.modules.containers.stream import output
-from saltern.modules.containers.values import words
-from saltern.modules.context import Context
-from saltern.modules.functions.docker.looking import the
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import Ignored
+from saltern.modules.functions.docker.container_query import the
+from saltern.modules.lib.containers.engine import engine
+from saltern.modules.lib.containers.stream import output
+from saltern.modules.lib.containers.values import words
 
 
 def _executed(ctx: Context, name: str, cmd: object, stdin: str | None, user: str | None) -> dict[str, Any]:

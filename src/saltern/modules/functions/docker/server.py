@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from saltern.modules.api import function
-from saltern.modules.containers import images, lifecycle, registries
-from saltern.modules.containers.engine import engine
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.containers import images, lifecycle, registries
+from saltern.modules.lib.containers.engine import engine
 
 PRUNED = ("containers", "networks", "images", "volumes", "build")
 

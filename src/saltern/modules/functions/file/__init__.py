@@ -40,7 +40,7 @@ LAZY: dict[str, str] = {
             "uid_to_user",
             "user_to_uid",
         ),
-        "looking",
+        "query",
     ),
     **dict.fromkeys(
         (
@@ -54,7 +54,7 @@ LAZY: dict[str, str] = {
             "search",
             "seek_read",
         ),
-        "searching",
+        "search",
     ),
     **dict.fromkeys(
         (
@@ -83,6 +83,6 @@ LAZY: dict[str, str] = {
             "uncomment",
             "write",
         ),
-        "changing",
+        "modify",
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
-from saltern.modules.params import BadArgument
+from saltern.modules.api.params import BadArgument
 from saltern.modules.states.file.answers import Refusal, explain
 
 

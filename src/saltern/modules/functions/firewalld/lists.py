@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.context import Context
-from saltern.modules.firewalls.firewalld import KINDS, value, values
-from saltern.modules.functions.firewalld.asking import ask, of_zone
+from saltern.modules.api.context import Context
+from saltern.modules.functions.firewalld.daemon import ask, of_zone
+from saltern.modules.lib.firewalls.firewalld import KINDS, value, values
 
 
 def listed(ctx: Context, zone: str | None, arg: str, permanent: bool) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.firewalls.zone_values import forward, forward_option
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
 from saltern.modules.functions.firewalld.lists import change, listed
 from saltern.modules.functions.firewalld.zones import add_masquerade, get_masquerade
+from saltern.modules.lib.firewalls.zone_values import forward, forward_option
 
 
 def _masquerading(ctx: Context, zone: str, wanted: bool) -> None:

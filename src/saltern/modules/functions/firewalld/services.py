@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.firewalls import firewalld
-from saltern.modules.functions.firewalld.asking import ask, reload_if
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.functions.firewalld.daemon import ask, reload_if
+from saltern.modules.lib.firewalls import firewalld
 
 
 def _parts(ctx: Context, service: str, what: str) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.firewalls import firewalld
-from saltern.modules.firewalls.firewalld import Sections
-from saltern.modules.functions.firewalld.asking import ask, of_zone, reload_if
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.functions.firewalld.daemon import ask, of_zone, reload_if
+from saltern.modules.lib.firewalls import firewalld
+from saltern.modules.lib.firewalls.firewalld import Sections
 
 
 @function

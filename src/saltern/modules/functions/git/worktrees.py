@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute
-from saltern.modules.functions.git.asking import here, is_worktree, options
-from saltern.modules.params import BadArgument
+from saltern.modules.functions.git.query import here, is_worktree, options
 from saltern.modules.states.git.command import lines
 
 

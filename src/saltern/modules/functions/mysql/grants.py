@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import client, grants
-from saltern.modules.databases.mysql.connection import connection
-from saltern.modules.databases.mysql.privileges import shown, sql, without_login
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.mysql import client, grants
+from saltern.modules.lib.databases.mysql.connection import connection
+from saltern.modules.lib.databases.mysql.privileges import shown, sql, without_login
 
 
 @function

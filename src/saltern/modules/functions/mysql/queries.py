@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import quoting
-from saltern.modules.databases.mysql.connection import connection
-from saltern.modules.databases.mysql.queries import execute, script
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.mysql import literals
+from saltern.modules.lib.databases.mysql.connection import connection
+from saltern.modules.lib.databases.mysql.queries import execute, script
 
 
 @function
@@ -69,4 +69,4 @@ def quote_identifier(
             `foo``bar`
         ```
     """
-    return quoting.name(quoting.literal_pattern(identifier) if for_grants else identifier)
+    return literals.name(literals.literal_pattern(identifier) if for_grants else identifier)

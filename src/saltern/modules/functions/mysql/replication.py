@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import client
-from saltern.modules.databases.mysql.answers import Row
-from saltern.modules.databases.mysql.connection import Connection, connection
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.mysql import client
+from saltern.modules.lib.databases.mysql.answers import Row
+from saltern.modules.lib.databases.mysql.connection import Connection, connection
 
 UNKNOWN_STATEMENT = 1064
 # What older and newer servers call it; the first one that a server understands counts.

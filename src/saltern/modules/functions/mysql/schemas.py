@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import client, schemas
-from saltern.modules.databases.mysql.connection import Connection, connection
-from saltern.modules.databases.mysql.quoting import name as quoted
-from saltern.modules.databases.mysql.quoting import text
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.mysql import client, schemas
+from saltern.modules.lib.databases.mysql.connection import Connection, connection
+from saltern.modules.lib.databases.mysql.literals import name as quoted
+from saltern.modules.lib.databases.mysql.literals import text
 
 
 @function

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.mysql import client, dialect
-from saltern.modules.databases.mysql.connection import connection
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.mysql import client, dialect
+from saltern.modules.lib.databases.mysql.connection import connection
 
 
 def _values(ctx: Context, connection_args: Mapping[str, object], statement: str) -> dict[str, str | None]:

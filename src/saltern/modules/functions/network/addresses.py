@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions._data import each
-from saltern.modules.functions._interfaces import Address, Interface, addresses
-from saltern.modules.functions._interfaces import interfaces as every
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
 from saltern.modules.functions.network.arithmetic import ip_in_subnet, network_of
+from saltern.modules.lib.interfaces import Address, Interface, addresses
+from saltern.modules.lib.interfaces import interfaces as every
+from saltern.modules.lib.nested_data import each
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Interface, IPv6Interface

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import PLAIN_WORDS, has, said
-from saltern.modules.networking import checks
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import PLAIN_WORDS, has, said
+from saltern.modules.api.declare import function
+from saltern.modules.lib.networking import checks
 
 BUFFERS = ("rx", "rx-mini", "rx-jumbo", "tx")
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
 
 PROTOCOLS = ("tcp", "tcp6", "udp", "udp6")
 STATES = (

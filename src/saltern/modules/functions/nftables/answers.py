@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from saltern.modules.context import Context
-from saltern.modules.firewalls import nft
-from saltern.modules.firewalls.nft import Place
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.firewalls import nft
+from saltern.modules.lib.firewalls.nft import Place
 
 Answer = dict[str, object]
 

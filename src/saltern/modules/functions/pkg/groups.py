@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions.pkg.changing import install
-from saltern.modules.packages import choose
-from saltern.modules.packages.comps import PARTS
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.functions.pkg.modify import install
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.comps import PARTS
 from saltern.modules.states.pkg.groups import whole
 
 

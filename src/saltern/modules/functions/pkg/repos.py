@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from saltern.language.mask import mask
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.packages import choose
-from saltern.modules.packages.model import PackageError
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.model import PackageError
 
 
 @function
@@ -27,7 +27,7 @@ def list_repos(ctx: Context, /, **_: object) -> dict[str, object]:
 
 
 def _configured(ctx: Context) -> dict[str, object]:
-    from saltern.modules.packages.repositories import apk, apt, rpm
+    from saltern.modules.lib.packages.repositories import apk, apt, rpm
 
     name = choose.manager(ctx).name
     if name in rpm.PLACES:
@@ -54,7 +54,7 @@ def get_repo(ctx: Context, /, repo: str, **_: object) -> dict[str, object]:
         $ saltern call pkg.get_repo 'deb http://deb.debian.org/debian bookworm main'
         ```
     """
-    from saltern.modules.packages.repositories import apt, lines
+    from saltern.modules.lib.packages.repositories import apt, lines
 
     if choose.manager(ctx).name != "apt":
         found = _configured(ctx).get(repo)
@@ -80,7 +80,7 @@ def mod_repo(ctx: Context, /, repo: str, **values: object) -> dict[str, object]:
         $ saltern call pkg.mod_repo 'deb [trusted=yes] copy:/srv/packages ./' refresh=false
         ```
     """
-    from saltern.modules.packages.repositories.planning import planner, wish
+    from saltern.modules.lib.packages.repositories.repository_plan import planner, wish
 
     plan = planner(ctx, "present")(ctx, wish(repo, values))
     if plan.changes:
@@ -103,7 +103,7 @@ def del_repo(ctx: Context, /, repo: str, **values: object) -> str:
         $ saltern call pkg.del_repo 'deb https://packages.acme.example/debian bookworm'
         ```
     """
-    from saltern.modules.packages.repositories.planning import planner, wish
+    from saltern.modules.lib.packages.repositories.repository_plan import planner, wish
 
     plan = planner(ctx, "absent")(ctx, wish(repo, values))
     if not plan.changes:
@@ -118,7 +118,7 @@ def del_repo(ctx: Context, /, repo: str, **values: object) -> str:
 
 def _only_apt(ctx: Context) -> str:
     """Where apt keeps keys it trusts for all repositories."""
-    from saltern.modules.packages.apt import Apt
+    from saltern.modules.lib.packages.apt import Apt
 
     manager = choose.manager(ctx)
     if not isinstance(manager, Apt):
@@ -143,7 +143,7 @@ def get_repo_keys(ctx: Context, aptkey: bool = True, keydir: str | None = None) 
     """
     import os
 
-    from saltern.modules.packages.repositories import keys
+    from saltern.modules.lib.packages.repositories import keys
 
     place = keydir or _only_apt(ctx)
     names = sorted(os.listdir(place)) if os.path.isdir(place) else []
@@ -182,7 +182,7 @@ def add_repo_key(
     """
     import os
 
-    from saltern.modules.packages.repositories import apt, keys
+    from saltern.modules.lib.packages.repositories import apt, keys
 
     place = keydir or _only_apt(ctx)
     if path:
@@ -233,7 +233,7 @@ def del_repo_key(
     """
     import os
 
-    from saltern.modules.packages.repositories import keys
+    from saltern.modules.lib.packages.repositories import keys
 
     place = keydir or _only_apt(ctx)
     if not name and not keyid:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import clusters
-from saltern.modules.databases.postgres.client import SYSTEM_USER
-from saltern.modules.databases.postgres.clusters import Directory, Layout
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.postgres import clusters
+from saltern.modules.lib.databases.postgres.client import SYSTEM_USER
+from saltern.modules.lib.databases.postgres.clusters import Directory, Layout
 
 
 @function

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import inside
-from saltern.modules.databases.postgres.client import Login, login, named
-from saltern.modules.databases.postgres.inside import Extension
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.postgres import inside
+from saltern.modules.lib.databases.postgres.client import Login, login, named
+from saltern.modules.lib.databases.postgres.inside import Extension
 
 NOT_INSTALLED, INSTALLED = "EXTENSION NOT INSTALLED", "EXTENSION INSTALLED"
 TO_UPGRADE, TO_MOVE = "EXTENSION TO UPGRADE", "EXTENSION TO MOVE"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import inside
-from saltern.modules.databases.postgres.client import login, named
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.postgres import inside
+from saltern.modules.lib.databases.postgres.client import login, named
 
 
 @function

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import privileges as rights
-from saltern.modules.databases.postgres.client import login
-from saltern.modules.databases.postgres.holdings import look
-from saltern.modules.databases.postgres.privileges import EVERY, GROUP, wanted
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.postgres import privileges as rights
+from saltern.modules.lib.databases.postgres.client import login
+from saltern.modules.lib.databases.postgres.holdings import look
+from saltern.modules.lib.databases.postgres.privileges import EVERY, GROUP, wanted
 
 
 @function

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.databases.postgres import roles
-from saltern.modules.databases.postgres.client import login as connection
-from saltern.modules.databases.postgres.role_wish import wish_of
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.lib.databases.postgres import roles
+from saltern.modules.lib.databases.postgres.client import login as connection
+from saltern.modules.lib.databases.postgres.role_wish import wish_of
 
 
 @function

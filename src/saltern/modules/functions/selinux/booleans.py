@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
-from saltern.modules.selinux import booleans as policy
-from saltern.modules.selinux.booleans import Boolean
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.lib.selinux import booleans as policy
+from saltern.modules.lib.selinux.booleans import Boolean
 
 
 @function

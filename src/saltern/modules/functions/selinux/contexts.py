@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import known
-from saltern.modules.selinux import contexts
-from saltern.modules.selinux.contexts import FILE_TYPES
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import known
+from saltern.modules.api.declare import function
+from saltern.modules.lib.selinux import contexts
+from saltern.modules.lib.selinux.contexts import FILE_TYPES
 from saltern.system.process import Ran
 
 Done = dict[str, object]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
 from saltern.modules.functions.selinux.contexts import Done, done
-from saltern.modules.machine import Refused
-from saltern.modules.selinux import ports
+from saltern.modules.lib.selinux import ports
 
 
 @function

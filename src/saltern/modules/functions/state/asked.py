@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from saltern.language.diagnostics import CompileError
-from saltern.modules.context import Context, States
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context, States
+from saltern.modules.api.params import BadArgument
 
 T = TypeVar("T")
 

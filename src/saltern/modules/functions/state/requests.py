@@ -9,10 +9,10 @@ import os
 from collections.abc import Mapping
 
 from saltern.config.settings import cache_directory
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.functions.state.applying import apply_
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.functions.state.apply import apply_
 
 NAME = "req_state.p"
 DEFAULT = "default"

@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 from datetime import UTC
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
 
 
 @function

@@ -7,9 +7,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import PLAIN_WORDS
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import PLAIN_WORDS
+from saltern.modules.api.declare import function
 
 LOGIN = ("user", "tty", "login", "idle", "jcpu", "pcpu")
 

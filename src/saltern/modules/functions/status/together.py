@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
 from saltern.modules.functions.status import counters, machine, processes
 
 

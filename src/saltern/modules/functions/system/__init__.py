@@ -11,11 +11,11 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import PLAIN_WORDS, Refused, has, tool
-from saltern.modules.networking import naming, resolver
-from saltern.modules.tables import machine_info
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import PLAIN_WORDS, Refused, has, tool
+from saltern.modules.api.declare import function
+from saltern.modules.lib.networking import machine_name, resolver
+from saltern.modules.lib.tables import machine_info
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -50,7 +50,7 @@ def set_computer_name(ctx: Context, hostname: str) -> bool:
         $ saltern call system.set_computer_name web1
         ```
     """
-    naming.rename(ctx, resolver.host_name(hostname))
+    machine_name.rename(ctx, resolver.host_name(hostname))
     return True
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
 from saltern.system import reboot as button
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.params import BadArgument
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.certificates import keep_copy
 from saltern.modules.states.x509.pki import certificate as pki

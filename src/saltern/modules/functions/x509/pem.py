@@ -8,10 +8,10 @@ import glob
 import os
 import re
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.params import BadArgument
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pems import entries
 from saltern.modules.states.x509.pki.material import material

@@ -7,8 +7,8 @@ from __future__ import annotations
 import glob
 import os
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
 from saltern.modules.functions.file.told import told
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pki import describe, load

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from saltern.modules.api import function
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
 from saltern.modules.functions.file.told import told
 from saltern.modules.states.x509.pki import load
 from saltern.modules.states.x509.pki.library import same_key, signed_by

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.file.answers import Refusal
 
 MOST_ENTRIES = 1_000_000

@@ -6,11 +6,11 @@ import os
 
 from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.commands import words
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import answer, guarded, unused
+from saltern.modules.lib.commands import words
 from saltern.modules.states.archive.entries import toplevel
 from saltern.modules.states.archive.formats import Packed, contents, form_of
 from saltern.modules.states.archive.job import (

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.archive import tars, tools, zips
 from saltern.modules.states.archive.entries import Entry, limits_of
 from saltern.modules.states.archive.extract import extract

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.archive.entries import Entry, toplevel
 from saltern.modules.states.archive.formats import Packed, unpack
 from saltern.modules.states.archive.material import note_of

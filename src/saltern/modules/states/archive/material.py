@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from saltern.language.mask import mask
-from saltern.modules.context import Context
-from saltern.modules.places import is_web, on_disk
+from saltern.modules.api.addresses import is_web, on_disk
+from saltern.modules.api.context import Context
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal
 

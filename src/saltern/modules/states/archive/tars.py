@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import IO, TYPE_CHECKING, cast
 
-from saltern.modules.context import Context
-from saltern.modules.states._programs import output
+from saltern.modules.api.context import Context
+from saltern.modules.api.programs import output
+from saltern.modules.states.archive.bounded_reads import Bounded, Readable, blocks, read_as
 from saltern.modules.states.archive.entries import Entry, Limits, Meter
-from saltern.modules.states.archive.guarded import Bounded, Readable, blocks, read_as
 from saltern.modules.states.archive.selection import ALL, Selection
 from saltern.modules.states.file.answers import Refusal
 

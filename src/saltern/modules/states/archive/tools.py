@@ -10,12 +10,12 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from saltern.modules.context import Context
-from saltern.modules.states._programs import output, program
+from saltern.modules.api.context import Context
+from saltern.modules.api.programs import output, program
 from saltern.modules.states.archive.entries import Entry, Limits, Meter
 from saltern.modules.states.archive.judge import normal
-from saltern.modules.states.archive.staging import Member, Staged, staged, staging
 from saltern.modules.states.archive.tars import BOUNDED
+from saltern.modules.states.archive.unpack_directory import Member, Staged, staged, staging
 from saltern.modules.states.file.answers import Refusal
 
 Listing = Callable[[str], list[Entry]]

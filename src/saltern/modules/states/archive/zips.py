@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from saltern.modules.states.archive.bounded_reads import BIGGEST_HEADER, BLOCK, Bounded, blocks, read_as
 from saltern.modules.states.archive.entries import Entry, Limits, Meter
-from saltern.modules.states.archive.guarded import BIGGEST_HEADER, BLOCK, Bounded, blocks, read_as
 from saltern.modules.states.archive.judge import normal
 from saltern.modules.states.file.answers import Refusal
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, bring, one_line
-from saltern.modules.params import Unused
-from saltern.modules.states.cron.wording import words_for
-from saltern.modules.tables import crontab
-from saltern.modules.tables.crontab import FIELDS, Crontab, Job
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, bring, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.lib.tables import crontab
+from saltern.modules.lib.tables.crontab import FIELDS, Crontab, Job
+from saltern.modules.states.cron.comments import words_for
 
 RANGES = {"minute": (0, 59), "hour": (0, 23), "daymonth": (1, 28), "month": (1, 12), "dayweek": (0, 6)}
 SPECIALS = ("@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")

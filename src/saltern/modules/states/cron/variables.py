@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused, bring, one_line
-from saltern.modules.states.cron.wording import words_for
-from saltern.modules.tables import crontab
-from saltern.modules.tables.crontab import Crontab
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, bring, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.lib.tables import crontab
+from saltern.modules.lib.tables.crontab import Crontab
+from saltern.modules.states.cron.comments import words_for
 
 
 @state

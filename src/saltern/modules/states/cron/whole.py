@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, bring
-from saltern.modules.params import Variables
-from saltern.modules.states.cron.wording import words_for
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Variables
+from saltern.modules.lib.tables import crontab
+from saltern.modules.states.cron.comments import words_for
 from saltern.modules.states.file.answers import guarded
-from saltern.modules.tables import crontab
 
 if TYPE_CHECKING:
     from saltern.modules.states.file.content import Template

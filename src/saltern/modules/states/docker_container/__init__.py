@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from saltern.language.result import Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 
 LAZY: dict[str, str] = {
-    "absent": "leaving",
+    "absent": "absent",
     "run": "once",
     "running": "running",
-    "stopped": "leaving",
+    "stopped": "absent",
 }
 
 
@@ -40,15 +40,15 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "running", **given: obj
               - file: /srv/web/index.html
         ```
     """
-    from saltern.modules.params import bind
-    from saltern.modules.registry import schema
+    from saltern.modules.api.params import bind
+    from saltern.modules.api.registry import schema
 
     if sfun == "running":
         from saltern.modules.states.docker_container.running import react
 
         return react(ctx, name, given)
     if sfun == "stopped":
-        from saltern.modules.states.docker_container.leaving import stopped
+        from saltern.modules.states.docker_container.absent import stopped
 
         return stopped.body(ctx, name, **bind(schema(stopped), given))  # type: ignore[arg-type]
     if sfun == "run":

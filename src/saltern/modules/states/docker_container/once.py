@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.containers.once import Once, Reading, finished
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import state
+from saltern.modules.lib.containers.once import Once, Reading, finished
 
 UNSUPPORTED = ("watch_action", "start", "shutdown_timeout", "follow")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.containers.options import given
-from saltern.modules.context import Context
-from saltern.modules.machine import Refused
-from saltern.modules.params import bind
-from saltern.modules.registry import schema
-from saltern.modules.states.docker_container.keeping import Keeper, Manner
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import bind
+from saltern.modules.api.registry import schema
+from saltern.modules.lib.containers.options import given
+from saltern.modules.states.docker_container.update import Keeper, Manner
 
 # What is not about the container itself.
 OWN = frozenset(
@@ -294,7 +294,7 @@ def react(ctx: Context, name: str, args: Mapping[str, object]) -> Result:
 def _signalled(ctx: Context, name: str, signal: str, result: Result) -> Result:
     from msgspec.structs import replace
 
-    from saltern.modules.containers.engine import engine
+    from saltern.modules.lib.containers.engine import engine
 
     changes: dict[str, object] = {"signal": signal}
     if ctx.test:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.containers import images
-from saltern.modules.containers.engine import Engine, Seen, engine
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.containers import images
+from saltern.modules.lib.containers.engine import Engine, Seen, engine
 
 SHORT = len("sha256:") + 12
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.containers.engine import engine
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.containers.engine import engine
 from saltern.modules.states.docker_network.members import facts, find, take_down
 
 

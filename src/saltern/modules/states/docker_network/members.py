@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from saltern.modules.containers import lifecycle, networks
-from saltern.modules.containers.endpoints import Endpoint
-from saltern.modules.containers.engine import Engine, Seen
-from saltern.modules.containers.hiding import shown
-from saltern.modules.machine import Changes
+from saltern.modules.api.converge import Changes
+from saltern.modules.lib.containers import lifecycle, networks
+from saltern.modules.lib.containers.driver_secrets import shown
+from saltern.modules.lib.containers.endpoints import Endpoint
+from saltern.modules.lib.containers.engine import Engine, Seen
 
 
 def find(engine: Engine, name: str) -> Seen | None:

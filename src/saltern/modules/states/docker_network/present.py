@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.containers import lifecycle, networks, values
-from saltern.modules.containers.engine import Engine, Seen, engine
-from saltern.modules.containers.networks import NetworkWish
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.containers import lifecycle, networks, values
+from saltern.modules.lib.containers.engine import Engine, Seen, engine
+from saltern.modules.lib.containers.networks import NetworkWish
 from saltern.modules.states.docker_network.members import (
     back,
     connect_all,

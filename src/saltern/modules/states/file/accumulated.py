@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from saltern.language.chunk import Chunk
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
 from saltern.modules.states.file.answers import Refusal, guarded, unchanged
 
 KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, …]}}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from saltern.language.diagnostics import SalternError
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.file.names import names_of
 from saltern.system.files import PlantedLink, kind_of
 

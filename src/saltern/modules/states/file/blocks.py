@@ -5,14 +5,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Variables
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Variables
 from saltern.modules.states.file.accumulated import required_for
-from saltern.modules.states.file.adding import NO_TEMPLATE, texts
 from saltern.modules.states.file.answers import Refusal, guarded
+from saltern.modules.states.file.append import NO_TEMPLATE, texts
 from saltern.modules.states.file.diffs import lines_of
-from saltern.modules.states.file.editing import Edit, backup_suffix, edit, ended
+from saltern.modules.states.file.edit import Edit, backup_suffix, edit, ended
 from saltern.modules.states.file.patterns import compiled
 
 

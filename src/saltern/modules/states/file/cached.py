@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from saltern.language.mask import mask
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file import sources, web_cache
 from saltern.modules.states.file.answers import changed, digest, facts, guarded, unchanged
 from saltern.modules.states.file.signatures import signing

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from saltern.language.ordered import ordered
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.accumulated import collected_for
 from saltern.modules.states.file.answers import Refusal

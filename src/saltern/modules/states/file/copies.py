@@ -9,12 +9,12 @@ import stat
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.owners import asked, attribute_changes, attributes_of
-from saltern.modules.states.file.placing import make_parents, parent_notes
+from saltern.modules.states.file.write import make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file.answers import Refusal, absolute, guarded
-from saltern.modules.states.file.placing import Wanted, place
+from saltern.modules.states.file.write import Wanted, place
 
 
 @state

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
 from saltern.modules.states.file.owners import asked, attribute_changes
 from saltern.modules.states.file.patterns import path_matcher
-from saltern.modules.states.file.placing import beside
-from saltern.modules.states.file.walking import below, required_paths, superfluous
+from saltern.modules.states.file.walk import below, required_paths, superfluous
+from saltern.modules.states.file.write import beside
 from saltern.system import files
 from saltern.system.files import Attributes
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.file.patterns import Matches
 from saltern.modules.states.file.sources import tree_path
 

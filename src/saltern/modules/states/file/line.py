@@ -8,11 +8,11 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file.answers import Refusal, guarded
 from saltern.modules.states.file.diffs import lines_of
-from saltern.modules.states.file.editing import Edit, backup_suffix, edit
+from saltern.modules.states.file.edit import Edit, backup_suffix, edit
 from saltern.modules.states.file.owners import asked
 from saltern.system.files import KEPT
 

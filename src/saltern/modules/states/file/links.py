@@ -9,13 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.names import names_of
 from saltern.modules.states.file.owners import asked
-from saltern.modules.states.file.placing import beside, make_parents, parent_notes
+from saltern.modules.states.file.write import beside, make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import Attributes
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace as altered
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Variables
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Variables
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
 from saltern.modules.states.file.content import (
@@ -19,8 +19,8 @@ from saltern.modules.states.file.content import (
     template_of,
 )
 from saltern.modules.states.file.own_source import refuse_own_source, right_already
-from saltern.modules.states.file.placing import Same, Wanted, place
 from saltern.modules.states.file.signatures import signing
+from saltern.modules.states.file.write import Same, Wanted, place
 from saltern.system import files
 
 Mode = str

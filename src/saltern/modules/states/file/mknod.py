@@ -6,8 +6,8 @@ import os
 import stat
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.owners import attribute_changes, attributes_of
 from saltern.system import files

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 
 
 class Names:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.context import Context
-from saltern.modules.places import is_web, on_disk
+from saltern.modules.api.addresses import is_web, on_disk
+from saltern.modules.api.context import Context
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, digest
 from saltern.modules.states.file.content import Template

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.file.answers import Later
 from saltern.system.files import Attributes
 

@@ -8,9 +8,9 @@ import re
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.modules.states.file.content import render_source, template_of

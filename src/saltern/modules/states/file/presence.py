@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
 from saltern.system import files
 

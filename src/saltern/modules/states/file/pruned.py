@@ -7,10 +7,10 @@ import os
 from msgspec import Struct
 
 from saltern.language.result import Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
-from saltern.modules.states.file.walking import below
+from saltern.modules.states.file.walk import below
 from saltern.system import files
 
 DAY = 86400

@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Variables
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Variables
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded
 from saltern.modules.states.file.content import Template, render_source, template_of
@@ -19,8 +19,8 @@ from saltern.modules.states.file.directory import Directory, settle_directory
 from saltern.modules.states.file.layers import Layers, listing
 from saltern.modules.states.file.links import symlink
 from saltern.modules.states.file.patterns import Matches, path_matcher
-from saltern.modules.states.file.placing import Wanted, place
-from saltern.modules.states.file.walking import required_paths, superfluous
+from saltern.modules.states.file.walk import required_paths, superfluous
+from saltern.modules.states.file.write import Wanted, place
 from saltern.system import files
 
 Mode = str

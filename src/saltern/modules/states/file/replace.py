@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file.answers import Refusal, guarded
-from saltern.modules.states.file.editing import Edit, Words, backup_suffix, edit, ended
+from saltern.modules.states.file.edit import Edit, Words, backup_suffix, edit, ended
 from saltern.modules.states.file.patterns import compiled
 
 FLAGS: dict[str, int] = {

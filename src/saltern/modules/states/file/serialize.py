@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from msgspec.structs import replace as altered
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
 from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
-from saltern.modules.states.file.placing import Wanted, place
 from saltern.modules.states.file.serializers import FORMATS, Format
+from saltern.modules.states.file.write import Wanted, place
 from saltern.system import files
 
 Mode = str

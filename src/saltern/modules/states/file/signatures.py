@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.file.answers import Refusal
 
 CLEAR_BEGIN, CLEAR_END = b"-----BEGIN PGP SIGNED MESSAGE-----", b"-----END PGP SIGNATURE-----"

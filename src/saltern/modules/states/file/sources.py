@@ -10,8 +10,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.language.mask import mask
-from saltern.modules.context import Context
-from saltern.modules.places import is_web
+from saltern.modules.api.addresses import is_web
+from saltern.modules.api.context import Context
 from saltern.modules.states.file import web_cache
 from saltern.modules.states.file.answers import Refusal, digest, explain
 from saltern.modules.states.file.signatures import NONE, Signing, verify

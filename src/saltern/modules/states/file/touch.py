@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
-from saltern.modules.states.file.placing import parent_notes
+from saltern.modules.states.file.write import parent_notes
 from saltern.system import files
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.lib.web import Reply, WebError, fetch, split_login
 from saltern.modules.states.file.answers import Refusal, digest
-from saltern.modules.web import Reply, WebError, fetch, split_login
 from saltern.system import files
 
 LONGEST = 200

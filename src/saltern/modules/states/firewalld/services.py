@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.firewalls import firewalld
-from saltern.modules.firewalls.zone_values import missing
-from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.firewalls import firewalld
+from saltern.modules.lib.firewalls.zone_values import missing
 
 OPTIONS = {"ports": "port", "protocols": "protocol"}
 

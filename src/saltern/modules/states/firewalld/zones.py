@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.firewalls import firewalld
-from saltern.modules.firewalls.firewalld import KINDS, Daemon, Zone, value
-from saltern.modules.firewalls.zone_values import forward, forward_option, missing
-from saltern.modules.machine import Changes, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.firewalls import firewalld
+from saltern.modules.lib.firewalls.firewalld import KINDS, Daemon, Zone, value
+from saltern.modules.lib.firewalls.zone_values import forward, forward_option, missing
 
 
 class Wish(Struct, frozen=True, kw_only=True):

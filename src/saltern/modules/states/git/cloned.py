@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
-from saltern.modules.states.git.cloning import Clone, check_room, clone, target_path
+from saltern.modules.states.git.clone import Clone, check_room, clone, target_path
 from saltern.modules.states.git.command import Git, lines, login, shown
 from saltern.modules.states.git.copy import commit_of, is_repository, look
 from saltern.modules.states.git.remote import ask, resolve

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from saltern.modules.context import Context
-from saltern.modules.states._programs import NotYet, ProgramFailed, complaint, masked, program
+from saltern.modules.api.context import Context
+from saltern.modules.api.programs import NotYet, ProgramFailed, complaint, masked, program
 from saltern.modules.states.file.answers import Refusal
 from saltern.system.foreign import foreign_directory
 from saltern.system.paths import open_directory, settle

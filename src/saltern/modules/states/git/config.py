@@ -6,10 +6,10 @@ import os
 import re
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import NotYet, ProgramFailed, answer, complaint, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import NotYet, ProgramFailed, answer, complaint, guarded, unused
 from saltern.modules.states.file.answers import Refusal, absolute
 from saltern.modules.states.git.command import Git, lines
 from saltern.modules.states.git.copy import is_repository

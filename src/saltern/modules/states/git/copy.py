@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from saltern.modules.states._programs import give
+from saltern.modules.api.programs import give
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.git.command import Git, lines
 from saltern.modules.states.git.remote import WHOLE, Remote

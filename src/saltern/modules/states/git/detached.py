@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
-from saltern.modules.states.git.cloning import (
+from saltern.modules.states.git.clone import (
     Clone,
     check_room,
     clone,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
-from saltern.modules.states.git.cloning import Clone, check_room, clone, target_path, whole
+from saltern.modules.states.git.clone import Clone, check_room, clone, target_path, whole
 from saltern.modules.states.git.command import Git, login, shown
 from saltern.modules.states.git.copy import is_repository, look
-from saltern.modules.states.git.following import Wish, bare_steps, do, do_bare, steps_for
 from saltern.modules.states.git.remote import Remote, Revision, ask, resolve
+from saltern.modules.states.git.update_copy import Wish, bare_steps, do, do_bare, steps_for
 
 MEANINGLESS = frozenset({"password", "output_encoding", "onlyif", "unless"})
 

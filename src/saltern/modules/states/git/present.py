@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal, absolute
-from saltern.modules.states.git.cloning import occupied
+from saltern.modules.states.git.clone import occupied
 from saltern.modules.states.git.command import Git
 from saltern.modules.states.git.copy import is_repository
 from saltern.system import files

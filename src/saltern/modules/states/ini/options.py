@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 from saltern.modules.states.file.answers import Refusal
-from saltern.modules.states.ini.editing import Changes, File, edited, text_of
+from saltern.modules.states.ini.edit import Changes, File, edited, text_of
 from saltern.modules.states.ini.text import IniText
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.firewalls import iptables
-from saltern.modules.firewalls.iptables import Place
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.firewalls import iptables
+from saltern.modules.lib.firewalls.iptables import Place
 from saltern.modules.states.iptables.wishes import file_of
 
 

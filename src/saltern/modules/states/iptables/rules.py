@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.firewalls import iptables
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.firewalls import iptables
 from saltern.modules.states.iptables.wishes import Wish, facts, keep, stale, wishes_of
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from saltern.modules.context import Context
-from saltern.modules.firewalls import iptables
-from saltern.modules.firewalls.iptables import Place
-from saltern.modules.firewalls.iptables_rule import text, words
-from saltern.modules.machine import Changes, Refused
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.lib.firewalls import iptables
+from saltern.modules.lib.firewalls.iptables import Place
+from saltern.modules.lib.firewalls.iptables_rule import text, words
 
 
 class Wish(Struct, frozen=True, kw_only=True):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.states.lvm.wording import worded
-from saltern.modules.volumes import report, tools
-from saltern.modules.volumes.arguments import arguments, checked_name, listed
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.volumes import report, tools
+from saltern.modules.lib.volumes.arguments import arguments, checked_name, listed
+from saltern.modules.states.lvm.comments import worded
 
 
 def _facts(ctx: Context, name: str) -> Changes:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.states.lvm.wording import worded
-from saltern.modules.volumes import report, tools
-from saltern.modules.volumes.arguments import arguments, checked_device, checked_name
-from saltern.modules.volumes.report import Row
-from saltern.modules.volumes.sizes import extents_for, in_bytes
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.volumes import report, tools
+from saltern.modules.lib.volumes.arguments import arguments, checked_device, checked_name
+from saltern.modules.lib.volumes.report import Row
+from saltern.modules.lib.volumes.sizes import extents_for, in_bytes
+from saltern.modules.states.lvm.comments import worded
 
 
 def _facts(ctx: Context, group: str, name: str) -> Changes:

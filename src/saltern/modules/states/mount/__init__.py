@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
 
 LAZY: dict[str, str] = {
     "fstab_absent": "entries",
     "fstab_present": "entries",
-    "mounted": "mounting",
-    "swap": "swapping",
-    "unmounted": "mounting",
+    "mounted": "mounted",
+    "swap": "swap",
+    "unmounted": "mounted",
 }
 
 
@@ -50,8 +50,8 @@ def mod_watch(
     """
     if sfun != "mounted":
         return failed(f"mount.{sfun} cannot react to a watch; use mount.mounted")
+    from saltern.modules.lib.tables import mounts
     from saltern.modules.states.mount.wishes import facts, options_of, place_of
-    from saltern.modules.tables import mounts
 
     outcome, comment = Outcome.WOULD_CHANGE, f"{name} would be remounted"
     if not ctx.test:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring, one_line, tool
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line, tool
+from saltern.modules.api.declare import state
+from saltern.modules.lib.tables import fstab
+from saltern.modules.lib.tables.fstab import USUAL, Entry, shown
 from saltern.modules.states.mount.wishes import drop, entry_of, keep, options_of
-from saltern.modules.tables import fstab
-from saltern.modules.tables.fstab import USUAL, Entry, shown
 
 BY = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
 

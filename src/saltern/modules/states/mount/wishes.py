@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, one_line
-from saltern.modules.tables import fstab, mounts
-from saltern.modules.tables.fstab import Entry
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, one_line
+from saltern.modules.lib.tables import fstab, mounts
+from saltern.modules.lib.tables.fstab import Entry
 
 
 def place_of(name: str) -> str:

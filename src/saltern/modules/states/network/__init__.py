@@ -5,4 +5,4 @@
 
 from __future__ import annotations
 
-LAZY: dict[str, str] = {"managed": "interfaces", "routes": "routing", "system": "machine"}
+LAZY: dict[str, str] = {"managed": "interfaces", "routes": "routes", "system": "machine"}

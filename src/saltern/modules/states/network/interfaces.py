@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Words, bring
-from saltern.modules.networking import checks, links, names
-from saltern.modules.networking.model import Networking, Wish, difference, shown
-from saltern.modules.networking.providers import networking
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.networking import checks, links, names
+from saltern.modules.lib.networking.model import Networking, Wish, difference, shown
+from saltern.modules.lib.networking.providers import networking
 
 UNMOVED = ("slave", "teamport", "source")  # brought up with what they belong to
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.networking import naming, resolver
-from saltern.modules.networking.model import difference
-from saltern.modules.networking.providers import networking
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.networking import machine_name, resolver
+from saltern.modules.lib.networking.model import difference
+from saltern.modules.lib.networking.providers import networking
 
 
 @state
@@ -98,7 +98,7 @@ def system(
         if "network_settings" in changes:
             net.store_settings(net.wanted_settings(given))
         if "hostname" in changes:
-            naming.rename(ctx, short, hostname or short)
+            machine_name.rename(ctx, short, hostname or short)
         if "network_settings" in changes and not require_reboot and ctx.grains.get("os_family") == "RedHat":
             net.restart()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.firewalls import nft
-from saltern.modules.firewalls.nft import Item, Place
-from saltern.modules.machine import Changes, Refused, Words, bring, known
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring, known
+from saltern.modules.api.declare import state
+from saltern.modules.lib.firewalls import nft
+from saltern.modules.lib.firewalls.nft import Item, Place
 
 BASE = ("type", "hook", "prio", "policy")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.firewalls import nft, nft_rule
-from saltern.modules.firewalls.nft import Place
-from saltern.modules.machine import Changes, Refused, Words, bring
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.firewalls import nft, nft_rule
+from saltern.modules.lib.firewalls.nft import Place
 
 
 class Wish(Struct, frozen=True, kw_only=True):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.firewalls import nft
-from saltern.modules.firewalls.nft import Place
-from saltern.modules.machine import Changes, Words, bring
-from saltern.modules.params import Ignored
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.firewalls import nft
+from saltern.modules.lib.firewalls.nft import Place
 
 
 @state

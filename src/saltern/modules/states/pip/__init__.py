@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from saltern.language.chunk import Chunk
     from saltern.language.events import Answer
-    from saltern.modules.context import Context
+    from saltern.modules.api.context import Context
 
 LAZY: dict[str, str] = {"installed": "installed", "removed": "removed", "uptodate": "removed"}
 

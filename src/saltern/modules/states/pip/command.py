@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from saltern.modules.context import Context
-from saltern.modules.states._programs import NotYet, ProgramFailed, complaint, give, output, program
+from saltern.modules.api.context import Context
+from saltern.modules.api.programs import NotYet, ProgramFailed, complaint, give, output, program
 from saltern.modules.states.file.answers import Refusal
 from saltern.system.process import Ran
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.commands import environment
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument, Unused
-from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument, Unused
+from saltern.modules.api.programs import answer, guarded, unused
+from saltern.modules.lib.commands import environment
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
 from saltern.modules.states.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files

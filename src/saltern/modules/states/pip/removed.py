@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.params import Unused
-from saltern.modules.states._programs import answer, guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.api.programs import answer, guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from saltern.modules.commands import listed, words
-from saltern.modules.context import Context
-from saltern.modules.states._programs import give
+from saltern.modules.api.context import Context
+from saltern.modules.api.programs import give
+from saltern.modules.lib.commands import listed, words
 from saltern.modules.states.file import sources
 
 SWITCHES: dict[str, str] = {

@@ -9,23 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from saltern.language.result import Result, failed
-from saltern.modules.api import state
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
 
 if TYPE_CHECKING:
     from saltern.language.chunk import Chunk
     from saltern.language.events import Answer
 
 LAZY: dict[str, str] = {
-    "downloaded": "downloading",
+    "downloaded": "downloaded",
     "group_installed": "groups",
-    "held": "holding",
-    "installed": "installing",
-    "latest": "installing",
-    "purged": "removing",
-    "removed": "removing",
-    "unheld": "holding",
-    "uptodate": "upgrading",
+    "held": "held",
+    "installed": "installed",
+    "latest": "installed",
+    "purged": "removed",
+    "removed": "removed",
+    "unheld": "held",
+    "uptodate": "uptodate",
 }
 WATCHING = ("installed", "latest", "removed", "purged")
 
@@ -54,7 +54,7 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "installed", **kwargs: 
         return failed(f"pkg.{sfun} does not work with the watch requisite; {', '.join(WATCHING)} do")
     from importlib import import_module
 
-    from saltern.modules.params import BadArgument, bind, schema_of
+    from saltern.modules.api.params import BadArgument, bind, schema_of
 
     found = getattr(import_module(f"{__name__}.{LAZY[sfun]}"), sfun)
     body: Callable[..., Result] = found.body
@@ -68,7 +68,7 @@ def mod_aggregate(
     ctx: Context, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]
 ) -> Chunk:
     """The chunk with the packages of all others that can be done in the same transaction."""
-    from saltern.modules.states.pkg.aggregating import merged
+    from saltern.modules.states.pkg.aggregate import merged
 
     del ctx
     return merged(chunk, group, answered)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result, failed
-from saltern.modules.context import Context
-from saltern.modules.params import BadArgument
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
 
 # Salt hands these on to one package manager or another; here they mean nothing.
 UNUSED = frozenset(

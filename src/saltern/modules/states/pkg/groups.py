@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.packages.choose import manager as manager_of
-from saltern.modules.packages.model import Group, How, Manager, PackageError
-from saltern.modules.params import Unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.lib.packages.choose import manager as manager_of
+from saltern.modules.lib.packages.model import Group, How, Manager, PackageError
 from saltern.modules.states.pkg.answers import guarded, unused
-from saltern.modules.states.pkg.bringing import Job, Terms, Wording, bring
+from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.wanted import wanted
 
 WORDS = Wording(

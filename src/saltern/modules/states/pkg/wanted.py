@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from saltern.modules.context import Context
-from saltern.modules.packages.model import Listing, Manager, PackageError
-from saltern.modules.packages.versions import Condition, conditions
-from saltern.modules.params import BadArgument
-from saltern.modules.places import download, is_web, on_disk
+from saltern.modules.api.addresses import download, is_web, on_disk
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages.model import Listing, Manager, PackageError
+from saltern.modules.lib.packages.versions import Condition, conditions
 
 LATEST = "latest"
 

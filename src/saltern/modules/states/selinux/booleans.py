@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Refused, Words, bring
-from saltern.modules.selinux import booleans as policy
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.selinux import booleans as policy
 
 
 @state

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Words, bring
-from saltern.modules.selinux import ports
-from saltern.modules.selinux.ports import Port
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.selinux import ports
+from saltern.modules.lib.selinux.ports import Port
 
 
 @state

@@ -8,19 +8,19 @@ from __future__ import annotations
 import os
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.machine import Changes, Words, bring
-from saltern.modules.networking import naming, resolver
-from saltern.modules.tables import machine_info
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.networking import machine_name, resolver
+from saltern.modules.lib.tables import machine_info
 
-LAZY: dict[str, str] = {"reboot": "rebooting"}
+LAZY: dict[str, str] = {"reboot": "reboot"}
 
 
 def _facts(ctx: Context) -> Changes:
     return {
         "name": os.uname().nodename,
-        "at boot": naming.kept(ctx),
+        "at boot": machine_name.kept(ctx),
         "description": machine_info.description(ctx),
     }
 
@@ -29,12 +29,12 @@ def _named(ctx: Context, name: str, changes: Changes) -> Result:
     resolver.host_name(name)
 
     def differs() -> Changes:
-        return {} if (os.uname().nodename, naming.kept(ctx)) == (name, name) else dict(changes)
+        return {} if (os.uname().nodename, machine_name.kept(ctx)) == (name, name) else dict(changes)
 
     return bring(
         ctx,
         differs,
-        lambda _: naming.rename(ctx, name),
+        lambda _: machine_name.rename(ctx, name),
         facts=lambda: _facts(ctx),
         words=Words(
             f"The machine is called {name}",

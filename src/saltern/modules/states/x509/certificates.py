@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states._programs import guarded
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import guarded
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pki import certificate as pki
 from saltern.modules.states.x509.pki.encode import CERTIFICATE_ENCODINGS, check_encoding, encode_certificate
@@ -24,8 +24,8 @@ from saltern.modules.states.x509.pki.load import (
 )
 from saltern.modules.states.x509.pki.signing_policies import merged, policy_of, short_words
 from saltern.modules.states.x509.pki.times import FORM
-from saltern.modules.states.x509.placing import placed, spot
 from saltern.modules.states.x509.words import check_words
+from saltern.modules.states.x509.write import placed, spot
 from saltern.system import files
 
 REMAINING = 90

@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states._programs import guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pki.encode import KEY_ENCODINGS, check_encoding, encode_key
 from saltern.modules.states.x509.pki.keys import Kind, generate, kind_of, wanted_kind
@@ -21,7 +21,7 @@ from saltern.modules.states.x509.pki.load import (
     load_key,
     open_key,
 )
-from saltern.modules.states.x509.placing import placed, spot
+from saltern.modules.states.x509.write import placed, spot
 
 MEANINGLESS = frozenset({"cipher", "verbose", "text", "managed_private_key"})
 # A key that is right but for these is encoded again, never made anew.

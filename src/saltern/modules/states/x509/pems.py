@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states._programs import guarded
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import guarded
 from saltern.modules.states.file.answers import Refusal
-from saltern.modules.states.x509.placing import placed, spot
+from saltern.modules.states.x509.write import placed, spot
 
 ENTRY = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 WIDTH = 64

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states._programs import guarded
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import guarded
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pki.encode import OTHER_ENCODINGS, check_encoding, encode_other
 from saltern.modules.states.x509.pki.extensions import OF_THE_SIGNER
@@ -19,8 +19,8 @@ from saltern.modules.states.x509.pki.request import (
     wanted_request,
 )
 from saltern.modules.states.x509.pki.signing_policies import short_words
-from saltern.modules.states.x509.placing import placed, spot
 from saltern.modules.states.x509.words import check_words
+from saltern.modules.states.x509.write import placed, spot
 
 MEANINGLESS = frozenset({"version", "text", "digest"})
 

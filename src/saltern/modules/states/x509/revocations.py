@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from saltern.language.result import Result
-from saltern.modules.api import state
-from saltern.modules.context import Context
-from saltern.modules.states._programs import guarded, unused
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.programs import guarded, unused
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pki.encode import OTHER_ENCODINGS, check_encoding, encode_other
 from saltern.modules.states.x509.pki.load import encoding_of_text, load_list
@@ -22,7 +22,7 @@ from saltern.modules.states.x509.pki.revocation import (
     wanted_list,
 )
 from saltern.modules.states.x509.pki.times import FORM
-from saltern.modules.states.x509.placing import placed, spot
+from saltern.modules.states.x509.write import placed, spot
 
 REMAINING = 30
 AUTO = "auto"

@@ -20,6 +20,6 @@ def check_words(rest: Mapping[str, object], more: frozenset[str] = frozenset()) 
         *more,
     }
     if unknown := [word for word in rest if word not in known and not word.startswith("__")]:
-        from saltern.modules.params import unknown_argument
+        from saltern.modules.api.params import unknown_argument
 
         raise Refusal(unknown_argument(unknown[0], known))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.modules.context import Context
+from saltern.modules.api.context import Context
 from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pki import extensions, names
 

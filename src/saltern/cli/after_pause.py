@@ -1,0 +1,84 @@
+"""A run that pauses in the middle: for a reboot, which ends us, or for a build that takes our place."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli.arguments import Row
+from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows
+from saltern.cli.output import tell_report, watched
+from saltern.runtime.barriers import INTERRUPTED, REBOOTING, STOPS
+
+if TYPE_CHECKING:
+    from saltern.engine.session import Session
+    from saltern.language.events import Report
+    from saltern.runtime.ports import Recorder
+
+ROWS = (
+    Row(flag="--sub-states", dest="sub_states", default="full", help=""),
+    Row(flag="--expand", dest="expand", kind="on", help=""),
+    Row(flag="--detailed-exitcode", dest="detailed_exitcode", kind="on", help=""),
+    *TREE_ROWS,
+    *output_rows("highstate"),
+    *STATE_ROWS,
+)
+
+
+def onward(args: SimpleNamespace, engine: Session, report: Report) -> Report:
+    """Tell it, and give the one in the end. A machine that goes down ends us while we wait."""
+    while report.stopped in STOPS.values():
+        if report.stopped == REBOOTING:
+            tell_report(args, engine, report)
+            _tell_pause(report)
+        try:
+            report = _resumed(args, engine, report.jid)
+        except KeyboardInterrupt:
+            return _called_off(engine, report)
+    tell_report(args, engine, report)
+    return report
+
+
+def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
+    from saltern.durable import run as durable
+
+    def work(tell: Recorder | None) -> Report:
+        report = durable.resume(engine.settings, jid, tell, onward=words_again(args))
+        assert report is not None, "a run that pauses has something left"
+        return report
+
+    return watched(args, work)
+
+
+def _called_off(engine: Session, report: Report) -> Report:
+    """Whoever waited was interrupted; with the reboot called off, that is all that has happened."""
+    from saltern.journal.runs import Runs
+
+    if Runs(engine.settings).state(report.jid).status == "interrupted":
+        report.stopped = INTERRUPTED
+    return report
+
+
+def _tell_pause(report: Report) -> None:
+    from saltern.system.services import is_installed
+
+    sys.stdout.flush()
+    print(f"saltern: run {report.jid}: {report.stopped}", file=sys.stderr)
+    if not is_installed():
+        print("saltern: nothing here resumes it at boot: run `saltern install-service`,", file=sys.stderr)
+        print(f"  or `saltern resume {report.jid}` after the boot", file=sys.stderr)
+    sys.stderr.flush()
+
+
+def words_again(args: SimpleNamespace) -> list[str]:
+    """The options that `saltern resume` has, too, as they were given: for whoever takes our place."""
+    return [word for row in ROWS for word in _words(row, getattr(args, row.dest, row.default))]
+
+
+def _words(row: Row, value: object) -> list[str]:
+    if value == row.default or value is None or (row.kind == "on" and not value):
+        return []
+    if isinstance(value, list):
+        return [word for one in value for word in (row.flag, str(one))]
+    return [row.flag] if row.kind in ("on", "off") else [row.flag, str(value)]

@@ -1,0 +1,122 @@
+"""What a run tells: while it happens, at its end, and by its exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.options import output_options
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.signals import end_in_order
+
+if TYPE_CHECKING:
+    from saltern.engine.session import Session
+    from saltern.language.events import Event, Report
+    from saltern.report.lines import Lines
+    from saltern.report.live import Live
+    from saltern.runtime.ports import Recorder
+
+
+def exit_code(report: Report, *, detailed: bool = False) -> int:
+    from saltern.report.verdict import changed, failed
+    from saltern.runtime.barriers import INTERRUPTED, REBOOTING
+
+    if report.stopped == INTERRUPTED:
+        return exits.INTERRUPTED
+    if report.stopped == REBOOTING:
+        return exits.REBOOTING
+    if failed(report):
+        return exits.FAILED
+    return exits.CHANGED if detailed and changed(report) else exits.OK
+
+
+def seconds(text: str | None, usual: float) -> float:
+    try:
+        return usual if text is None else float(text)
+    except ValueError:
+        what = f"--queue needs a number of seconds, not {text!r}"
+        raise OperationError(Diagnostic(code="option-shape", what=what)) from None
+
+
+def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) -> Report:
+    """Run it, with whoever is to be told while it happens."""
+    watchers, close = _watchers(args)
+    args.seen = bool(watchers)
+    end_in_order()
+    try:
+        with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
+            return work(_all(watchers))
+    finally:
+        for watcher in close:
+            watcher.close()
+
+
+def tell_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
+    show_warnings(args, report)
+    _write(args, engine, report)
+
+
+def show_warnings(args: SimpleNamespace, report: Report) -> None:
+    if report.warnings:
+        from saltern.report.colours import wanted
+        from saltern.report.diagnostics import show
+
+        show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+
+
+def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
+    from msgspec.structs import replace
+
+    from saltern.report.outputs import write
+
+    if args.out == "jsonl":
+        return  # told while it happened
+    options = output_options(args, engine.settings)
+    layout = [getattr(args, name, None) for name in ("state_output", "state_verbose")]
+    seen = getattr(args, "seen", False) and not args.expand and layout == [None, None]
+    shown = replace(options, expand=args.expand, sub_states=args.sub_states, seen=seen)
+    write(report, sys.stdout, shown, args.out)
+    if not report.answers and args.out in ("highstate", "quiet"):
+        print("saltern: no states to run", file=sys.stderr)
+
+
+def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
+    """Who is told while it happens: the log, the terminal, or whoever reads the lines."""
+    from saltern.system import log
+
+    if log.is_on("info"):
+        from saltern.report.log import write
+
+        found, close = _viewers(args)
+        return [write, *found], close
+    return _viewers(args)
+
+
+def _viewers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
+    if args.out == "jsonl":
+        from saltern.report.lines import Lines
+
+        lines = Lines(sys.stdout)
+        return [lines], [lines]
+    if args.out == "highstate" and sys.stderr is not None and sys.stderr.isatty() and sys.stdout.isatty():
+        from saltern.report.colours import wanted
+        from saltern.report.live import Live
+
+        live = Live(sys.stderr, colour=wanted(sys.stderr, args.color), sub_states=args.sub_states)
+        return [live], [live]
+    return [], []
+
+
+def _all(watchers: list[Recorder]) -> Recorder | None:
+    if len(watchers) < 2:
+        return watchers[0] if watchers else None
+
+    def tell(event: Event) -> None:
+        for watcher in watchers:
+            watcher(event)
+
+    return tell

@@ -1,0 +1,85 @@
+"""A plan on the terminal, and in a file where that is asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.system.signals import end_in_order
+
+if TYPE_CHECKING:
+    from saltern.engine.apply import Request
+    from saltern.engine.session import Session
+    from saltern.language.events import Report
+    from saltern.planfile.document import Proposal
+
+
+def show(
+    args: SimpleNamespace,
+    engine: Session,
+    request: Request,
+    override: Mapping[str, object],
+    save: str | None,
+) -> int:
+    """Look, tell, and keep it where it is asked for."""
+    from saltern.planfile.make import foresee, propose
+
+    profile = None
+    if args.profile:
+        from saltern.cli.profile import Profile
+
+        profile = Profile(engine)
+    end_in_order()
+    with redirect_stdout(sys.stderr):  # stdout is for the plan; a module's print is none of it
+        found = foresee(engine, request, compiled=profile.compiled if profile else None)
+    proposal = propose(engine, request, found, override)
+    write_plan(args, proposal, found.report)
+    if save:
+        from saltern.planfile.document import save as keep
+
+        written = keep(save, proposal)
+        if key := getattr(args, "sign", None):
+            _sign(save, written, key)
+        print(f"saltern: kept as {save}; saltern apply {save} does exactly this", file=sys.stderr)
+    if profile is not None:
+        profile.write(found.report, sys.stderr, colour=args.color)
+    return _code(args, found.report)
+
+
+def _sign(path: str, data: bytes, key: str) -> None:
+    from saltern.planfile.signature import ENDING, sign
+    from saltern.report.output_file import write_output
+
+    write_output(path + ENDING, sign(data, key))
+
+
+def _code(args: SimpleNamespace, report: Report) -> int:
+    from saltern.report.verdict import changed, failed
+
+    if failed(report):
+        return exits.FAILED
+    return exits.CHANGED if args.detailed_exitcode and changed(report) else exits.OK
+
+
+def write_plan(args: SimpleNamespace, proposal: Proposal, report: Report) -> None:
+    from saltern.report.outputs import options_for
+
+    if report.warnings:
+        from saltern.report.colours import wanted
+        from saltern.report.diagnostics import show
+
+        show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
+    options = options_for(sys.stdout, colour=args.color)
+    if args.out == "json":
+        from saltern.report.salt import write_data
+
+        told = {"asked": proposal.asked, "totals": proposal.totals, "states": proposal.states}
+        write_data(told, sys.stdout, options)
+        return
+    from saltern.report.proposal import write
+
+    write(proposal.states, sys.stdout, options)

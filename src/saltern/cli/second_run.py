@@ -1,0 +1,54 @@
+"""``--check-idempotent``: what a second run would not leave alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.result import Outcome
+
+if TYPE_CHECKING:
+    from saltern.engine.session import Session
+    from saltern.language.events import Answer, Report
+
+# What to do about it, where a whole kind of states has the same cause.
+CURES = {
+    "cmd": "give it 'creates', 'unless' or 'onlyif', or let it be 'onchanges' of what it follows",
+    "module": "give it 'unless' or 'onlyif': a function is called each time",
+}
+
+
+def is_idempotent(args: SimpleNamespace, engine: Session, run: Callable[[], Report]) -> bool:
+    """Apply once more, and tell on stderr every state that changed something or failed."""
+    if engine.settings.test:
+        what = "--check-idempotent applies twice, and a test run applies nothing"
+        raise OperationError(Diagnostic(code="idempotence-untested", what=what, fix="leave out --test"))
+    with redirect_stdout(sys.stderr):
+        report = run()
+    moved = [one for one in report.answers if one.result.changes or one.result.outcome is Outcome.FAILED]
+    if moved:
+        from saltern.report.colours import wanted
+        from saltern.report.diagnostics import show
+
+        show([_told(answer) for answer in moved], sys.stderr, colour=wanted(sys.stderr, args.color))
+        number = "1 state is" if len(moved) == 1 else f"{len(moved)} states are"
+        print(f"saltern: {number} not idempotent", file=sys.stderr)
+    else:
+        print("saltern: idempotent, the second run changed nothing", file=sys.stderr)
+    return not moved
+
+
+def _told(answer: Answer) -> Diagnostic:
+    chunk, result = answer.chunk, answer.result
+    how = f"changed {', '.join(map(str, result.changes))} again" if result.changes else "failed"
+    why = f": {result.comment}" if result.outcome is Outcome.FAILED else ""
+    return Diagnostic(
+        code="not-idempotent",
+        what=f"the second run of {chunk.function} {answer.path!r} {how}{why}",
+        where=chunk.mark(),
+        fix=CURES.get(chunk.state, ""),
+    )

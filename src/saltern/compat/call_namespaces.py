@@ -1,0 +1,210 @@
+"""``__salt__``, ``__states__`` and ``__utils__``: what Salt-style code calls, by name, when it asks.
+
+Whose function it is follows the registry: the user's, then ours, then that of an installed Salt. A
+Salt-style function is handed out as it is. One of ours is wrapped: it is given the context of the call,
+and its problems become the exceptions that such code knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from saltern.compat.adapt import SaltFunction, SaltState
+from saltern.compat.loader import stand_in
+from saltern.compat.results import to_salt
+from saltern.language.diagnostics import SalternError
+from saltern.modules.api.declare import Function, StateFunction
+from saltern.modules.api.params import BadArgument, bind
+from saltern.modules.api.registry import schema
+
+if TYPE_CHECKING:
+    from saltern.compat.library import Library
+
+
+class Missing(KeyError):
+    """A function that is not there; shown as the sentence it is."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ByName(Mapping[str, Callable[..., Any]]):
+    """Functions by ``module.function``, also as attributes: ``__salt__.cmd.run``."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._known: dict[str, Callable[..., Any]] = {}
+
+    def find(self, name: str) -> Callable[..., Any] | None:
+        raise NotImplementedError
+
+    def why(self, name: str) -> str:
+        return f"no function is called {name!r}"
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        known = self._known.get(name)
+        if known is None:
+            known = self.find(name) if isinstance(name, str) and "." in name else None
+            if known is None:
+                raise Missing(f"{name!r} is not available: {self.why(str(name))}")
+            self._known[name] = known
+        return known
+
+    def __setitem__(self, name: str, function: Callable[..., Any]) -> None:
+        self._known[name] = function
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self[str(name)]
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getattr__(self, module: str) -> Attributes:
+        if module.startswith("_"):
+            raise AttributeError(module)
+        return Attributes(self, module)
+
+    def forget(self) -> None:
+        self._known.clear()
+
+
+class Attributes:
+    def __init__(self, functions: ByName, module: str) -> None:
+        self._functions = functions
+        self._module = module
+
+    def __getattr__(self, fun: str) -> Callable[..., Any]:
+        try:
+            return self._functions[f"{self._module}.{fun}"]
+        except KeyError as problem:
+            raise AttributeError(str(problem)) from None
+
+
+class Functions(ByName):
+    """``__salt__``."""
+
+    def find(self, name: str) -> Callable[..., Any] | None:
+        function = self._library.registry.function(name)
+        if function is None:
+            return None
+        return function.raw if isinstance(function, SaltFunction) else self._native(name, function)
+
+    def why(self, name: str) -> str:
+        return self._library.registry.unknown_function(name)
+
+    def __iter__(self) -> Iterator[str]:
+        registry = self._library.registry
+        for module in registry.names("functions"):
+            for fun in registry.members("functions", module):
+                yield f"{module}.{fun}"
+
+    def _native(self, name: str, function: Function[..., Any]) -> Callable[..., Any]:
+        """Ours; where it does not know an argument, Salt's own is called if it is there."""
+        library = self._library
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            known = schema(function)
+            kwargs = {key: value for key, value in kwargs.items() if not key.startswith("__pub_")}
+            if not known.open and not kwargs.keys() <= known.params.keys():
+                other = library.installed.member("functions", name)
+                if isinstance(other, SaltFunction):
+                    return other.raw(*args, **kwargs)
+            try:
+                return function.body(library.call().ctx, *args, **kwargs)
+            except (SalternError, BadArgument) as problem:
+                raise library.exception("CommandExecutionError")(str(problem)) from None
+
+        call.__module__ = stand_in(library, name.partition(".")[0], function.body.__code__.co_filename)
+        return _dressed(call, function)
+
+
+class States(ByName):
+    """``__states__``."""
+
+    def find(self, name: str) -> Callable[..., Any] | None:
+        module, _, fun = name.partition(".")
+        state = self._library.registry.state(module, fun)
+        if state is None:
+            return None
+        return state.raw if isinstance(state, SaltState) else self._native(state)
+
+    def why(self, name: str) -> str:
+        module, _, fun = name.partition(".")
+        return self._library.registry.unknown_state(module, fun)
+
+    def _native(self, state: StateFunction[Any]) -> Callable[..., Any]:
+        library = self._library
+
+        def call(name: str, *args: Any, **kwargs: Any) -> dict[str, object]:
+            try:
+                if args:
+                    kwargs = {**dict(zip(schema(state).params, args, strict=False)), **kwargs}
+                keywords = bind(schema(state), kwargs)
+                result = state.body(library.call().ctx, name, **keywords)
+            except (SalternError, BadArgument, OSError) as problem:
+                return {"name": name, "result": False, "changes": {}, "comment": str(problem)}
+            return to_salt(result, name)
+
+        return _dressed(call, state)
+
+
+class Utilities(ByName):
+    """``__utils__``: the user's ``_utils``, then Salt's, then the little we bring of them."""
+
+    def find(self, name: str) -> Callable[..., Any] | None:
+        module, _, fun = name.partition(".")
+        for shelf in (self._library.own, self._library.installed):
+            member = shelf.member("utils", name)
+            if isinstance(member, SaltFunction):
+                return member.raw
+        return getattr(_shim(module), fun, None)
+
+
+class Serializers(ByName):
+    """``__serializers__``: only an installed Salt has them."""
+
+    def find(self, name: str) -> Callable[..., Any] | None:
+        if not self._library.salt_directory:
+            return None
+        from importlib import import_module
+
+        module, _, fun = name.partition(".")
+        try:
+            found: Callable[..., Any] | None = getattr(import_module(f"salt.serializers.{module}"), fun, None)
+        except ImportError:
+            return None
+        return found
+
+
+def _shim(module: str) -> ModuleType | None:
+    from saltern.compat.imports import shimmed
+
+    try:
+        return shimmed(f"salt.utils.{module}", ("*",))
+    except ImportError:
+        return None
+
+
+def _dressed(
+    call: Callable[..., Any], function: Function[..., Any] | StateFunction[Any]
+) -> Callable[..., Any]:
+    """Looks as the function it calls: modules ask for the documentation and the arguments."""
+    from inspect import signature
+
+    call.__name__ = function.name
+    call.__doc__ = function.doc
+    whole = signature(function.body)
+    call.__signature__ = whole.replace(parameters=list(whole.parameters.values())[1:])  # type: ignore[attr-defined]
+    return call

@@ -1,0 +1,118 @@
+"""Watches over an update: if the new build does not come up, the old one is put back and continues.
+
+A program of its own, started by the old build. It looks at the journal: once the new build has written that
+it has taken over, there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from saltern.config.settings import Settings
+from saltern.durable.barriers.records import opened
+from saltern.journal.runs import Runs
+from saltern.language.diagnostics import SalternError
+from saltern.system import build_slots, own_program
+from saltern.system.boot import process_start
+from saltern.system.faults import point
+
+LOOK = 0.2
+GRACE = 5.0
+SECOND_CHANCE = 10.0  # seconds at least for a build whose first process has died
+
+
+class Watch(Struct, frozen=True, kw_only=True):
+    state_dir: str
+    run: str
+    pid: int
+    started: str
+    slots: str
+    deadline: float
+
+    @property
+    def over(self) -> bool:
+        """The journal says what came of it."""
+        try:
+            return not opened(Runs(Settings(state_dir=self.state_dir)).state(self.run), "update")
+        except SalternError:
+            return False
+
+
+def watch(task: Watch) -> None:
+    end = time.monotonic() + task.deadline
+
+    def lives() -> bool:
+        return process_start(task.pid) == task.started != ""
+
+    _until(lambda: task.over or not lives(), end)
+    if not task.over and lives():
+        _end(task.pid, lives)
+        why = f"the new build did not take over within {task.deadline:g} seconds"
+    elif not task.over:
+        why = "the new build ended without having taken over"
+        _go_on(task, max(end, time.monotonic() + SECOND_CHANCE))  # somebody may have killed it
+    if task.over:
+        return
+    point("watchdog.back")
+    build_slots.mark(task.slots, build_slots.ROLLED_BACK, task.run, why)
+    build_slots.point_at(task.slots, "current", os.readlink(os.path.join(task.slots, "previous")))
+    point("watchdog.switched")
+    _go_on(task, time.monotonic() + task.deadline)
+
+
+def _until(done: Callable[[], bool], end: float) -> None:
+    while not done() and time.monotonic() < end:
+        time.sleep(LOOK)
+
+
+def _end(pid: int, lives: Callable[[], bool]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            return
+        _until(lambda: not lives(), time.monotonic() + GRACE)
+
+
+def _go_on(task: Watch, end: float) -> None:
+    """Resume with whatever is current; it goes on after us, once it has taken over."""
+    import subprocess
+
+    env = own_program.environment(SALTERN_STATE_DIR=task.state_dir)
+    python = build_slots.python_of(task.slots)
+    try:
+        command = own_program.command("saltern", ("resume", task.run), python=python)
+        child = subprocess.Popen(command, env=env, start_new_session=True)
+    except OSError:
+        return
+    _until(lambda: task.over or child.poll() is not None, end)
+    if not task.over and child.poll() is None:
+        child.kill()
+        child.wait()
+    child.returncode = child.returncode or 0  # it may go on without us
+
+
+def main(argv: list[str]) -> int:
+    names = [word.removeprefix("--").replace("-", "_") for word in argv[::2]]
+    given = dict(zip(names, argv[1::2], strict=True))
+    watch(
+        Watch(
+            state_dir=given["state_dir"],
+            run=given["run"],
+            pid=int(given["pid"]),
+            started=given["started"],
+            slots=given["slots"],
+            deadline=float(given["deadline"]),
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,295 @@
+"""A delayed target, rendered and compiled when its caller has run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from saltern.compiler.compile import Rules
+from saltern.engine.planning import Delays, RenderedLoader, planned
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import NO_BLOCKS, PREV_RET, Block, BlockScope, Target
+from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, did_you_mean
+from saltern.language.events import Answer
+from saltern.language.late import OPEN, Literal, literal
+from saltern.language.source import Origin, Path, SlsRef
+from saltern.plan.plan import Plan
+from saltern.render.blocks import cut
+from saltern.render.document import Document
+from saltern.render.pipeline import Home
+from saltern.runtime.ports import Call, Unrendered
+from saltern.runtime.slots import PREFIX
+from saltern.sources.tree import SlsSource
+
+if TYPE_CHECKING:
+    from saltern.engine.session import Session
+
+# Callers whose whole point is that something is different afterwards.
+REFRESHING: dict[str, frozenset[str]] = {
+    "grains": frozenset({"grains"}),
+    "saltutil": frozenset({"grains", "pillar", "modules"}),
+}
+# As Jinja, Mako and Python, Genshi, Cheetah say it.
+_UNDEFINED = re.compile(
+    r"'(\w+)' is undefined|'(\w+)' is not defined|^\"?(\w+)\"? not defined|cannot find '(\w+)'"
+)
+
+
+class Frames:
+    """Implements ``runtime.ports.FrameMaker`` for one run."""
+
+    def __init__(self, session: Session, rules: Rules, delays: Delays) -> None:
+        self._session = session
+        self._rules = rules
+        self._delays = delays
+        self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
+        self._suspect: list[bool] = []  # of the same scopes: whether a return holds what only files may say
+
+    def make(self, call: Call) -> Plan:
+        session, target = self._session, call.target
+        again = target.words.refresh | REFRESHING.get(call.answer.chunk.state, frozenset())
+        found = Diagnostics()
+        try:
+            if again:
+                session.refresh(again)
+            _remember(call)
+            returned = previous(call)
+            suspect = any(self._suspect[-1:]) or call.told.suspect or _is_suspect([returned, target.context])
+            returned["delayed"] = [*call.told.returns]
+            document = rendered(session, target, returned)
+            given = {**target.context, PREV_RET: returned}
+            loader = RenderedLoader(session, document, target.name if target.block else "", given)
+            plan = planned(
+                session,
+                [loader.ref],
+                loader,
+                self._rules,
+                found,
+                delays=self._delays,
+                mended=_kept_as_data(target) if suspect else None,
+                elsewhere=self._elsewhere,
+            )
+        except CompileError as problem:
+            raise Unrendered(self._told(problem.diagnostics, call)) from None
+        self._delays.warnings.update(dict.fromkeys(found.warnings))
+        self._outer.append(session.run.chunks)
+        self._suspect.append(suspect)
+        session.run.chunks = plan.chunks
+        return plan
+
+    def enter(self, plan: Plan) -> None:
+        self._outer.append(self._session.run.chunks)
+        self._suspect.append(any(chunk.literal for chunk in plan.chunks))
+        self._session.run.chunks = plan.chunks
+
+    def leave(self) -> None:
+        """Of a frame that has run, only its answers are kept."""
+        self._suspect.pop()
+        _settle(self._session.run.chunks)
+        self._session.run.chunks = self._outer.pop()
+
+    def _elsewhere(self, id_: str) -> str:
+        """Requisites stay in their scope; say which other one has what is missing."""
+        for chunks in reversed([*self._outer, self._session.run.chunks]):
+            for chunk in chunks:
+                if id_ in (chunk.id, chunk.name):
+                    return f"it is outside of this block ({chunk.mark()}), and requisites stay in their scope"
+        return self._delays.inside(id_)
+
+    def _told(self, problems: tuple[Diagnostic, ...], call: Call) -> str:
+        from io import StringIO
+
+        from saltern.report.diagnostics import show
+
+        out = StringIO()
+        show([_scoped_hint(problem, call.target) for problem in problems], out)
+        target = call.target
+        head = f"{target.kind} {target.name!r} ({target.place()}), called by {call.answer.path}"
+        return f"{head}:\n{out.getvalue().rstrip()}"
+
+
+def _settle(chunks: Iterable[Chunk]) -> None:
+    """The chunks of answers need no more of their files than the places they stand at."""
+    asked: dict[Document, list[Path]] = {}
+    for chunk in chunks:
+        declared = chunk.declared
+        places: list[tuple[Origin, Path]] = [(declared.origin, (declared.id, declared.key))]
+        places += [(target.origin, target.path) for target in chunk.delayed if target.origin]
+        for origin, path in places:
+            if isinstance(origin, Document):
+                asked.setdefault(origin, []).append(path)
+        chunk.delayed = ()
+    for document, paths in asked.items():
+        document.settle(paths)
+
+
+def rendered(session: Session, target: Target, returned: Mapping[str, object]) -> Document:
+    """What a target becomes after such a return."""
+    if target.scope.partial:
+        _complete(session, target.scope)
+    outer = target.scope.variables if target.words.scoped else {}
+    values = {**_public(outer), **target.context, PREV_RET: returned}
+    renderers = session.renderers
+    if target.block is not None:
+        block = target.scope.blocks.get(target.name, target.block)  # its function, if it is one
+        document = renderers.block(block, target.scope, values)
+    else:
+        assert isinstance(target.source, SlsSource)
+        document = renderers.sls(target.source, renderers.allowed(values))
+    if document.blocks is not NO_BLOCKS:
+        inherited = _public(outer) if target.words.scoped else {}
+        document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}
+    return document
+
+
+def _complete(session: Session, scope: BlockScope) -> None:
+    """Macros, imports and functions are not in a journal: they are made anew, from the text the run had."""
+    scope.partial = False
+    home = scope.home
+    if not isinstance(home, Home):
+        return
+    try:
+        fresh = session.renderers.sls(home.source).blocks
+    except CompileError:
+        return  # what is missing is told where it is used
+    scope.variables = {**fresh.variables, **scope.variables}
+    functions = {name: block for name, block in fresh.blocks.items() if block.call is not None}
+    scope.blocks = {**scope.blocks, **functions}
+
+
+def previous(call: Call) -> dict[str, object]:
+    """``prev_ret``: a copy of all that the caller said, without what its earlier targets came to."""
+    from copy import deepcopy
+
+    shaped = _shaped(replace(call.answer, result=call.result))
+    shaped["sub_states"] = [_shaped(answer) for answer in call.steps]
+    shaped["__id__"] = call.answer.chunk.id
+    return deepcopy(shaped)
+
+
+def _remember(call: Call) -> None:
+    """What the target before this one came to joins the returns of all before."""
+    from copy import deepcopy
+
+    told = call.told
+    fresh = deepcopy([_shaped(answer) for answer in call.earlier[len(told.returns) :]])
+    told.returns += fresh
+    told.suspect = told.suspect or _is_suspect(fresh)
+
+
+def _shaped(answer: Answer) -> dict[str, object]:
+    from saltern.report.salt import returned, time_of_day
+
+    return {
+        "duration": 0.0,
+        "start_time": "",
+        **returned(answer, time_of_day()),
+        "__state_ran__": answer.result.ran,
+        "state": answer.chunk.state,
+        "fun": answer.chunk.fun,
+        "data": answer.result.data,
+    }
+
+
+def _public(variables: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in variables.items() if not name.startswith("_")}
+
+
+def _is_suspect(values: object) -> bool:
+    """Whether anything in a return looks like a slot or a late reference."""
+    return any(PREFIX in text or OPEN in text for text in _texts(values))
+
+
+def _kept_as_data(target: Target) -> Callable[[list[Chunk]], None]:
+    """What a return says is data, however a template cuts it: only what a file says word for word is more."""
+    written = [target.block.text] if target.block else []
+    source = target.source if target.block is None else getattr(target.scope.home, "source", None)
+    if isinstance(source, SlsSource):
+        written.append(source.text)
+
+    def keep(chunks: list[Chunk]) -> None:
+        for chunk in chunks:
+            texts = [*written, getattr(chunk.declared.origin, "source", "")]
+
+            def is_data(text: str, texts: list[str] = texts) -> bool:
+                return (PREFIX in text or OPEN in text) and not any(text in one for one in texts)
+
+            chunk.args = {word: literal(value, is_data) for word, value in chunk.args.items()}
+            chunk.name = Literal(chunk.name) if is_data(chunk.name) else chunk.name
+            chunk.literal = True
+
+    return keep
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:
+    """A name that the file around the block has, but the block does not see."""
+    missing = _UNDEFINED.search(problem.what) if problem.code == "template-undefined" else None
+    name = next(filter(None, missing.groups()), "") if missing else ""
+    has_it = [name in scope.variables for scope in target.scope.outwards()] if name else []
+    if not any(has_it):
+        return problem
+    tags = f"the tag ({target.place()})" if has_it[0] else "the tags of this block and of those around it"
+    return replace(problem, fix=f"{name!r} exists in the outer scope: add 'scoped' to {tags}")
+
+
+# -- to look at ----------------------------------------------------------------------------------------
+
+
+def show_blocks(
+    session: Session,
+    refs: Sequence[SlsRef],
+    name: str,
+    found: Diagnostics,
+    *,
+    prev_ret: object,
+    context: Mapping[str, object],
+) -> dict[str, str]:
+    """The text of a block of these files; with ``prev_ret``, what it renders to after such a return."""
+    texts: dict[str, str] = {}
+    known: set[str] = set()
+    for ref in refs:
+        source = session.tree.read(ref)
+        if source is None:
+            found.error("sls-not-found", f"no SLS is called {ref.name!r} in saltenv {ref.env!r}")
+            continue
+        scope = session.renderers.sls(source).blocks
+        for block in _with_inner(scope.blocks.values()):
+            known.add(block.name)
+            if block.name == name:
+                path = ">".join((ref.name, *block.outer, name))
+                texts[path] = _shown(session, block, scope, prev_ret, context)
+    if not texts:
+        fix = did_you_mean(name, known) or (f"there are {', '.join(sorted(known))}" if known else "")
+        found.error("delayed-unknown", f"no file that was named has a block {name!r}", fix=fix)
+    return texts
+
+
+def _with_inner(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        yield block
+        if block.text:
+            yield from _with_inner(cut(block.text, block.file, outer=(*block.outer, block.name))[1])
+
+
+def _shown(
+    session: Session, block: Block, scope: BlockScope, prev_ret: object, context: Mapping[str, object]
+) -> str:
+    if prev_ret is None:
+        return block.text.lstrip("\n") or f"# a Python function, at {block.mark}\n"
+    outer = _public(scope.variables) if block.words.scoped else {}
+    values = {**outer, **context, PREV_RET: prev_ret}
+    return session.renderers.block(block, scope, values).text.lstrip("\n")

@@ -1,0 +1,116 @@
+"""The functions of ``state``: what the engine does, asked for by a function within a run.
+
+Each question gets a session of its own, so that it changes nothing of the run that asks. The engine is
+imported with the first question; most runs ask none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from saltern.config.settings import Settings
+from saltern.engine.session import Session
+from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
+
+if TYPE_CHECKING:
+    from saltern.engine.apply import Request
+
+DEEPEST = 4  # a file that asks for itself asks for ever
+
+
+def equipped(
+    settings: Settings,
+    pillar: Mapping[str, object] | None = None,
+    *,
+    depth: int = 0,
+    grains: Mapping[str, object] | None = None,
+    texts: Mapping[str, str] | None = None,
+    trust: bool = True,
+) -> Session:
+    """A session whose functions can ask for the engine. ``grains``, ``texts``, ``trust``: as a session takes
+    them."""
+    session = Session(settings, grains=grains, pillar=pillar, texts=texts, trust=trust)
+    if not trust:
+        return session
+
+    def fresh(test: bool | None, more: Mapping[str, object]) -> Session:
+        if depth == DEEPEST:
+            what = f"functions of 'state' call each other through files, {DEEPEST} deep"
+            raise OperationError(Diagnostic(code="states-too-deep", what=what))
+        other = settings if test is None else replace(settings, test=test)
+        return equipped(other, {**(pillar or {}), **more}, depth=depth + 1, grains=grains, texts=texts)
+
+    session.run.states = Inside(fresh)
+    return session
+
+
+class Inside:
+    """Implements ``modules.context.States``."""
+
+    def __init__(self, fresh: Callable[[bool | None, Mapping[str, object]], Session]) -> None:
+        self._fresh = fresh
+
+    def high(self, sls: Sequence[str], options: Mapping[str, object]) -> dict[str, object]:
+        from saltern.engine.apply import show_high
+
+        found = Diagnostics()
+        shown = show_high(self._session(options), _request(sls, options), found)
+        found.check()
+        return shown
+
+    def low(self, sls: Sequence[str], options: Mapping[str, object]) -> list[dict[str, object]]:
+        from saltern.engine.apply import show_low
+
+        found = Diagnostics()
+        shown = show_low(self._session(options), _request(sls, options), found)
+        found.check()
+        return shown
+
+    def top(self, options: Mapping[str, object]) -> dict[str, list[str]]:
+        from saltern.engine.apply import show_top
+
+        found = Diagnostics()
+        shown = show_top(self._session(options), _request((), options), found)
+        found.check()
+        return shown
+
+    def apply(
+        self,
+        sls: Sequence[str],
+        options: Mapping[str, object],
+        *,
+        test: bool | None = None,
+        id_: str | None = None,
+    ) -> dict[str, dict[str, object]]:
+        from saltern.engine.apply import apply
+        from saltern.report.salt import to_dict
+
+        session = self._session(options, test)
+        return to_dict(apply(session, replace(_request(sls, options), id=id_)))
+
+    def single(
+        self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None
+    ) -> dict[str, dict[str, object]]:
+        from saltern.engine.apply import single
+        from saltern.report.salt import to_dict
+
+        return to_dict(single(self._session({}, test), fun, name, args))
+
+    def _session(self, options: Mapping[str, object], test: bool | None = None) -> Session:
+        pillar = options.get("pillar")
+        return self._fresh(test, pillar if isinstance(pillar, Mapping) else {})
+
+
+def _request(sls: Sequence[str], options: Mapping[str, object]) -> Request:
+    from saltern.engine.apply import Request
+
+    env, exclude, template = options.get("saltenv"), options.get("exclude"), options.get("template")
+    return Request(
+        sls=tuple(sls),
+        saltenv=str(env) if env else None,
+        exclude=tuple(exclude) if isinstance(exclude, list) else (exclude,) if exclude else (),
+        template=str(template) if template else None,
+    )

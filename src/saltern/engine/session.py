@@ -1,0 +1,368 @@
+"""The parts of one run, wired: tree, grains, pillar, renderers, modules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from saltern.compat.places import present
+from saltern.config.minion import options
+from saltern.config.settings import Settings, cache_directory
+from saltern.facts.grains import Grains, collect
+from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, Severity, did_you_mean
+from saltern.modules.api.caller import ModuleCaller
+from saltern.modules.api.context import Run
+from saltern.modules.api.registry import Provider, Registry
+from saltern.modules.api.salt import Salt
+from saltern.render.jinja.door import JinjaDoor
+from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
+from saltern.render.yaml_cache import YamlCache
+from saltern.render.yaml_limits import Limits
+from saltern.sources.tree import Tree
+from saltern.system import output
+from saltern.system.clock import SystemClock
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from saltern.compat.library import Library
+    from saltern.facts.tops import TopReader
+    from saltern.language.events import Event
+    from saltern.modules.api.pure_functions import PureSalt
+    from saltern.render.jinja.renderer import JinjaRenderer
+    from saltern.runtime.ports import Recorder
+    from saltern.system.clock import Clock
+    from saltern.system.host import Host
+    from saltern.targeting.match import Subject
+    from saltern.targeting.top import Assigned
+
+
+class _SaltStyle:
+    """A shelf of Salt-style modules, built when it is first asked."""
+
+    def __init__(self, session: Session, shelf: str) -> None:
+        self._session = session
+        self._shelf = shelf
+
+    def _asked(self) -> Provider:
+        shelf: Provider = getattr(self._session.library, self._shelf)
+        return shelf
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        return self._asked().module(kind, name)
+
+    def names(self, kind: str) -> list[str]:
+        return self._asked().names(kind)
+
+    def why(self, kind: str, name: str) -> str:
+        return self._asked().why(kind, name)
+
+
+class Session:
+    """One run's parts, each built when it is first needed. Two sessions share nothing."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        grains: Mapping[str, object] | None = None,
+        pillar: Mapping[str, object] | None = None,
+        registry: Registry | None = None,
+        clock: Clock | None = None,
+        host: Host | None = None,
+        first: Sequence[Provider] = (),
+        texts: Mapping[str, str] | None = None,
+        trust: bool = True,
+    ) -> None:
+        """``first``: modules that win over all others. ``Grains`` as grains: there are no others.
+        ``texts``: of files, by path, in place of what is on disk. Without ``trust``, nothing of the tree
+        is run that is code, and templates are handed nothing that touches the machine.
+        """
+        output.limit(settings.output_limit, settings.output_file_limit)
+        self.settings = settings
+        self.trust = trust
+        self.clock = clock or SystemClock()
+        self._salt_style = present(settings) if trust else frozenset()
+        self.registry = registry or self._registry(first)
+        self.salt = Salt(self.registry)
+        self._texts = texts
+        self.tree = self._tree(settings.file_roots)
+        self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains, trust=trust)
+        self._override = dict(pillar or {})
+        self.pillar: dict[str, object] = {}
+        self.opts: dict[str, object] = {
+            **options(settings, _user() if trust else ""),
+            "grains": self.grains,
+            "pillar": self.pillar,
+        }
+        self.warnings: list[Diagnostic] = []  # about grains and pillar
+        self._about_grains: list[Diagnostic] = []
+        self.renderers = self._renderers(self.tree, self.pillar)
+        self.run = Run(
+            settings=settings,
+            grains=self.grains,
+            pillar=self.pillar,
+            opts=self.opts,
+            files=self.tree,
+            templates=self.renderers,
+            functions=self.salt,
+            host=host,
+            clock=self.clock,
+        )
+        self.run.refresh = self.refresh
+        self.salt.bind(self.run)
+        self.caller = ModuleCaller(self.registry, self.run)
+        if "grains" in self._salt_style:
+            self._add_custom_grains()
+
+    def _registry(self, first: Sequence[Provider]) -> Registry:
+        if not self.trust:
+            from saltern.compat.unread import Unread
+
+            return Registry(before=(*first, Unread(self.settings)))
+        return Registry(
+            before=(*first, _SaltStyle(self, "own")) if self._salt_style else first,
+            after=(_SaltStyle(self, "installed"),),
+        )
+
+    def _tree(self, roots: Mapping[str, Sequence[str]]) -> Tree:
+        return Tree(roots, max_size=self.settings.max_sls_size, texts=self._texts, links_out=self.trust)
+
+    @cached_property
+    def library(self) -> Library:
+        """Salt-style modules. Nothing of them is imported before one is there, or asked for."""
+        from saltern.compat.library import Library
+
+        library = Library(self.settings)
+        library.bind(self.run, self.registry)
+        return library
+
+    def telling(self, tell: Recorder | None) -> Recorder | None:
+        """Who is told what happens; Salt-style modules want to know it, too (``__running__``)."""
+        if "library" not in vars(self):
+            return tell
+        hear = self.library.told
+
+        def both(event: Event) -> None:
+            hear(event)
+            if tell is not None:
+                tell(event)
+
+        return both
+
+    def _add_custom_grains(self) -> None:
+        """``_grains``: over what is detected, below what is given."""
+        from saltern.compat.grains import custom_grains
+
+        given = set(dict.keys(self.grains))
+        found, problems = custom_grains(self.library)
+        self._about_grains = [
+            Diagnostic(severity=Severity.WARNING, code="grain-failed", what=problem) for problem in problems
+        ]
+        self.grains.update({name: value for name, value in found.items() if name not in given})
+
+    def prepare(self) -> None:
+        """Compile the pillar; nothing runs when it is wrong. The mapping stays the same object."""
+        self.warnings = list(self._about_grains)
+        compiled = self._compiled_pillar()
+        self.pillar.clear()
+        self.pillar.update(compiled)
+
+    def refresh(self, what: frozenset[str]) -> None:
+        if "grains" in what:
+            self.grains.refresh()
+            if "grains" in self._salt_style:
+                self._add_custom_grains()
+        if "modules" in what and "library" in vars(self):
+            self.library.forget()
+            self.registry.forget()
+        if "pillar" in what:
+            self.prepare()
+
+    def subject(self) -> Subject:
+        from saltern.targeting.match import Subject
+
+        return Subject(
+            id=self.settings.id, grains=self.grains, pillar=self.pillar, nodegroups=self.settings.nodegroups
+        )
+
+    def environments(self) -> list[str]:
+        known = self.tree.environments()
+        if self.settings.env_order:
+            return [env for env in dict.fromkeys(self.settings.env_order) if env in known]
+        return known
+
+    def check_roots(self, *, needed: bool = True) -> None:
+        """Raise if a file root is no directory that can be read; the usual one, only if it is ``needed``."""
+        if needed or self.settings.file_roots != Settings().file_roots:
+            self.tree.check()
+
+    def tops(self, tree: Tree, renderers: Renderers, *, only_env: str | None = None) -> TopReader:
+        from saltern.facts.tops import TopReader
+
+        return TopReader(
+            tree,
+            renderers,
+            name=self.settings.state_top,
+            strategy=self.settings.top_file_merging_strategy,
+            default_top=self.settings.default_top,
+            only_env=only_env,
+        )
+
+    def with_master_tops(
+        self, given: dict[str, list[Assigned]], found: Diagnostics
+    ) -> dict[str, list[Assigned]]:
+        """What the top files give to this machine, and what the sources of ``master_tops`` add to it."""
+        settings = self.settings
+        if not self.trust or not (wanted := settings.extra.get("master_tops")):
+            return given
+        from saltern.compat.tops import Configuration, master_tops
+        from saltern.targeting.top import joined
+
+        where = Configuration(settings.files[0] if settings.files else "")
+        more = master_tops(self.library, wanted, settings.id, where, found)
+        first = bool(settings.extra.get("master_tops_first"))
+        return joined(given, more, where, found, first=first, known=self.tree)
+
+    def _compiled_pillar(self) -> dict[str, object]:
+        settings = self.settings
+        compiled: dict[str, object] = {}
+        if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
+            from saltern.facts.pillar import PillarCompiler
+
+            tree = self._tree(settings.pillar_roots)
+            renderers = self._renderers(tree, self._override, for_pillar=True)
+            envs = self._pillar_environments(tree)
+            compiler = PillarCompiler(
+                tree,
+                renderers,
+                self.tops(tree, renderers),
+                strategy=settings.pillar_source_merging_strategy,
+                merge_lists=settings.pillar_merge_lists,
+                order=settings.env_order,
+            )
+            compiled = compiler.compile(self.subject(), envs)
+            self.warnings += compiler.warnings
+        if self.trust and (entries := settings.extra.get("ext_pillar")):
+            from saltern.compat.pillar import ext_pillar
+
+            compiled = ext_pillar(
+                self.library,
+                entries if isinstance(entries, list) else [entries],
+                compiled,
+                minion_id=settings.id,
+                strategy=settings.pillar_source_merging_strategy,
+                merge_lists=settings.pillar_merge_lists,
+            )
+        if not self._override:
+            return compiled
+        from saltern.language.merge import merge
+
+        merged = merge(compiled, self._override, strategy="smart", merge_lists=settings.pillar_merge_lists)
+        assert isinstance(merged, dict)
+        return merged
+
+    def _pillar_environments(self, tree: Tree) -> list[str]:
+        """One if one is named, or if they are not to be merged; else all."""
+        settings = self.settings
+        if settings.pillarenv:
+            return [settings.pillarenv]
+        if settings.saltenv and settings.extra.get("pillarenv_from_saltenv"):
+            return [settings.saltenv]
+        return ["base"] if settings.pillar_source_merging_strategy == "none" else tree.environments()
+
+    def _renderers(self, tree: Tree, pillar: dict[str, object], *, for_pillar: bool = False) -> Renderers:
+        settings = self.settings
+        shared: dict[str, object] = {
+            "salt": self.salt if self.trust else self._pure_salt(),
+            "grains": self.grains,
+            "pillar": pillar,
+            "opts": self.opts,
+            "proxy": {},
+            "renderers": {},
+            "ifelse": self._ifelse,
+        }
+        older = {
+            name.removeprefix("jinja_"): settings.extra[name]
+            for name in ("jinja_trim_blocks", "jinja_lstrip_blocks")
+            if name in settings.extra
+        }
+        given = {"sls": {**older, **settings.jinja_sls_env}, "file": {**older, **settings.jinja_env}}
+        door = JinjaDoor(
+            lambda: self._jinja(tree, shared, given),
+            {purpose: "line_statement_prefix" not in own for purpose, own in given.items()},
+        )
+        _check_pipe(settings)
+        return Renderers(
+            door,
+            shared,
+            pipe=settings.renderer,
+            blacklist=settings.renderer_blacklist,
+            whitelist=settings.renderer_whitelist,
+            code=self.trust,
+            limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
+            others=self._other_renderer,
+            seconds=settings.render_time_limit,
+            delays=not for_pillar,
+            keeps_order=for_pillar,
+            cache=YamlCache(cache_directory(settings)) if self.trust and not for_pillar else None,
+        )
+
+    def _pure_salt(self) -> PureSalt:
+        from saltern.modules.api.pure_functions import PureSalt
+
+        return PureSalt(self.salt)
+
+    def _jinja(
+        self, tree: Tree, shared: Mapping[str, object], options: Mapping[str, Mapping[str, object]]
+    ) -> JinjaRenderer:
+        from saltern.render.filters import OF_THE_MACHINE
+        from saltern.render.jinja.renderer import JinjaRenderer
+
+        return JinjaRenderer(
+            tree,
+            shared,
+            cachedir=cache_directory(self.settings) if self.trust else "",
+            lenient=self.settings.allow_undefined,
+            options=options,
+            seconds=self.settings.render_time_limit,
+            memory=self.settings.render_memory_limit,
+            refused=frozenset() if self.trust else OF_THE_MACHINE,
+        )
+
+    def _other_renderer(self, name: str) -> Callable[..., object] | None:
+        if not self.trust:
+            return None
+        from saltern.compat.renderers import renderer
+
+        return renderer(self.library, name)
+
+    def _ifelse(self, *choices: object) -> object:
+        """Jinja's ``ifelse(target, value, …, default)``."""
+        return self.salt["match.ifelse"](*choices)
+
+
+def _user() -> str:
+    """Who runs this; functions of Salt's ask the configuration for it."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def _check_pipe(settings: Settings) -> None:
+    """The configured renderer exists; said here, since every file would say it."""
+    stages = parse_pipe(settings.renderer)
+    unknown = [stage.name for stage in stages if stage.name not in RENDERERS]
+    if unknown or not stages:
+        raise OperationError(
+            Diagnostic(
+                code="unknown-renderer",
+                what=f"renderer: {settings.renderer!r} in the configuration names no renderer that exists",
+                fix=did_you_mean(unknown[0], RENDERERS) if unknown else "the usual one is 'jinja|yaml'",
+            )
+        )

@@ -1,0 +1,41 @@
+"""Where the file behind an address is: ``salt://``, a path, or the web."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+
+WEB = ("http", "https", "ftp")
+
+
+def on_disk(ctx: Context, source: str, env: str | None = None) -> str | None:
+    """The file behind ``salt://…`` (also ``?saltenv=``) or a path; None if there is none."""
+    if source.startswith("salt://"):
+        path, _, query = source.removeprefix("salt://").partition("?saltenv=")
+        return ctx.files.find(path, query or env or ctx.env)
+    path = source.removeprefix("file://")
+    return path if os.path.isabs(path) and os.path.isfile(path) else None
+
+
+def is_web(source: str) -> bool:
+    return source.partition("://")[0].lower() in WEB
+
+
+def download(url: str, *, limit: float = 60) -> bytes:
+    from saltern.language.mask import mask
+    from saltern.modules.lib.web import WebError, fetch
+
+    try:
+        data = fetch(url, limit=limit).data
+    except WebError as problem:
+        raise BadArgument(f"cannot fetch {problem}") from None
+    if data is None:
+        raise BadArgument(f"cannot fetch {mask(url)}: there is no such file")
+    return data
+
+
+def read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()

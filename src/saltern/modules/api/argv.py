@@ -1,0 +1,155 @@
+"""Arguments of programs: a value of the user's is never read as an option.
+
+Two halves. ``vector`` builds the arguments of a program and knows where its options end. And every call
+knows the texts that it was given: what begins with a dash among them is refused when it reaches a program in
+the place of an option, whichever module put it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from saltern.modules.api.params import BadArgument
+
+if TYPE_CHECKING:
+    from saltern.system.host import Host
+    from saltern.system.process import Ran
+
+END = "--"
+NONE: frozenset[str] = frozenset()
+LONGEST = 4096  # a text beyond that is the content of something, and is not taken apart
+# Programs that have no way to end their options, or give ``--`` another meaning.
+WITHOUT_END = frozenset(
+    {"ip", "find", "iptables", "ip6tables", "nft", "openssl", "dpkg-query", "ps", "rvm", "vercmp", "tc"}
+)
+# Arguments that are meant to hold options, or whole commands; the page on security lists them.
+CARRY_OPTIONS = frozenset(
+    {
+        "args",
+        "arguments",
+        "bin_env",
+        "cmd",
+        "cmds",
+        "code",
+        "command",
+        "entrypoint",
+        "env",
+        "extra_args",
+        "flags",
+        "fs_mntops",
+        "git_kwargs",
+        "git_opts",
+        "clone_opts",
+        "gem_bin",
+        "global_options",
+        "healthcheck",
+        "install_options",
+        "job",
+        "job_args",
+        "listen_opts",
+        "opts",
+        "options",
+        "python",
+        "rule",
+        "rules",
+        "test_args",
+        "venv_bin",
+    }
+)
+# Modules that run what they are given.
+RUN_COMMANDS = frozenset({"cmd", "exec", "module", "cron", "saltutil", "state"})
+
+
+def vector(program: Sequence[str], *values: object, end: str | None = None) -> list[str]:
+    """``program`` with its options, then ``values`` that are none of them.
+
+    ``end`` is what ends the options; without it, ``--`` where the program knows it. Where it does not, a
+    value that begins with a dash is refused.
+    """
+    texts = [str(value) for value in values]
+    if program[0].rpartition("/")[2] in WITHOUT_END:
+        for text in texts:
+            plain(text, program[0])
+        return [*program, *texts]
+    return [*program, end or END, *texts]
+
+
+def plain(text: str, program: str) -> str:
+    """The text, if no program can read it as an option."""
+    if text.startswith("-"):
+        raise BadArgument(f"{text!r} begins with a dash, and {program} would read it as an option")
+    return text
+
+
+# -- the door ------------------------------------------------------------------------------------------
+
+
+def dashed(module: str, given: Iterable[tuple[str, object]]) -> frozenset[str]:
+    """The words among these arguments that a program could read as options."""
+    found: set[str] = set()
+    if module not in RUN_COMMANDS:
+        for name, value in given:
+            if name not in CARRY_OPTIONS:
+                _collect(value, found)
+    return frozenset(found) if found else NONE
+
+
+def given_words(
+    function: str, names: Iterable[str], args: Sequence[object], kwargs: Mapping[str, object]
+) -> frozenset[str]:
+    """The same for an execution function, whose first arguments come without their names."""
+    known = [*names, *("" for _ in args)]
+    return dashed(function.partition(".")[0], [*zip(known, args, strict=False), *kwargs.items()])
+
+
+def _collect(value: object, found: set[str]) -> None:
+    if isinstance(value, str):
+        if "-" in value and (value[0] == "-" or len(value) < LONGEST):
+            found.update(word for word in (value, *value.split()) if _is_option(word))
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in CARRY_OPTIONS:
+                _collect(key, found)
+                _collect(inner, found)
+    elif isinstance(value, list | tuple | set):
+        for inner in value:
+            _collect(inner, found)
+
+
+def _is_option(word: str) -> bool:
+    """A number is none: an age, an offset, a niceness; no program takes it for more."""
+    return word[0] == "-" and word.strip("-") != "" and not word[1:].replace(".", "", 1).isdecimal()
+
+
+class GuardedHost:
+    """A machine whose programs do not take these words for options."""
+
+    __slots__ = ("_dashed", "_host")
+
+    def __init__(self, host: Host, words: frozenset[str]) -> None:
+        self._host = host
+        self._dashed = tuple(words)
+
+    def run(self, command: str | Sequence[str], **options: Any) -> Ran:
+        if not isinstance(command, str):
+            self._check(command)
+        return self._host.run(command, **options)
+
+    def kept_run(self, command: str | Sequence[str], **options: Any) -> Ran:
+        """As ``run``, by a process that outlives us where the machine behind this one has it."""
+        from saltern.system.host import kept
+
+        if not isinstance(command, str):
+            self._check(command)
+        return kept(self._host)(command, **options)
+
+    def _check(self, argv: Sequence[str]) -> None:
+        for word in argv[1:]:
+            if word == END:
+                return
+            if word.startswith("-") and word.startswith(self._dashed):
+                plain(word, argv[0].rpartition("/")[2])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)

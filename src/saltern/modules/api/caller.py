@@ -1,0 +1,197 @@
+"""Calls one chunk; the one place that catches what a module raises, and makes a result of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import SalternError, words_of
+from saltern.language.events import Answer
+from saltern.language.result import Result, SubResult, failed, not_called
+from saltern.modules.api.argv import dashed, given_words
+from saltern.modules.api.context import Context, Run
+from saltern.modules.api.declare import StateFunction
+from saltern.modules.api.params import BadArgument, bind
+from saltern.modules.api.registry import AnyState, Registry, parameters, schema
+
+if TYPE_CHECKING:
+    from saltern.runtime.barriers import Crossing
+
+Emit = Callable[[SubResult], None]
+INSTALLERS = frozenset({"pkg", "pip", "virtualenv"})  # what they install may be this program
+NOT_RUN = 127  # what a shell says of a command it cannot start
+
+
+class ModuleCaller:
+    """Implements ``runtime.ports.Caller`` over a registry. ``refresh`` is given by the engine."""
+
+    def __init__(self, registry: Registry, run: Run) -> None:
+        self._registry = registry
+        self._run = run
+
+    # -- states ----------------------------------------------------------------------------------
+
+    def call(
+        self, chunk: Chunk, args: Mapping[str, object], *, test: bool, emit: Emit | None = None
+    ) -> Result:
+        function = self._registry.state(chunk.state, chunk.fun)
+        if function is None:
+            return not_called(self._unknown(chunk, chunk.fun))
+        result = self._called(function, chunk, args, test=test, emit=emit)
+        if chunk.state in INSTALLERS and result.changes and not test:
+            from saltern.modules.lib.builds.self_update import going_on_with_it
+
+            return going_on_with_it(result)
+        return result
+
+    def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
+        function = self._registry.companion(chunk.state, "mod_watch")
+        if not isinstance(function, StateFunction):
+            return not_called(self._unknown(chunk, "mod_watch"))
+        return self._called(function, chunk, {**args, "sfun": fun}, test=test)
+
+    def _unknown(self, chunk: Chunk, fun: str) -> str:
+        why = self._registry.unknown_state(chunk.state, fun)
+        return f"State '{chunk.state}.{fun}' was not found: {why} ({chunk.mark()})"
+
+    def _called(
+        self,
+        function: AnyState,
+        chunk: Chunk,
+        args: Mapping[str, object],
+        *,
+        test: bool,
+        emit: Emit | None = None,
+    ) -> Result:
+        try:
+            known = function.schema or schema(function)
+            keywords = bind(known, args) if args or known.required else {}
+        except BadArgument as problem:
+            return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
+        name = args.get("name", chunk.name) if args else chunk.name
+        words = dashed(chunk.state, (("name", name), *keywords.items()))
+        context = Context(self._run, test=test, env=chunk.env, chunk=chunk, emit=emit, dashed=words)
+        if chunk.words:
+            result = self._with_words(function, context, chunk, str(name), keywords)
+        else:
+            result = _guarded(function, context, name, keywords)
+        kept = self._run.outbox.kept
+        return replace(result, sent=kept) if kept else result
+
+    def _with_words(
+        self, function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]
+    ) -> Result:
+        """The words that change the call's surroundings: saltenv, runas, umask."""
+        words, args = chunk.words, chunk.args
+        if "saltenv" in words:
+            context.env = str(args["saltenv"])
+        if "runas" in words and args["runas"] is not None:
+            context.runas = str(args["runas"])
+        if "umask" not in words:
+            return _guarded(function, context, name, keywords)
+        try:
+            mask = int(str(args["umask"]), 8)
+        except ValueError:
+            return not_called(f"umask {args['umask']!r} is not an octal number")
+        before = os.umask(mask)
+        try:
+            return _guarded(function, context, name, keywords)
+        finally:
+            os.umask(before)
+
+    def takes(self, chunk: Chunk, word: str) -> bool:
+        function = self._registry.state(chunk.state, chunk.fun)
+        return function is not None and word in schema(function).params
+
+    def reacts(self, state: str) -> bool:
+        return self._registry.companion(state, "mod_watch") is not None
+
+    def guarded_by_itself(self, state: str) -> bool:
+        return self._registry.companion(state, "mod_run_check") is not None
+
+    def aggregates(self, state: str) -> bool:
+        return self._registry.companion(state, "mod_aggregate") is not None
+
+    def aggregate(self, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+        """What the module makes of it; one that fails to enlarge it leaves it as it is."""
+        enlarge = self._registry.companion(chunk.state, "mod_aggregate")
+        context = Context(self._run, env=chunk.env, chunk=chunk)
+        try:
+            enlarged: object = enlarge(context, chunk, group, answered)
+        except Exception:
+            return chunk
+        return enlarged if isinstance(enlarged, Chunk) else chunk
+
+    # -- functions, for conditions and slots -----------------------------------------------------------
+
+    def function(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        function = self._registry.function(name)
+        if function is None:
+            raise LookupError(f"no function is called {name!r}: {self._registry.unknown_function(name)}")
+        words = given_words(name, parameters(function), args, kwargs)
+        return function.body(Context(self._run, dashed=words), *args, **kwargs)
+
+    def function_and_code(
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> tuple[object, int]:
+        self._run.context.pop("retcode", None)
+        value = self.function(name, args, kwargs)
+        code = self._run.context.get("retcode")
+        return value, code if isinstance(code, int) else 0
+
+    def command(self, command: str, options: Mapping[str, object]) -> int:
+        """Through the shell, as the options of the state say."""
+        from saltern.modules.lib.commands import run_guard
+
+        try:
+            return run_guard(Context(self._run), command, options)
+        except BadArgument:
+            return NOT_RUN
+
+    def exists(self, path: str) -> bool:
+        try:
+            return os.path.lexists(path)
+        except ValueError:  # a NUL byte: no such path can be
+            return False
+
+    def arrived(self, crossing: Crossing | None) -> None:
+        self._run.crossing = crossing
+
+    def refresh(self, what: frozenset[str]) -> None:
+        self._run.refresh(what)
+
+
+def _guarded(function: AnyState, context: Context, name: object, keywords: dict[str, object]) -> Result:
+    try:
+        result: object = function.body(context, name, **keywords)
+    except (SalternError, BadArgument) as problem:
+        return failed(str(problem))
+    except OSError as problem:
+        return failed(_os_text(problem))
+    except ValueError as problem:
+        nul = str(problem) == "embedded null byte"  # what Python says when it is asked to start a program
+        return failed("an argument holds a NUL character" if nul else _bug_text(function, problem))
+    except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
+        return failed(_bug_text(function, problem))
+    if not isinstance(result, Result):
+        return failed(f"{function.module}.{function.name} returned {type(result).__name__}, not a Result")
+    return result
+
+
+def _os_text(problem: OSError) -> str:
+    what = problem.strerror or str(problem)
+    return f"{problem.filename}: {what}" if problem.filename else what
+
+
+def _bug_text(function: AnyState, problem: BaseException) -> str:
+    """What an unexpected exception says; the traceback is for the log, not for the report."""
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"
+    module = function.module.rpartition(".")[2]
+    return f"{module}.{function.name} failed: {type(problem).__name__}: {words_of(problem)} (at {place})"

@@ -1,0 +1,168 @@
+"""What the signatures say of the chunks, before anything runs.
+
+Unknown functions, unknown arguments and missing ones are reported as warnings, since a state of this very
+run may bring the module; with ``strict`` they are errors. Reached, such a state fails and the run continues,
+unless Salt's function takes any argument: then only a slip of an argument that decides what is done fails it.
+
+Arguments of Salt that have no effect here are known by name, and reported as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.keywords import ENGINE_WORDS, INTERNAL
+from saltern.language.requisites import IN_FORMS, REQUISITES
+from saltern.modules.api.params import Schema, unknown_argument
+from saltern.modules.api.registry import STATES, Registry, schema
+
+if TYPE_CHECKING:
+    from saltern.modules.api.template_names import Files
+
+REQUISITE_WORDS = frozenset((*REQUISITES, *IN_FORMS))
+_NEVER_UNKNOWN = ENGINE_WORDS | INTERNAL
+_SLIPS = sorted(word for word in ENGINE_WORDS if len(word) > 4)
+_STARTS = frozenset(word[:3] for word in _SLIPS)
+CLOSE = 0.8  # how near a template variable must be to an argument to be taken for a slip of it
+NAMES_ARE_SOURCES = frozenset({"cmd.script", "cron.file"})
+Tell = Callable[..., None]
+
+
+def check(
+    chunks: Iterable[Chunk],
+    registry: Registry,
+    found: Diagnostics,
+    *,
+    strict: bool = False,
+    files: Files | None = None,
+) -> None:
+    """``files``: the tree, where the templates of states are found."""
+    judge = _Judge(registry, found, found.error if strict else found.warn, files)
+    schemas: dict[tuple[str, str], Schema | None] = {}
+    for chunk in chunks:
+        key = (chunk.state, chunk.fun)
+        if key not in schemas:
+            function = registry.state(*key)
+            schemas[key] = schema(function) if function is not None else None
+        known = schemas[key]
+        if known is None:
+            judge.tell("state-unknown", registry.unknown_state(*key), where=chunk.mark())
+            continue
+        extra = chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN
+        if extra:
+            judge.extra(chunk, known, extra)
+        for name in known.required:
+            if name not in chunk.args:
+                judge.tell(
+                    "argument-missing", f"{chunk.function} needs the argument {name!r}", where=chunk.mark()
+                )
+
+
+class _Judge:
+    """Decides what is said of the arguments of one chunk."""
+
+    def __init__(self, registry: Registry, found: Diagnostics, tell: Tell, files: Files | None) -> None:
+        self._registry = registry
+        self._found = found
+        self._files = files
+        self.tell = tell
+
+    def extra(self, chunk: Chunk, known: Schema, names: Iterable[object]) -> None:
+        """Arguments that the function has no parameter for."""
+        for name in names:
+            if isinstance(name, str) and (name.startswith("__") or _is_displaced_target(chunk, name)):
+                continue
+            if known.takes_anything:
+                self._slip_of_a_keyword(chunk, name)
+            else:
+                self._unknown(chunk, known, str(name))
+
+    def _slip_of_a_keyword(self, chunk: Chunk, name: object) -> None:
+        if (word := _meant(name)) and word not in chunk.args:
+            what = f"{chunk.function} gets an argument {name!r}; did you mean {word!r}?"
+            self._found.warn("argument-suspicious", what, where=chunk.mark(str(name)))
+
+    def _unknown(self, chunk: Chunk, known: Schema, name: str) -> None:
+        from saltern.modules.api.salt_arguments import (
+            ALSO_READ,
+            MEANT,
+            TAKES_ARGUMENTS_OF,
+            effect_of_ignoring,
+        )
+
+        effect = effect_of_ignoring(known.key, name)
+        if effect is not None:
+            self._ignored(chunk, name, effect)
+            return
+        others = {
+            one: None
+            for key in TAKES_ARGUMENTS_OF.get(known.key, ())
+            if (function := self._registry.state(*key.split("."))) is not None
+            for one in schema(function).params
+        }
+        if name in others or name in ALSO_READ.get(known.key, ()):
+            return
+        names = (*known.params, *others)
+        hint = MEANT.get(known.key, {}).get(name)
+        known_words = (*names, *_SLIPS)
+        said = f"no argument is called {name!r}; {hint}" if hint else unknown_argument(name, known_words)
+        verdict = "slip"
+        if known.rest == "Variables" and _renders(chunk, known):
+            verdict = self._variable(chunk, names, name)
+        if verdict == "slip":
+            self.tell("argument-unknown", f"{chunk.function}: {said}", where=chunk.mark(name))
+        elif verdict == "doubtful":
+            self._found.warn("argument-suspicious", f"{chunk.function}: {said}", where=chunk.mark(name))
+
+    def _ignored(self, chunk: Chunk, name: str, effect: str) -> None:
+        """An argument that Salt takes, and that does nothing here; reported if it asks for anything."""
+        if effect and chunk.args[name] not in (None, False, "", [], {}):
+            what = f"{chunk.function}: {name!r} is not supported here and is ignored: {effect}"
+            self._found.warn("argument-unsupported", what, where=chunk.mark(name))
+
+    def _variable(self, chunk: Chunk, names: Iterable[str], name: str) -> str:
+        """A variable, unless it is near an argument that is not given and no template mentions it."""
+        from difflib import get_close_matches
+
+        from saltern.modules.api.template_names import mentions
+
+        free = [one for one in (*names, *_SLIPS) if one not in chunk.args]
+        if not get_close_matches(name, free, n=1, cutoff=CLOSE):
+            return "variable"
+        env = str(chunk.args.get("saltenv") or chunk.env)
+        args = {"name": chunk.name, **chunk.args}
+        seen = mentions(self._files, args, name, env) if self._files is not None else None
+        return {True: "variable", None: "doubtful", False: "slip"}[seen]
+
+
+def _is_displaced_target(chunk: Chunk, name: str) -> bool:
+    """``- pkg: x`` on the level of an empty ``- require:``, which is reported by itself."""
+    items = chunk.declared.items
+    words = {word for item in items if isinstance(item, dict) and None in item.values() for word in item}
+    return bool(words & REQUISITE_WORDS) and isinstance(chunk.args[name], str) and name in STATES
+
+
+def _renders(chunk: Chunk, known: Schema) -> bool:
+    """Whether the state renders a source: only then are extra arguments variables."""
+    args = chunk.args
+    if not args.get("template", known.params["template"].default):
+        return False
+    return bool(args.get("source") or args.get("sources")) or chunk.function in NAMES_ARE_SOURCES
+
+
+_asked: dict[object, str] = {}
+
+
+def _meant(name: object) -> str:
+    """The requisite or keyword that a name is a slip of: a function that takes any argument takes it, too."""
+    if str(name)[:3] not in _STARTS:
+        return ""
+    if name not in _asked:
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(name), _SLIPS, n=1, cutoff=0.87)
+        _asked[name] = near[0] if near else ""
+    return _asked[name]

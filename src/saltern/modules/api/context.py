@@ -1,0 +1,274 @@
+"""What a module function may reach: everything it needs, passed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from saltern.language.result import Outcome, Result, SubResult
+from saltern.modules.api.outbox import Outbox
+
+if TYPE_CHECKING:
+    from saltern.config.settings import Settings
+    from saltern.language.chunk import Chunk
+    from saltern.runtime.barriers import Crossing
+    from saltern.system.clock import Clock
+    from saltern.system.host import Host
+
+
+class Functions(Protocol):
+    """``salt``: execution functions by name, as templates and Salt-style modules see them."""
+
+    def __getitem__(self, name: str) -> Callable[..., object]: ...
+    def __contains__(self, name: object) -> bool: ...
+
+
+class Files(Protocol):
+    """``salt://``: the files of the tree."""
+
+    def find(self, path: str, env: str) -> str | None:
+        """The file on disk behind ``salt://path``, or None. Never outside the roots."""
+        ...
+
+    def names(self, env: str) -> list[str]:
+        """Every file of the environment, sorted, relative to its root."""
+        ...
+
+    def directories(self, env: str) -> list[str]:
+        """Every directory of the environment, sorted, relative to its root."""
+        ...
+
+    def links(self, env: str) -> dict[str, str]:
+        """Every link of the environment and where it leads, relative to its root."""
+        ...
+
+    def environments(self) -> list[str]: ...
+
+
+class Templates(Protocol):
+    """Rendering, for functions that manage templated files."""
+
+    def text(
+        self,
+        text: str,
+        *,
+        engine: str,
+        env: str,
+        path: str = "",
+        sls: str = "",
+        values: Mapping[str, object] | None = None,
+    ) -> str:
+        """Render ``text`` with one engine (``jinja``, ``mako`` …); ``path`` is its place in the tree.
+
+        Raises ``CompileError`` with the place of the mistake.
+        """
+        ...
+
+    def data(
+        self,
+        text: str,
+        *,
+        pipe: str,
+        env: str,
+        path: str = "",
+        sls: str = "",
+        values: Mapping[str, object] | None = None,
+    ) -> object:
+        """Render ``text`` through a whole pipe (``jinja|yaml``, or its own ``#!`` line) into data."""
+        ...
+
+
+class States(Protocol):
+    """``state``: the tree, compiled or applied from within a function, in a run of its own.
+
+    Without ``sls`` it is what the top file gives. Raises ``CompileError`` with every problem.
+    """
+
+    def high(self, sls: Sequence[str], options: Mapping[str, object]) -> dict[str, object]: ...
+    def low(self, sls: Sequence[str], options: Mapping[str, object]) -> list[dict[str, object]]: ...
+    def top(self, options: Mapping[str, object]) -> dict[str, list[str]]: ...
+    def apply(
+        self,
+        sls: Sequence[str],
+        options: Mapping[str, object],
+        *,
+        test: bool | None = None,
+        id_: str | None = None,
+    ) -> dict[str, dict[str, object]]:
+        """Salt's dictionary of what came of it."""
+        ...
+
+    def single(
+        self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None
+    ) -> dict[str, dict[str, object]]: ...
+
+
+class Run:
+    """What all calls of one run share. One per run, so two runs in a process share nothing."""
+
+    __slots__ = (
+        "_host",
+        "chunks",
+        "clock",
+        "context",
+        "crossing",
+        "files",
+        "functions",
+        "grains",
+        "opts",
+        "outbox",
+        "pillar",
+        "refresh",
+        "settings",
+        "states",
+        "templates",
+    )
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        grains: dict[str, object],
+        pillar: dict[str, object],
+        opts: dict[str, object],
+        files: Files,
+        templates: Templates,
+        functions: Functions,
+        host: Host | None = None,
+        clock: Clock,
+    ) -> None:
+        self.settings = settings
+        self.grains = grains
+        self.pillar = pillar
+        self.opts = opts
+        self.files = files
+        self.templates = templates
+        self.functions = functions
+        self._host = host
+        self.clock = clock
+        self.outbox = Outbox()  # events that functions send
+        self.context: dict[str, object] = {}  # Salt's __context__: what modules remember within a run
+        self.states: States | None = None  # of who made the run, if it can compile
+        self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
+        self.crossing: Crossing | None = None  # of the state that is called again after a barrier
+        self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
+
+    @property
+    def host(self) -> Host:
+        """The machine that the states are for: this one, unless another was given."""
+        if self._host is None:
+            from saltern.system.host import LocalHost
+
+            self._host = LocalHost()
+        return self._host
+
+    @host.setter
+    def host(self, host: Host) -> None:
+        self._host = host
+
+
+class Context:
+    """One call. ``ctx.test``, ``ctx.grains``, ``ctx.host.read(…)``, ``ctx.functions["pillar.get"](…)``."""
+
+    __slots__ = ("chunk", "dashed", "emit", "env", "run", "runas", "test")
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        test: bool = False,
+        env: str = "base",
+        chunk: Chunk | None = None,
+        runas: str | None = None,
+        emit: Callable[[SubResult], None] | None = None,
+        dashed: frozenset[str] = frozenset(),
+    ) -> None:
+        self.run = run
+        self.dashed = dashed  # words among the arguments that no program may read as options
+        self.test = test
+        self.env = env
+        self.chunk = chunk
+        self.runas = runas
+        self.emit = emit
+
+    @property
+    def grains(self) -> dict[str, object]:
+        return self.run.grains
+
+    @property
+    def pillar(self) -> dict[str, object]:
+        return self.run.pillar
+
+    @property
+    def opts(self) -> dict[str, object]:
+        return self.run.opts
+
+    @property
+    def settings(self) -> Settings:
+        return self.run.settings
+
+    @property
+    def functions(self) -> Functions:
+        return self.run.functions
+
+    @property
+    def files(self) -> Files:
+        return self.run.files
+
+    @property
+    def templates(self) -> Templates:
+        return self.run.templates
+
+    @property
+    def host(self) -> Host:
+        if not self.dashed:
+            return self.run.host
+        from saltern.modules.api.argv import GuardedHost
+
+        return GuardedHost(self.run.host, self.dashed)
+
+    @property
+    def clock(self) -> Clock:
+        return self.run.clock
+
+    def converge(
+        self,
+        observe: Callable[[], Mapping[str, object]],
+        wanted: Mapping[str, object],
+        act: Callable[[], object],
+        *,
+        data: Mapping[str, object] | None = None,
+        comments: tuple[str, str, str] = ("already as wanted", "would change", "changed"),
+    ) -> Result:
+        """Look; act if something differs and this is not a test; look again.
+
+        What still differs then is a failure nobody had to code. ``data`` is added to what
+        was seen; ``comments`` are for nothing to do, would do, done.
+        """
+        seen = observe()
+        changes = differences(seen, wanted)
+        facts = {**(data or {}), **seen}
+        if not changes:
+            return Result(outcome=Outcome.OK, comment=comments[0], data=facts)
+        if self.test:
+            return Result(outcome=Outcome.WOULD_CHANGE, comment=comments[1], changes=changes, data=facts)
+        act()
+        after = observe()
+        facts = {**(data or {}), **after}
+        if left := differences(after, wanted):
+            return Result(
+                outcome=Outcome.FAILED,
+                comment=f"acted, but still wrong: {', '.join(left)}",
+                changes=differences(seen, after),
+                data=facts,
+            )
+        return Result(outcome=Outcome.OK, comment=comments[2], changes=changes, data=facts)
+
+
+def differences(current: Mapping[str, object], wanted: Mapping[str, object]) -> dict[str, object]:
+    """What of ``wanted`` is not so, in Salt's shape."""
+    return {
+        key: {"old": current.get(key), "new": value}
+        for key, value in wanted.items()
+        if current.get(key) != value
+    }

@@ -1,0 +1,90 @@
+"""How a module function is declared.
+
+``@state`` marks what an SLS may name, ``@function`` what ``salt['mod.fun']`` may name. They
+register nothing: the registry collects the marked objects when it imports a module, so
+importing has no side effects and tests call the object like the function it wraps.
+
+A state module may also have ``mod_watch`` (a state that reacts to a change of what it
+watches, given the original function as ``sfun``) and ``mod_aggregate``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+
+if TYPE_CHECKING:
+    from saltern.modules.api.params import Schema
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Body = Callable[Concatenate[Context, P], Result]
+
+
+class StateFunction(Generic[P]):
+    """A state function and what the engine knows of it."""
+
+    __slots__ = ("body", "doc", "module", "name", "schema")
+
+    def __init__(self, body: Body[P], name: str = "") -> None:
+        self.body = body
+        self.name = name or body.__name__
+        self.doc = body.__doc__ or ""
+        self.module = body.__module__
+        self.schema: Schema | None = None
+
+    def __call__(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return self.body(ctx, *args, **kwargs)
+
+
+class Function(Generic[P, R]):
+    """An execution function."""
+
+    __slots__ = ("body", "doc", "module", "name", "schema")
+
+    def __init__(self, body: Callable[Concatenate[Context, P], R], name: str = "") -> None:
+        self.body = body
+        self.name = name or body.__name__
+        self.doc = body.__doc__ or ""
+        self.module = body.__module__
+        self.schema: Schema | None = None
+
+    def __call__(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.body(ctx, *args, **kwargs)
+
+
+def documented(said: str, call: str, *answer: str) -> str:
+    """The docstring of a function that is made, not written: its sentence, and one call with its answer."""
+    shown = ["    local:", *(f"        {line}" for line in answer)] if answer else []
+    return "\n".join(
+        [said, "", "Example:", "    ```console", f"    $ saltern call {call}", *shown, "    ```"]
+    )
+
+
+@overload
+def state(body: Body[P]) -> StateFunction[P]: ...
+@overload
+def state(*, name: str) -> Callable[[Body[P]], StateFunction[P]]: ...
+def state(
+    body: Body[P] | None = None, *, name: str = ""
+) -> StateFunction[P] | Callable[[Body[P]], StateFunction[P]]:
+    """Mark a state function. ``name`` where its SLS name is not a Python name."""
+    if body is not None:
+        return StateFunction(body)
+    return lambda late: StateFunction(late, name)
+
+
+@overload
+def function(body: Callable[Concatenate[Context, P], R]) -> Function[P, R]: ...
+@overload
+def function(*, name: str) -> Callable[[Callable[Concatenate[Context, P], R]], Function[P, R]]: ...
+def function(
+    body: Callable[Concatenate[Context, P], R] | None = None, *, name: str = ""
+) -> Function[P, R] | Callable[[Callable[Concatenate[Context, P], R]], Function[P, R]]:
+    """Mark an execution function. ``name`` where it is not a Python name (``test.true``)."""
+    if body is not None:
+        return Function(body)
+    return lambda late: Function(late, name)

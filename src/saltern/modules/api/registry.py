@@ -1,0 +1,334 @@
+"""Modules by name. Imported on first use; no directory is scanned, and nothing is global.
+
+``STATES`` and ``FUNCTIONS`` list what is built in. A module is a Python module whose marked objects
+(``@state``, ``@function``) are what it offers; one with many large functions keeps each in a
+submodule, named in its ``LAZY`` table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Protocol
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.modules.api.declare import Function, StateFunction
+from saltern.modules.api.params import Schema, schema_of
+
+STATES: tuple[str, ...] = (
+    "alias",
+    "alternatives",
+    "ansible",
+    "archive",
+    "at",
+    "augeas",
+    "chef",
+    "cmd",
+    "cron",
+    "debconf",
+    "docker_container",
+    "docker_image",
+    "docker_network",
+    "docker_volume",
+    "environ",
+    "event",
+    "exec",
+    "file",
+    "firewalld",
+    "gem",
+    "git",
+    "grains",
+    "group",
+    "host",
+    "http",
+    "idem",
+    "ini",
+    "iptables",
+    "kmod",
+    "locale",
+    "logrotate",
+    "lvm",
+    "module",
+    "mount",
+    "mysql_database",
+    "mysql_grants",
+    "mysql_query",
+    "mysql_user",
+    "network",
+    "nftables",
+    "npm",
+    "pip",
+    "pkg",
+    "pkgrepo",
+    "postgres_cluster",
+    "postgres_database",
+    "postgres_extension",
+    "postgres_group",
+    "postgres_initdb",
+    "postgres_language",
+    "postgres_privileges",
+    "postgres_schema",
+    "postgres_tablespace",
+    "postgres_user",
+    "puppet",
+    "pyinfra",
+    "saltcall",
+    "saltern",
+    "schedule",
+    "selinux",
+    "service",
+    "ssh_auth",
+    "ssh_known_hosts",
+    "sysctl",
+    "system",
+    "terraform",
+    "test",
+    "timezone",
+    "user",
+    "virtualenv",
+    "x509",
+)
+FUNCTIONS: tuple[str, ...] = (
+    "actionchains",
+    "aliases",
+    "alternatives",
+    "ansible",
+    "archive",
+    "at",
+    "augeas",
+    "cmd",
+    "config",
+    "cp",
+    "cron",
+    "data",
+    "debconf",
+    "defaults",
+    "disk",
+    "docker",
+    "environ",
+    "event",
+    "file",
+    "firewalld",
+    "gem",
+    "git",
+    "grains",
+    "group",
+    "hashutil",
+    "hosts",
+    "http",
+    "ini",
+    "ip",
+    "iptables",
+    "kmod",
+    "locale",
+    "log",
+    "logrotate",
+    "lowpkg",
+    "lvm",
+    "match",
+    "mine",
+    "mount",
+    "mysql",
+    "network",
+    "nftables",
+    "npm",
+    "pillar",
+    "pip",
+    "pkg",
+    "postgres",
+    "random",
+    "saltutil",
+    "schedule",
+    "selinux",
+    "service",
+    "shadow",
+    "slsutil",
+    "ssh",
+    "state",
+    "status",
+    "sys",
+    "sysctl",
+    "system",
+    "temp",
+    "test",
+    "timezone",
+    "user",
+    "virtualenv",
+    "x509",
+)
+
+AnyState = StateFunction[Any]
+AnyFunction = Function[Any, object]
+
+
+class Provider(Protocol):
+    """Where else to look for a module, beside what is built in.
+
+    A module with a true ``BROKEN`` offers nothing, and hides those that would be asked after it.
+    """
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        """The module, its marked functions as attributes; None if there is none to be used here."""
+        ...
+
+    def names(self, kind: str) -> list[str]: ...
+
+    def why(self, kind: str, name: str) -> str:
+        """Why a module that is there cannot be used; empty if there is none."""
+        ...
+
+
+class Registry:
+    """What can be called in one run. ``states`` and ``functions`` are further modules, which win.
+
+    Of a name, every module that has it is asked in turn: those of ``before``, the built-in one, those
+    of ``after``; what one lacks, the next may have.
+    """
+
+    def __init__(
+        self,
+        states: Mapping[str, ModuleType] | None = None,
+        functions: Mapping[str, ModuleType] | None = None,
+        *,
+        before: Sequence[Provider] = (),
+        after: Sequence[Provider] = (),
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._modules: dict[tuple[str, str], ModuleType | None] = {
+            **{("states", name): module for name, module in (states or {}).items()},
+            **{("functions", name): module for name, module in (functions or {}).items()},
+        }
+        self._states: dict[tuple[str, str], AnyState | None] = {}
+        self._functions: dict[str, AnyFunction | None] = {}
+
+    def state(self, state: str, fun: str) -> AnyState | None:
+        key = (state, fun)
+        if key not in self._states:
+            self._states[key] = self._first("states", state, fun, StateFunction)
+        return self._states[key]
+
+    def function(self, name: str) -> AnyFunction | None:
+        if name not in self._functions:
+            module, _, fun = name.partition(".")
+            self._functions[name] = self._first("functions", module, fun, Function)
+        return self._functions[name]
+
+    def forget(self) -> None:
+        """Look again for what was not there."""
+        self._states = {key: found for key, found in self._states.items() if found is not None}
+        self._functions = {key: found for key, found in self._functions.items() if found is not None}
+
+    def module(self, kind: str, name: str) -> ModuleType | None:
+        """The strongest module of this name."""
+        return next(self._layers(kind, name), None)
+
+    def _layers(self, kind: str, name: str) -> Iterator[ModuleType]:
+        """Every module of this name, each looked for only when the one before did not do."""
+        for provider in self._before:
+            if (found := provider.module(kind, name)) is not None:
+                yield found
+                if getattr(found, "BROKEN", False):
+                    return
+        if (own := self._own(kind, name)) is not None:
+            yield own
+        for provider in self._after:
+            if (found := provider.module(kind, name)) is not None:
+                yield found
+
+    def _first(self, kind: str, module: str, fun: str, marked: type) -> Any:
+        found = (_member(one, fun, marked) for one in self._layers(kind, module))
+        return next((one for one in found if one is not None), None)
+
+    def _own(self, kind: str, name: str) -> ModuleType | None:
+        key = (kind, name)
+        if key not in self._modules:
+            known = name in (STATES if kind == "states" else FUNCTIONS)
+            self._modules[key] = import_module(f"saltern.modules.{kind}.{name}") if known else None
+        return self._modules[key]
+
+    def companion(self, state: str, name: str) -> Any:
+        """``mod_watch`` and its kin of a state module, or None."""
+        module = self.module("states", state)
+        return getattr(module, name, None) if module is not None else None
+
+    def names(self, kind: str) -> list[str]:
+        """Every module of a kind, built in or added; not those of the last providers, which are hundreds."""
+        added = {name for provider in self._before for name in provider.names(kind)}
+        own = {name for other, name in self._modules if other == kind and self._modules[other, name]}
+        return sorted(own | added | set(STATES if kind == "states" else FUNCTIONS))
+
+    def members(self, kind: str, name: str) -> list[str]:
+        """Every function of a module, those of the last providers aside."""
+        marked = StateFunction if kind == "states" else Function
+        layers = [*(provider.module(kind, name) for provider in self._before), self._own(kind, name)]
+        return sorted({fun for one in layers for fun in member_names(one, marked)})
+
+    def unknown_state(self, state: str, fun: str) -> str:
+        """Why there is no such state, and what it may have meant."""
+        if why := self._why("states", state):
+            return why
+        if self.module("states", state) is None:
+            hint = did_you_mean(state, self.names("states"))
+            return f"no state module is called {state!r}" + (f"; {hint}" if hint else "")
+        hint = did_you_mean(fun, self.members("states", state))
+        return f"the state module {state!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
+
+    def unknown_function(self, name: str) -> str:
+        module, _, fun = name.partition(".")
+        if why := self._why("functions", module):
+            return why
+        if self.module("functions", module) is None:
+            hint = did_you_mean(module, self.names("functions"))
+            return f"no module is called {module!r}" + (f"; {hint}" if hint else "")
+        hint = did_you_mean(fun, self.members("functions", module))
+        return f"the module {module!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
+
+    def _why(self, kind: str, name: str) -> str:
+        reasons = (provider.why(kind, name) for provider in (*self._before, *self._after))
+        return "; ".join(reason for reason in reasons if reason)
+
+
+def schema(function: AnyState | AnyFunction) -> Schema:
+    """Read from its signature once; the engine passes the context, and to a state its name."""
+    if function.schema is None:
+        is_state = isinstance(function, StateFunction)
+        function.schema = schema_of(
+            function.body, skip=2 if is_state else 1, key=_key(function) if is_state else ""
+        )
+    return function.schema
+
+
+def _key(function: AnyState | AnyFunction) -> str:
+    """``file.managed`` of a state that is built in, however its module is cut into files."""
+    _, found, place = function.module.partition("saltern.modules.states.")
+    return f"{place.partition('.')[0]}.{function.name}" if found else ""
+
+
+def parameters(function: AnyFunction) -> tuple[str, ...]:
+    """The names of its arguments in their order; none for what is no plain function."""
+    code = getattr(function.body, "__code__", None)
+    return tuple(code.co_varnames[1 : code.co_argcount]) if code is not None else ()
+
+
+def _member(module: ModuleType | None, name: str, kind: type) -> Any:
+    if module is None or name.startswith("_"):
+        return None
+    lazy: Mapping[str, str] = getattr(module, "LAZY", {})
+    if name in lazy:
+        module = import_module(f"{module.__name__}.{lazy[name]}")
+    found = getattr(module, name, None)
+    if isinstance(found, kind) and found.name == name:  # type: ignore[attr-defined]
+        return found
+    return next((one for one in _marked(module, kind) if one.name == name), None)
+
+
+def _marked(module: ModuleType, kind: type) -> Iterable[Any]:
+    return (one for one in vars(module).values() if isinstance(one, kind))
+
+
+def member_names(module: ModuleType | None, kind: type) -> set[str]:
+    if module is None:
+        return set()
+    return {one.name for one in _marked(module, kind)} | set(getattr(module, "LAZY", {}))

@@ -1,0 +1,105 @@
+"""What of Salt's arguments is not followed here, and which slips are refused; one row for each argument.
+
+``tools/arguments.py`` holds these tables against Salt's signatures, and the reference pages show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.modules.api.salt_unsupported import NO_EFFECT, UNSUPPORTED
+
+__all__ = ["ALSO_READ", "DECISIVE", "MEANT", "NO_EFFECT", "REFUSED", "TAKES_ARGUMENTS_OF", "UNSUPPORTED"]
+
+CLOSE = 0.8
+
+_GUARDS = (("unless",), ("onlyif",), ("creates",))
+_COMMAND = (("runas",), ("cwd",), *_GUARDS)
+_CONTENT = ("source", "contents", "contents_pillar", "contents_grains")
+
+# Arguments that decide what is done, of functions that let others pass: a slip of one fails the state. In a
+# row with several tuples, none of a tuple is missed once one of it is given.
+DECISIVE: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "cmd.call": _GUARDS,
+    "cmd.run": (*_COMMAND, ("root",)),
+    "cmd.script": (("source",), *_COMMAND),
+    "cmd.wait": (*_COMMAND, ("root",)),
+    "cmd.wait_script": (("source",), *_COMMAND),
+    "file.managed": (_CONTENT, ("source_hash",), ("replace",), ("create",)),
+    "file.tidied": tuple((one,) for one in ("age", "exclude", "full_path_match", "matches", "size")),
+    "mysql_grants.absent": (("host",), ("escape",)),
+    "mysql_grants.present": (("host",), ("escape",), ("grant_option",)),
+    "mysql_user.absent": (("host",),),
+    "mysql_user.present": (("host",), ("password",), ("password_hash",), ("allow_passwordless",)),
+    "pkg.downloaded": (("pkgs",), ("version",)),
+    "pkg.installed": (("pkgs", "sources"), ("version",)),
+    "pkg.latest": (("pkgs",),),
+    "pkg.purged": (("pkgs",), ("version",)),
+    "pkg.removed": (("pkgs",), ("version",)),
+}
+# Slips that Salt itself refuses.
+REFUSED: Mapping[str, Mapping[str, str]] = {
+    "service.dead": {"enabled": "enable"},
+    "service.running": {"enabled": "enable"},
+}
+
+# What is meant by a name that is near nothing, or near the wrong thing.
+MEANT: Mapping[str, Mapping[str, str]] = {
+    "cmd.run": {"user": "did you mean 'runas'?", "args": "put them into the command"},
+    "cmd.script": {"user": "did you mean 'runas'?"},
+    "file.managed": {
+        "data": "did you mean 'contents'?",
+        "show_diff": "did you mean 'show_changes'?",
+        "text": "did you mean 'contents'?",
+    },
+    "pkg.installed": {"packages": "did you mean 'pkgs'?"},
+}
+
+# Arguments that are words of Python, which a signature cannot have: the function finds them among the rest.
+ALSO_READ: Mapping[str, tuple[str, ...]] = {
+    "git.config_set": ("global",),
+    "git.config_unset": ("global",),
+}
+
+# Functions that let pass what another one takes: those that remember it until a watched state changes, and
+# those that take things away, since trees choose between ``installed`` and ``removed`` by one word.
+_FILES = ("file.managed", "file.directory", "file.recurse", "file.symlink", "file.serialize")
+TAKES_ARGUMENTS_OF: Mapping[str, tuple[str, ...]] = {
+    "cmd.wait": ("cmd.run",),
+    "cmd.wait_call": ("cmd.call",),
+    "cmd.wait_script": ("cmd.script",),
+    "cron.absent": ("cron.present",),
+    "file.absent": _FILES,
+    "file.missing": _FILES,
+    "mount.unmounted": ("mount.mounted",),
+    "pip.removed": ("pip.installed",),
+    "pkg.purged": ("pkg.installed", "pkg.latest"),
+    "pkg.removed": ("pkg.installed", "pkg.latest"),
+    "schedule.absent": ("schedule.present",),
+    "schedule.disabled": ("schedule.present",),
+    "schedule.enabled": ("schedule.present",),
+    "service.dead": ("service.running",),
+    "service.disabled": ("service.running",),
+    "service.enabled": ("service.running",),
+}
+
+
+def effect_of_ignoring(key: str, name: str) -> str | None:
+    """What is different because an argument of Salt does nothing here, or nothing; None: no such argument."""
+    if name in NO_EFFECT.get(key, ()):
+        return ""
+    return UNSUPPORTED.get(key, {}).get(name)
+
+
+def decisive_slip(key: str, name: str, given: Mapping[str, object]) -> str:
+    """The argument that ``name`` is a slip of, where the state would do something else without it."""
+    from difflib import get_close_matches
+
+    if meant := REFUSED.get(key, {}).get(name):
+        return meant
+    for group in DECISIVE.get(key, ()):
+        if not any(word in given for word in group) and (
+            near := get_close_matches(name, group, n=1, cutoff=CLOSE)
+        ):
+            return near[0]
+    return ""

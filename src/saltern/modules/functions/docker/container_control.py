@@ -1,0 +1,224 @@
+"""``docker``: start, stop and pause containers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.functions.docker.container_query import the
+from saltern.modules.lib.containers import lifecycle
+from saltern.modules.lib.containers.engine import Engine, engine
+from saltern.modules.lib.containers.lifecycle import PAUSED, RUNNING, STOPPED
+from saltern.modules.lib.containers.once import FOREVER
+
+Moved = dict[str, Any]
+
+
+def _moved(
+    docker: Engine, name: str, wanted: str, act: Callable[[], object], *, anyway: bool = False
+) -> Moved:
+    """Salt's answer: whether the state is another one now, and what it was and is."""
+    before = lifecycle.state_of(the(docker, name))
+    if before == wanted and not anyway:
+        told = f"Container '{name}' already {wanted}"
+        return {"result": False, "state": {"old": wanted, "new": wanted}, "comment": told}
+    act()
+    seen = docker.find(f"/containers/{name}/json")
+    after = lifecycle.state_of(seen) or STOPPED
+    return {"result": after == wanted, "state": {"old": before, "new": after}}
+
+
+@function
+def start(ctx: Context, name: str) -> Moved:
+    """Start a container, or let a paused one go on.
+
+    Args:
+        name: the name or ID of the container.
+
+    Example:
+        ```console
+        $ saltern call docker.start web
+        ```
+    """
+    docker = engine(ctx)
+    return _moved(docker, name, RUNNING, lambda: lifecycle.start(docker, name))
+
+
+@function
+def stop(ctx: Context, name: str, timeout: int | None = None, unpause: bool = False) -> Moved:
+    """Stop a container.
+
+    Args:
+        name: the name or ID of the container.
+        timeout: seconds it has to end before it is killed; what it was made with, or 10, if not given.
+        unpause: let a paused one go on first.
+
+    Example:
+        ```console
+        $ saltern call docker.stop web timeout=5
+        ```
+    """
+    docker = engine(ctx)
+    if lifecycle.state_of(the(docker, name)) == PAUSED:
+        if not unpause:
+            told = f"Container '{name}' is paused, run with unpause=True to unpause before stopping"
+            return {"result": False, "state": {"old": PAUSED, "new": PAUSED}, "comment": told}
+        docker.ask("POST", f"/containers/{name}/unpause")
+    return _moved(docker, name, STOPPED, lambda: lifecycle.stop(docker, name, timeout))
+
+
+@function
+def restart(ctx: Context, name: str, timeout: int = 10) -> Moved:
+    """Stop a container and start it again.
+
+    Args:
+        name: the name or ID of the container.
+        timeout: seconds it has to end before it is killed.
+
+    Example:
+        ```console
+        $ saltern call docker.restart web
+        ```
+    """
+    docker = engine(ctx)
+
+    def act() -> None:
+        query = {"t": timeout}
+        docker.ask("POST", f"/containers/{name}/restart", query, timeout=docker.timeout + timeout)
+
+    return _moved(docker, name, RUNNING, act, anyway=True) | {"restarted": True}
+
+
+def _paused(ctx: Context, name: str) -> Moved:
+    docker = engine(ctx)
+    if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
+        told = f"Container '{name}' is stopped, cannot pause"
+        return {"result": False, "state": {"old": before, "new": before}, "comment": told}
+    return _moved(docker, name, PAUSED, lambda: docker.ask("POST", f"/containers/{name}/pause"))
+
+
+def _unpaused(ctx: Context, name: str) -> Moved:
+    docker = engine(ctx)
+    if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
+        told = f"Container '{name}' is stopped, cannot unpause"
+        return {"result": False, "state": {"old": before, "new": before}, "comment": told}
+    return _moved(docker, name, RUNNING, lambda: docker.ask("POST", f"/containers/{name}/unpause"))
+
+
+@function
+def pause(ctx: Context, name: str) -> Moved:
+    """Halt all processes of a container.
+
+    Args:
+        name: the name or ID of the container.
+
+    Example:
+        ```console
+        $ saltern call docker.pause web
+        ```
+    """
+    return _paused(ctx, name)
+
+
+@function
+def freeze(ctx: Context, name: str) -> Moved:
+    """Another name of ``pause``.
+
+    Args:
+        name: the name or ID of the container.
+
+    Example:
+        ```console
+        $ saltern call docker.freeze web
+        ```
+    """
+    return _paused(ctx, name)
+
+
+@function
+def unpause(ctx: Context, name: str) -> Moved:
+    """Let all processes of a container go on.
+
+    Args:
+        name: the name or ID of the container.
+
+    Example:
+        ```console
+        $ saltern call docker.unpause web
+        ```
+    """
+    return _unpaused(ctx, name)
+
+
+@function
+def unfreeze(ctx: Context, name: str) -> Moved:
+    """Another name of ``unpause``.
+
+    Args:
+        name: the name or ID of the container.
+
+    Example:
+        ```console
+        $ saltern call docker.unfreeze web
+        ```
+    """
+    return _unpaused(ctx, name)
+
+
+@function
+def kill(ctx: Context, name: str) -> Moved:
+    """Kill a container.
+
+    Args:
+        name: the name or ID of the container.
+
+    Example:
+        ```console
+        $ saltern call docker.kill web
+        ```
+    """
+    docker = engine(ctx)
+    return _moved(docker, name, STOPPED, lambda: docker.ask("POST", f"/containers/{name}/kill"))
+
+
+@function
+def signal(ctx: Context, name: str, signal: str) -> bool:
+    """Send a signal to a container.
+
+    Args:
+        name: the name or ID of the container.
+        signal: its name or number.
+
+    Example:
+        ```console
+        $ saltern call docker.signal web SIGHUP
+        ```
+    """
+    engine(ctx).ask("POST", f"/containers/{lifecycle.checked(name)}/kill", {"signal": signal})
+    return True
+
+
+@function
+def wait(
+    ctx: Context, name: str, ignore_already_stopped: bool = False, fail_on_exit_status: bool = False
+) -> Moved:
+    """Wait until a container has ended.
+
+    Args:
+        name: the name or ID of the container.
+        ignore_already_stopped: one that has ended before is no failure.
+        fail_on_exit_status: an exit code other than 0 is one.
+
+    Example:
+        ```console
+        $ saltern call docker.wait web
+        ```
+    """
+    docker = engine(ctx)
+    before = lifecycle.state_of(the(docker, name))
+    told = docker.data("POST", f"/containers/{name}/wait", timeout=FOREVER)
+    code = told["StatusCode"]
+    good = (before != STOPPED or ignore_already_stopped) and not (fail_on_exit_status and code)
+    return {"result": good, "exit_status": code, "state": {"old": before, "new": STOPPED}}

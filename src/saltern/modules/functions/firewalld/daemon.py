@@ -1,0 +1,21 @@
+"""How the functions of ``firewalld`` ask the daemon."""
+
+from __future__ import annotations
+
+from saltern.modules.api.context import Context
+from saltern.modules.lib.firewalls import firewalld
+
+
+def ask(ctx: Context, *args: str, permanent: bool) -> str:
+    """What firewalld answers; raises ``Refused`` with its own words."""
+    daemon = firewalld.reach(ctx)
+    return daemon.permanent(ctx, *args) if permanent else daemon.now(ctx, *args)
+
+
+def of_zone(zone: str | None) -> list[str]:
+    return [f"--zone={firewalld.checked(zone, 'a zone')}"] if zone else []
+
+
+def reload_if(ctx: Context, wanted: bool) -> None:
+    if wanted:
+        firewalld.reach(ctx).reload(ctx)

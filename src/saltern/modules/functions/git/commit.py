@@ -1,0 +1,348 @@
+"""``git``: changing a repository. Each answers what git prints."""
+
+from __future__ import annotations
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.functions.file.told import absolute
+from saltern.modules.functions.git.query import here, options
+from saltern.modules.lib.commands import listed
+from saltern.modules.states.git.command import Git, login
+
+# ``**_`` takes what Salt knows of Windows and encodings: password, ignore_retcode, output_encoding, git_opts.
+
+
+def _paths(filename: object) -> list[str]:
+    found = listed(filename)
+    if not found:
+        raise BadArgument("filename needs at least one file")
+    return found
+
+
+@function
+def add(
+    ctx: Context, /, cwd: str, filename: object, opts: str = "", user: str | None = None, **_: object
+) -> str:
+    """Add files to what the next commit has.
+
+    Args:
+        cwd: the working copy.
+        filename: the file, or a list of them.
+        opts: further options of ``git add``.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.add /srv/checkout . opts=--verbose
+        ```
+    """
+    return here(ctx, cwd, user).out("add", "--verbose", *options(opts), "--", *_paths(filename))
+
+
+@function
+def rm(
+    ctx: Context, /, cwd: str, filename: object, opts: str = "", user: str | None = None, **_: object
+) -> str:
+    """Remove files, also from what the next commit has.
+
+    Args:
+        cwd: the working copy.
+        filename: the file, or a list of them.
+        opts: further options of ``git rm``.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.rm /srv/checkout vimrc
+        local:
+            rm 'vimrc'
+        ```
+    """
+    return here(ctx, cwd, user).out("rm", *options(opts), "--", *_paths(filename))
+
+
+@function
+def commit(
+    ctx: Context,
+    /,
+    cwd: str,
+    message: str,
+    opts: str = "",
+    user: str | None = None,
+    filename: object = None,
+    **_: object,
+) -> str:
+    """Commit what was added.
+
+    Args:
+        cwd: the working copy.
+        message: what to say of it.
+        opts: further options of ``git commit``.
+        user: who runs git.
+        filename: commit this file, or a list of them, whether added or not.
+
+    Example:
+        ```console
+        $ saltern call git.commit /srv/checkout 'Nothing yet' opts=--allow-empty
+        ```
+    """
+    files = ["--", *listed(filename)] if filename else []
+    return here(ctx, cwd, user).out("commit", "-m", str(message), *options(opts), *files)
+
+
+@function
+def branch(
+    ctx: Context, /, cwd: str, name: str | None = None, opts: str = "", user: str | None = None, **_: object
+) -> bool:
+    """Make, move or delete a branch.
+
+    Args:
+        cwd: the repository.
+        name: the branch.
+        opts: what to do with it: options of ``git branch``.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.branch /srv/checkout next
+        local:
+            True
+        ```
+    """
+    here(ctx, cwd, user).out("branch", *options(opts), *([name] if name else []))
+    return True
+
+
+@function
+def tag(
+    ctx: Context,
+    /,
+    cwd: str,
+    name: str,
+    ref: str = "HEAD",
+    message: str | None = None,
+    opts: str = "",
+    user: str | None = None,
+    **_: object,
+) -> str:
+    """Make a tag, or delete one (``opts=-d``).
+
+    Args:
+        cwd: the repository.
+        name: the tag.
+        ref: what it is for.
+        message: what to say of it, which makes an annotated tag.
+        opts: further options of ``git tag``.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.tag /srv/checkout v1.1 message='A better one'
+        ```
+    """
+    given = [one for one in options(opts) if one not in ("-a", "--annotate")]
+    if any(one == "-m" or one.startswith("--message") for one in given):
+        raise BadArgument("the message of a tag is given in 'message', not in opts")
+    said = ["-a", "-m", message] if message is not None else []
+    goal = [] if {"-d", "--delete"} & set(given) else [ref]
+    return here(ctx, cwd, user).out("tag", *said, *given, name, *goal)
+
+
+@function
+def push(
+    ctx: Context,
+    /,
+    cwd: str,
+    remote: str | None = None,
+    ref: str | None = None,
+    opts: str = "",
+    user: str | None = None,
+    identity: object = None,
+    **_: object,
+) -> str:
+    """Send commits to a remote.
+
+    Args:
+        cwd: the repository.
+        remote: the remote, or its address.
+        ref: what to send, such as ``main`` or ``main:next``.
+        opts: further options of ``git push``.
+        user: who runs git.
+        identity: the private key for ssh.
+
+    Example:
+        ```console
+        $ saltern call git.push /srv/checkout origin main
+        ```
+    """
+    if not remote or not ref:
+        raise BadArgument("git.push needs a remote and a ref")
+    git = Git(ctx, absolute(cwd), user=user, login=login(identity))
+    ran = git.ran("push", "--porcelain", *options(opts), "--", remote, ref)
+    return ran.out.rstrip() if ran.code == 0 else git.out("push", *options(opts), "--", remote, ref)
+
+
+@function
+def rebase(
+    ctx: Context, /, cwd: str, rev: str = "master", opts: str = "", user: str | None = None, **_: object
+) -> str:
+    """Put the commits of the current branch onto another one.
+
+    Args:
+        cwd: the working copy.
+        rev: the branch or commit to put them onto.
+        opts: further options of ``git rebase``.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.rebase /srv/checkout v1.0
+        ```
+    """
+    given = options(opts)
+    if {"-i", "--interactive"} & set(given):
+        raise BadArgument("git.rebase cannot ask questions; leave --interactive out")
+    return here(ctx, cwd, user).out("rebase", *given, *str(rev).split())
+
+
+@function
+def stash(
+    ctx: Context, /, cwd: str, action: str = "save", opts: str = "", user: str | None = None, **_: object
+) -> str:
+    """Put local changes aside, or take them back.
+
+    Args:
+        cwd: the working copy.
+        action: ``save``, ``apply``, ``pop``, ``list``, ``drop`` or ``clear``.
+        opts: further options, such as a message.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.stash /srv/checkout list
+        ```
+    """
+    if action not in ("save", "push", "apply", "pop", "list", "show", "drop", "clear", "branch", "create"):
+        raise BadArgument(f"git stash cannot {action!r}")
+    return here(ctx, cwd, user).out("stash", action, *options(opts))
+
+
+@function
+def submodule(
+    ctx: Context,
+    /,
+    cwd: str,
+    command: str,
+    opts: str = "",
+    user: str | None = None,
+    identity: object = None,
+    **_: object,
+) -> str:
+    """Do something with the submodules of a repository.
+
+    Args:
+        cwd: the working copy.
+        command: what: ``add``, ``init``, ``update``, ``sync``, ``status``, ``deinit`` …
+        opts: further options, such as ``--init`` for ``update``.
+        user: who runs git.
+        identity: the private key for ssh.
+
+    Example:
+        ```console
+        $ saltern call git.submodule /srv/checkout update opts=--init
+        ```
+    """
+    if not command.replace("-", "").isalpha() or command.startswith("-"):
+        raise BadArgument(f"git submodule has no command {command!r}")
+    git = Git(ctx, absolute(cwd), user=user, login=login(identity))
+    return git.out("submodule", command, *options(opts))
+
+
+@function
+def discard_local_changes(
+    ctx: Context, /, cwd: str, path: str = ".", user: str | None = None, **_: object
+) -> str:
+    """Undo what was changed in a working copy and not added.
+
+    Args:
+        cwd: the working copy.
+        path: only below this path.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.discard_local_changes /srv/checkout vimrc
+        ```
+    """
+    return here(ctx, cwd, user).out("checkout", "--", path)
+
+
+@function
+def symbolic_ref(
+    ctx: Context,
+    /,
+    cwd: str,
+    ref: str,
+    value: str | None = None,
+    opts: str = "",
+    user: str | None = None,
+    **_: object,
+) -> str:
+    """What a symbolic ref stands for; with ``value``, let it stand for that.
+
+    Args:
+        cwd: the repository.
+        ref: the symbolic ref.
+        value: what it shall stand for.
+        opts: further options of ``git symbolic-ref``.
+        user: who runs git.
+
+    Example:
+        ```console
+        $ saltern call git.symbolic_ref /srv/checkout HEAD
+        local:
+            refs/heads/main
+        ```
+    """
+    given = options(opts)
+    if value is not None and {"-d", "--delete"} & set(given):
+        raise BadArgument("a symbolic ref that is deleted cannot be given a value")
+    return here(ctx, cwd, user).out("symbolic-ref", *given, ref, *([value] if value else []))
+
+
+@function
+def archive(
+    ctx: Context,
+    /,
+    cwd: str,
+    output: str,
+    rev: str = "HEAD",
+    prefix: str | None = None,
+    user: str | None = None,
+    **kwargs: object,
+) -> bool:
+    """Pack the files of a commit.
+
+    Args:
+        cwd: the repository.
+        output: the file to write.
+        rev: the commit.
+        prefix: what stands before every name; the name of the directory if not given.
+        user: who runs git.
+        kwargs: ``format``, such as ``tar.gz`` or ``zip``; the name of the file tells it otherwise.
+
+    Example:
+        ```console
+        $ saltern call git.archive /srv/checkout /tmp/dotfiles.tar.gz v1.0
+        local:
+            True
+        ```
+    """
+    import os
+
+    before = f"{os.path.basename(absolute(cwd))}/" if prefix is None else prefix
+    form = [f"--format={kwargs['format']}"] if kwargs.get("format") else []
+    where = absolute(output)
+    here(ctx, cwd, user).out("archive", f"--prefix={before}", *form, f"--output={where}", rev)
+    return True

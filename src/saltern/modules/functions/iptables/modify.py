@@ -1,0 +1,190 @@
+"""Functions of ``iptables`` that change something."""
+
+from __future__ import annotations
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, known, said
+from saltern.modules.api.declare import function
+from saltern.modules.lib.firewalls import iptables, iptables_rule
+from saltern.modules.lib.firewalls.iptables import PROGRAMS
+
+
+def _there(ctx: Context, table: str, chain: str, rule: str, family: str) -> bool:
+    return iptables.holds(ctx, iptables.place(table, chain, family), iptables_rule.split(rule))
+
+
+def _done(ctx: Context, table: str, chain: str, family: str, *args: str) -> str:
+    """What iptables says of a failure, in Salt's manner; empty if there was none."""
+    where = iptables.place(table, chain, family, whole_table=args[0] == "-F")
+    ran = iptables.run(ctx, where, *args, accept=(0, 1, 2, 3, 4))
+    return said(ran) or f"exit code {ran.code}" if ran.code else ""
+
+
+@function
+def set_policy(
+    ctx: Context, table: str = "filter", chain: str = "", policy: str = "", family: str = "ipv4"
+) -> str:
+    """Set the policy of a built-in chain; empty, or what iptables has against it.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        policy: ``ACCEPT`` or ``DROP``.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.set_policy filter FORWARD DROP
+        ```
+    """
+    return _done(ctx, table, chain, family, "-P", chain, policy)
+
+
+@function
+def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str:
+    """Keep the rules in force in a file; its path.
+
+    Args:
+        filename: the file; where the machine looks for them at boot if not given.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.save
+        ```
+    """
+    known(family, PROGRAMS, "family")
+    file = filename or iptables.file_of(ctx, family)
+    iptables.save(ctx, family, file)
+    return file
+
+
+@function
+def new_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> bool | str:
+    """Make a chain; true, or what iptables has against it.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.new_chain filter LOGDROP
+        ```
+    """
+    return _done(ctx, table, chain, family, "-N", chain) or True
+
+
+@function
+def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> bool | str:
+    """Delete an empty chain; true, or what iptables has against it.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.delete_chain filter LOGDROP
+        ```
+    """
+    return _done(ctx, table, chain, family, "-X", chain) or True
+
+
+@function
+def append(
+    ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
+) -> bool:
+    """Append a rule that is not there yet; whether it was.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        rule: the rule, as on the command line of iptables.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.append filter INPUT rule='-p tcp --dport 80 -j ACCEPT'
+        ```
+    """
+    if _there(ctx, table, chain, rule, family):
+        return False
+    return not _done(ctx, table, chain, family, "-A", chain, *iptables_rule.split(rule))
+
+
+@function
+def insert(
+    ctx: Context,
+    table: str = "filter",
+    chain: str = "",
+    position: int = 1,
+    rule: str = "",
+    family: str = "ipv4",
+) -> str | bool:
+    """Insert a rule that is not there yet: empty, what iptables has against it, or false if it is there.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        position: the number it gets, from 1, or from -1 (before the last rule) backwards.
+        rule: the rule, as on the command line of iptables.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.insert filter INPUT 1 rule='-i lo -j ACCEPT'
+        ```
+    """
+    if _there(ctx, table, chain, rule, family):
+        return False
+    number = iptables.position(ctx, iptables.place(table, chain, family), int(position))
+    return _done(ctx, table, chain, family, "-I", chain, str(number), *iptables_rule.split(rule))
+
+
+@function
+def delete(
+    ctx: Context,
+    table: str,
+    chain: str = "",
+    position: int | None = None,
+    rule: str = "",
+    family: str = "ipv4",
+) -> str:
+    """Delete a rule; empty, or what iptables has against it.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        position: its number, or
+        rule: the rule, as on the command line of iptables.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.delete filter INPUT rule='-p tcp --dport 80 -j ACCEPT'
+        ```
+    """
+    if bool(position) == bool(rule):
+        raise Refused("give a position or a rule, and not both")
+    what = [str(position)] if position else iptables_rule.split(rule)
+    return _done(ctx, table, chain, family, "-D", chain, *what)
+
+
+@function
+def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> str:
+    """Delete all rules of a chain; empty, or what iptables has against it.
+
+    Args:
+        table: the table.
+        chain: the chain; all chains of the table if not given.
+        family: ``ipv4`` or ``ipv6``.
+
+    Example:
+        ```console
+        $ saltern call iptables.flush nat POSTROUTING
+        ```
+    """
+    return _done(ctx, table, chain, family, "-F", *([chain] if chain else []))

@@ -1,0 +1,313 @@
+"""``lvm``: making, resizing and removing volumes. A refusal is reported in the answer, as in Salt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import function
+from saltern.modules.functions.lvm.query import lvdisplay, vgdisplay
+from saltern.modules.lib.volumes import report, tools
+from saltern.modules.lib.volumes.arguments import checked_name, listed
+
+
+def _tried(act: Callable[[], None], done: str) -> str:
+    """What to say of it: that it is done, or why not."""
+    try:
+        act()
+    except Refused as problem:
+        return str(problem)
+    return done
+
+
+def _on_volumes(
+    ctx: Context, act: Callable[[list[str]], None], devices: object, override: bool, *, volumes: bool
+) -> object:
+    """Do it for those devices that are (or are not yet) physical volumes; the others are skipped or told."""
+    try:
+        todo = []
+        for device in listed(devices):
+            if not os.path.exists(device):
+                return f"{device} does not exist"
+            if (report.physical_volume(ctx, device) is not None) == volumes:
+                todo.append(device)
+            elif not override:
+                return f"{device} is {'not' if volumes else 'already'} a physical volume"
+        if todo:
+            act(todo)
+    except Refused as problem:
+        return str(problem)
+    return True
+
+
+@function
+def pvcreate(
+    ctx: Context, /, devices: object, override: bool = True, force: bool = True, **options: object
+) -> object:
+    """Make physical volumes of devices: true, or what is against it.
+
+    Args:
+        devices: the devices; a list, or text with commas.
+        override: skip those that are physical volumes already.
+        force: answer yes to what ``pvcreate`` asks.
+        options: further options of ``pvcreate``.
+
+    Example:
+        ```console
+        $ saltern call lvm.pvcreate /dev/sdb1,/dev/sdb2
+        ```
+    """
+
+    def act(todo: list[str]) -> None:
+        tools.pvcreate(ctx, todo, force=force, options=options)
+
+    return _on_volumes(ctx, act, devices, override, volumes=False)
+
+
+@function
+def pvremove(ctx: Context, devices: object, override: bool = True, force: bool = True) -> object:
+    """Take devices away from LVM: true, or what is against it.
+
+    Args:
+        devices: the devices; a list, or text with commas.
+        override: skip those that are no physical volumes.
+        force: answer yes to what ``pvremove`` asks.
+
+    Example:
+        ```console
+        $ saltern call lvm.pvremove /dev/sdb1
+        ```
+    """
+    return _on_volumes(
+        ctx, lambda todo: tools.pvremove(ctx, todo, force=force), devices, override, volumes=True
+    )
+
+
+@function
+def pvresize(ctx: Context, devices: object, override: bool = True, force: bool = True) -> object:
+    """Let physical volumes fill devices that have become larger: true, or what is against it.
+
+    Args:
+        devices: the devices; a list, or text with commas.
+        override: skip those that are no physical volumes.
+        force: answer yes to what ``pvresize`` asks.
+
+    Example:
+        ```console
+        $ saltern call lvm.pvresize /dev/sdb1
+        ```
+    """
+    return _on_volumes(
+        ctx, lambda todo: tools.pvresize(ctx, todo, force=force), devices, override, volumes=True
+    )
+
+
+@function
+def vgcreate(
+    ctx: Context, /, vgname: str, devices: object, force: bool = False, **options: object
+) -> dict[str, object]:
+    """Make a volume group: what it then is, and what came of it.
+
+    Args:
+        vgname: the name of the group.
+        devices: the devices; a list, or text with commas.
+        force: answer yes to what ``vgcreate`` asks.
+        options: further options of ``vgcreate``.
+
+    Example:
+        ```console
+        $ saltern call lvm.vgcreate data /dev/sdb1,/dev/sdb2 physicalextentsize=8M
+        ```
+    """
+
+    def act() -> None:
+        tools.vgcreate(ctx, checked_name(vgname, "vgname"), listed(devices), force=force, options=options)
+
+    out = _tried(act, f'Volume group "{vgname}" successfully created')
+    return {**vgdisplay(ctx, vgname), "Output from vgcreate": out}
+
+
+@function
+def vgextend(ctx: Context, vgname: str, devices: object, force: bool = False) -> dict[str, object]:
+    """Add devices to a volume group: what came of it.
+
+    Args:
+        vgname: the name of the group.
+        devices: the devices; a list, or text with commas.
+        force: answer yes to what ``vgextend`` asks.
+
+    Example:
+        ```console
+        $ saltern call lvm.vgextend data /dev/sdc1
+        ```
+    """
+
+    def act() -> None:
+        tools.vgextend(ctx, checked_name(vgname, "vgname"), listed(devices), force=force)
+
+    return {"Output from vgextend": _tried(act, f'Volume group "{vgname}" successfully extended')}
+
+
+@function
+def vgremove(ctx: Context, vgname: str, force: bool = True) -> str:
+    """Remove a volume group: what came of it.
+
+    Args:
+        vgname: the name of the group.
+        force: remove the logical volumes in it, too.
+
+    Example:
+        ```console
+        $ saltern call lvm.vgremove data
+        ```
+    """
+
+    def act() -> None:
+        tools.vgremove(ctx, checked_name(vgname, "vgname"), force=force)
+
+    return _tried(act, f'Volume group "{vgname}" successfully removed')
+
+
+@function
+def lvcreate(
+    ctx: Context,
+    /,
+    lvname: str,
+    vgname: str,
+    size: object = None,
+    extents: object = None,
+    snapshot: str | None = None,
+    pv: str | None = None,
+    thinvolume: bool = False,
+    thinpool: bool = False,
+    force: bool = False,
+    **options: object,
+) -> dict[str, object]:
+    """Make a logical volume: what it then is, and what came of it.
+
+    Args:
+        lvname: the name of the volume.
+        vgname: the volume group; for a thin volume ``group/pool``.
+        size: how large it is, such as ``10G``; a bare number is in MiB.
+        extents: how large it is, in extents or as ``100%FREE``.
+        snapshot: the volume it is a snapshot of.
+        pv: the physical volume to take the space from.
+        thinvolume: take space from a thin pool as it is needed.
+        thinpool: make a pool for thin volumes.
+        force: answer yes to what ``lvcreate`` asks.
+        options: further options of ``lvcreate``.
+
+    Example:
+        ```console
+        $ saltern call lvm.lvcreate www data size=10G
+        ```
+    """
+    group = vgname.partition("/")[0]
+
+    def act() -> None:
+        tools.lvcreate(
+            ctx,
+            checked_name(lvname, "lvname"),
+            checked_name(vgname, "vgname", pool=True),
+            size=size,
+            extents=extents,
+            snapshot_of=snapshot,
+            pv=pv,
+            thinvolume=thinvolume,
+            thinpool=thinpool,
+            force=force,
+            options=options,
+        )
+
+    out = _tried(act, f'Logical volume "{lvname}" created.')
+    return {**lvdisplay(ctx, f"{group}/{lvname}"), "Output from lvcreate": out}
+
+
+@function
+def lvremove(ctx: Context, lvname: str, vgname: str, force: bool = True) -> str:
+    """Remove a logical volume: what came of it.
+
+    Args:
+        lvname: the name of the volume.
+        vgname: the volume group it is in.
+        force: answer yes to what ``lvremove`` asks.
+
+    Example:
+        ```console
+        $ saltern call lvm.lvremove www data
+        ```
+    """
+
+    def act() -> None:
+        tools.lvremove(ctx, checked_name(lvname, "lvname"), checked_name(vgname, "vgname"), force=force)
+
+    return _tried(act, f'Logical volume "{lvname}" successfully removed')
+
+
+def _resized(
+    ctx: Context, verb: str, size: object, path: str | None, extents: object, force: bool, resizefs: bool
+) -> dict[str, object]:
+    def act() -> None:
+        if not path or path.startswith("-"):
+            raise Refused("lvpath needs the path of a volume, such as /dev/data/www")
+        if (size is None) == (extents is None):
+            raise Refused("give a size or a number of extents, and not both")
+        length = ["--size", str(size)] if size is not None else ["--extents", str(extents)]
+        tools.lvresize(ctx, path, length, verb=verb, force=force, resizefs=resizefs)
+
+    word = {"lvresize": "resized", "lvextend": "extended"}[verb]
+    return {f"Output from {verb}": _tried(act, f'Logical volume "{path}" successfully {word}.')}
+
+
+@function
+def lvresize(
+    ctx: Context,
+    size: object = None,
+    lvpath: str | None = None,
+    extents: object = None,
+    force: bool = False,
+    resizefs: bool = False,
+) -> dict[str, object]:
+    """Give a logical volume another size: what came of it.
+
+    Args:
+        size: the size, or by how much it changes, such as ``+12M``.
+        lvpath: the path of the volume.
+        extents: the size in extents, or by how much it changes, such as ``+100%FREE``.
+        force: let it become smaller.
+        resizefs: resize the file system in it, too.
+
+    Example:
+        ```console
+        $ saltern call lvm.lvresize +12M /dev/data/www
+        ```
+    """
+    return _resized(ctx, "lvresize", size, lvpath, extents, force, resizefs)
+
+
+@function
+def lvextend(
+    ctx: Context,
+    size: object = None,
+    lvpath: str | None = None,
+    extents: object = None,
+    force: bool = False,
+    resizefs: bool = False,
+) -> dict[str, object]:
+    """Make a logical volume larger: what came of it.
+
+    Args:
+        size: the size, or by how much it grows, such as ``+12M``.
+        lvpath: the path of the volume.
+        extents: the size in extents, or by how much it grows, such as ``+100%FREE``.
+        force: answer yes to what ``lvextend`` asks.
+        resizefs: resize the file system in it, too.
+
+    Example:
+        ```console
+        $ saltern call lvm.lvextend lvpath=/dev/data/www extents=+100%FREE
+        ```
+    """
+    return _resized(ctx, "lvextend", size, lvpath, extents, force, resizefs)

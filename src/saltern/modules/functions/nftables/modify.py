@@ -1,0 +1,239 @@
+"""Functions of ``nftables`` that change something."""
+
+from __future__ import annotations
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import known
+from saltern.modules.api.declare import function
+from saltern.modules.functions.nftables.answers import Answer, answer, done, shown
+from saltern.modules.lib.firewalls import nft
+from saltern.modules.lib.firewalls.nft import Place
+
+
+@function
+def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str:  # noqa: ARG001
+    """Keep all tables in force in a file; its content.
+
+    Args:
+        filename: the file; /etc/nftables if not given.
+        family: of no effect; all families are kept.
+
+    Example:
+        ```console
+        $ saltern call nftables.save
+        ```
+    """
+    nft.save(ctx, nft.file_of(ctx, filename or True))
+    return nft.current(ctx)
+
+
+@function
+def new_table(ctx: Context, table: str, family: str = "ipv4") -> Answer:
+    """Make a table.
+
+    Args:
+        table: the table.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.new_table mine family=inet
+        ```
+    """
+    where = nft.place(table, "", family, whole_table=True)
+    return done(ctx, where, "created", "add", "table", *where.path)
+
+
+@function
+def delete_table(ctx: Context, table: str, family: str = "ipv4") -> Answer:
+    """Delete a table.
+
+    Args:
+        table: the table.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.delete_table mine family=inet
+        ```
+    """
+    where = nft.place(table, "", family, whole_table=True)
+    return done(ctx, where, "deleted", "delete", "table", *where.path)
+
+
+@function
+def new_chain(
+    ctx: Context,
+    table: str = "filter",
+    chain: str = "",
+    table_type: str | None = None,
+    hook: str | None = None,
+    priority: object = None,
+    family: str = "ipv4",
+) -> Answer:
+    """Make a chain.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        table_type: ``filter``, ``nat`` or ``route``, for a chain that packets reach by themselves.
+        hook: where they reach it.
+        priority: its order among the chains of the hook.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.new_chain mine input table_type=filter hook=input priority=0 family=inet
+        ```
+    """
+    where = nft.place(table, chain, family)
+    if nft.chain(ctx, where) is not None:
+        return answer(False, f"{shown(where)} already exists")
+    base = nft.base(table_type, hook, None if priority is None else str(priority))
+    return done(ctx, where, "created", "add", "chain", *where.path, *base)
+
+
+@function
+def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Answer:
+    """Delete an empty chain.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.delete_chain mine input family=inet
+        ```
+    """
+    where = nft.place(table, chain, family)
+    return done(ctx, where, "deleted", "delete", "chain", *where.path)
+
+
+@function
+def append(
+    ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
+) -> Answer:
+    """Append a rule that is not there yet.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        rule: the rule, in the language of nft.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.append mine input rule='tcp dport 22 accept' family=inet
+        ```
+    """
+    return _added(ctx, nft.place(table, chain, family), rule, "add")
+
+
+def _added(ctx: Context, where: Place, rule: str, command: str, *before: str) -> Answer:
+    if nft.handles(ctx, where, rule):
+        return answer(False, f"Rule {rule} is already there: {shown(where)}")
+    return done(ctx, where, f"has the rule {rule} now", command, "rule", *where.path, *before, rule)
+
+
+@function
+def insert(
+    ctx: Context,
+    table: str = "filter",
+    chain: str = "",
+    position: int | None = None,
+    rule: str = "",
+    family: str = "ipv4",
+) -> Answer:
+    """Insert a rule that is not there yet, first or before another one.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        position: the handle of the rule it comes before.
+        rule: the rule, in the language of nft.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.insert mine input rule='tcp dport 22 accept' family=inet
+        ```
+    """
+    before = ["position", str(int(position))] if position else []
+    return _added(ctx, nft.place(table, chain, family), rule, "insert", *before)
+
+
+@function
+def delete(
+    ctx: Context,
+    table: str,
+    chain: str = "",
+    position: int | None = None,
+    rule: str = "",
+    family: str = "ipv4",
+) -> Answer:
+    """Delete a rule.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        position: its handle, or
+        rule: the rule, in the language of nft.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.delete mine input rule='tcp dport 22 accept' family=inet
+        ```
+    """
+    if bool(position) == bool(rule):
+        return answer(False, "give a position or a rule, and not both")
+    where = nft.place(table, chain, family)
+    found = [int(position)] if position else nft.handles(ctx, where, rule)
+    if not found:
+        return answer(False, f"Rule {rule} is not there: {shown(where)}")
+    return done(ctx, where, "has it no more", "delete", "rule", *where.path, "handle", str(found[0]))
+
+
+@function
+def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Answer:
+    """Delete all rules of a chain.
+
+    Args:
+        table: the table.
+        chain: the chain; all chains of the table if not given.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.flush mine input family=inet
+        ```
+    """
+    where = nft.place(table, chain, family, whole_table=True)
+    return done(ctx, where, "flushed", "flush", "chain" if chain else "table", *where.path)
+
+
+@function
+def set_policy(
+    ctx: Context, table: str = "filter", chain: str = "", policy: str = "", family: str = "ipv4"
+) -> bool:
+    """Set the policy of a chain with a hook; whether it worked.
+
+    Args:
+        table: the table.
+        chain: the chain.
+        policy: ``accept`` or ``drop``.
+        family: ``ipv4``, ``ipv6``, ``inet`` …
+
+    Example:
+        ```console
+        $ saltern call nftables.set_policy filter input drop family=inet
+        ```
+    """
+    known(policy.lower(), nft.POLICIES, "policy")
+    where = nft.place(table, chain, family)
+    if "policy" not in (nft.chain(ctx, where) or {}):
+        return False
+    words = ("chain", *where.path, f"{{ policy {policy.lower()}; }}")
+    return bool(done(ctx, where, "set", *words)["result"])

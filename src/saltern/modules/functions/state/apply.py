@@ -1,0 +1,153 @@
+"""``state``: applying files from within a run. The answer is Salt's dictionary, or a list of problems."""
+
+from __future__ import annotations
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.functions.state.asked import names, or_problems, states
+
+# ``**options``: saltenv, pillar and exclude; others of Salt's (queue, concurrent …) make no difference here.
+
+
+def _test(ctx: Context, test: bool | None) -> bool | None:
+    """A run that only tests does not do anything through a function either."""
+    return True if ctx.test else test
+
+
+@function
+def sls(ctx: Context, /, mods: object, test: bool | None = None, **options: object) -> object:
+    """Apply state files.
+
+    Args:
+        mods: the names of the files; a list, or text with commas.
+        test: only say what would change.
+        options: ``saltenv``, ``pillar`` (values over those of the machine) and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.sls web test=True
+        ```
+    """
+    wanted = names(mods)
+    return or_problems(lambda: states(ctx).apply(wanted, options, test=_test(ctx, test)))
+
+
+@function
+def highstate(ctx: Context, /, test: bool | None = None, **options: object) -> object:
+    """Apply all files that the top file gives to this machine.
+
+    Args:
+        test: only say what would change.
+        options: ``saltenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.highstate test=True
+        ```
+    """
+    return or_problems(lambda: states(ctx).apply((), options, test=_test(ctx, test)))
+
+
+@function(name="apply")
+def apply_(ctx: Context, /, mods: object = None, test: bool | None = None, **options: object) -> object:
+    """Apply state files, or without a name all that the top file gives to this machine.
+
+    Args:
+        mods: the names of the files; a list, or text with commas.
+        test: only say what would change.
+        options: ``saltenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.apply web test=True
+        ```
+    """
+    return sls(ctx, mods, test, **options) if mods else highstate(ctx, test, **options)
+
+
+@function
+def test(ctx: Context, /, mods: object = None, **options: object) -> object:
+    """What applying state files would change.
+
+    Args:
+        mods: the names of the files; a list, or text with commas; all of the top file if not given.
+        options: ``saltenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.test web
+        ```
+    """
+    return apply_(ctx, mods, **{**options, "test": True})  # type: ignore[arg-type]
+
+
+@function
+def sls_id(ctx: Context, /, id_: str, mods: object, test: bool | None = None, **options: object) -> object:
+    """Apply one ID of state files, and what it requires.
+
+    Args:
+        id_: the ID.
+        mods: the names of the files; a list, or text with commas.
+        test: only say what would change.
+        options: ``saltenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.sls_id /etc/motd web test=True
+        ```
+    """
+    wanted = names(mods)
+    return or_problems(lambda: states(ctx).apply(wanted, options, test=_test(ctx, test), id_=str(id_)))
+
+
+@function
+def template(ctx: Context, /, tem: str, test: bool | None = None, **options: object) -> object:
+    """Apply a file that is not in the tree.
+
+    Args:
+        tem: its path.
+        test: only say what would change.
+        options: ``saltenv``, ``pillar`` and ``exclude``.
+
+    Example:
+        ```console
+        $ saltern call state.template /srv/salt/web/init.sls test=True
+        ```
+    """
+    import os
+
+    path = next((one for one in (str(tem), f"{tem}.sls") if os.path.isfile(one)), None)
+    if path is None:
+        raise BadArgument(f"there is no file {tem!r}")
+    given = {**options, "template": path}
+    return or_problems(lambda: states(ctx).apply((), given, test=_test(ctx, test)))
+
+
+@function
+def single(
+    ctx: Context,
+    /,
+    fun: str,
+    name: str,
+    test: bool | None = None,
+    queue: object = None,  # noqa: ARG001 - Salt's
+    **kwargs: object,
+) -> object:
+    """Apply one state, without any file.
+
+    Args:
+        fun: the state, such as ``file.directory``.
+        name: its name.
+        test: only say what would change.
+        queue: there for Salt's sake.
+        kwargs: its arguments.
+
+    Example:
+        ```console
+        $ saltern call state.single test.nop anything
+        ```
+    """
+    if "." not in str(fun):
+        raise BadArgument(f"{fun!r} names no state; write MODULE.FUNCTION")
+    return or_problems(lambda: states(ctx).single(str(fun), str(name), kwargs, test=_test(ctx, test)))

@@ -1,0 +1,103 @@
+"""``state``: what must not be applied on this machine, kept in its grains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import function
+from saltern.modules.functions.state.asked import names
+
+GRAIN = "state_runs_disabled"
+
+
+def _disabled(ctx: Context) -> list[str]:
+    found = ctx.grains.get(GRAIN)
+    return [str(one) for one in found] if isinstance(found, list) else []
+
+
+def _keep(ctx: Context, disabled: Iterable[str]) -> None:
+    keep = ctx.functions["grains.setval"]
+    keep(GRAIN, list(disabled))
+
+
+def _switched(ctx: Context, states: object, *, on: bool) -> dict[str, object]:
+    have = dict.fromkeys(_disabled(ctx))
+    said = []
+    for name in names(states):
+        if (name in have) != on:
+            said.append(f"Info: {name} state already {'enabled' if on else 'disabled'}.")
+            continue
+        have = {one: None for one in have if one != name} if on else {**have, name: None}
+        said.append(f"Info: {name} state {'enabled' if on else 'disabled'}.")
+    _keep(ctx, have)
+    return {"res": True, "msg": "\n".join(said)}
+
+
+@function
+def disable(ctx: Context, states: object) -> dict[str, object]:
+    """Do not apply these on this machine, until they are enabled again.
+
+    Args:
+        states: patterns for states, such as ``pkg.*``; a list, or text with commas.
+
+    Example:
+        ```console
+        $ saltern call state.disable 'pkg.*'
+        ```
+    """
+    return _switched(ctx, states, on=False)
+
+
+@function
+def enable(ctx: Context, states: object) -> dict[str, object]:
+    """Apply these on this machine again.
+
+    Args:
+        states: what was disabled; a list, or text with commas.
+
+    Example:
+        ```console
+        $ saltern call state.enable 'pkg.*'
+        ```
+    """
+    return _switched(ctx, states, on=True)
+
+
+@function
+def list_disabled(ctx: Context) -> list[str]:
+    """What is not applied on this machine.
+
+    Example:
+        ```console
+        $ saltern call state.list_disabled
+        ```
+    """
+    return _disabled(ctx)
+
+
+@function
+def running(ctx: Context, concurrent: bool = False) -> list[str]:  # noqa: ARG001 - Salt's signature
+    """Other runs on this machine that were started by a Salt minion: none.
+
+    Args:
+        concurrent: there for Salt's sake.
+
+    Example:
+        ```console
+        $ saltern call state.running
+        ```
+    """
+    return []
+
+
+@function
+def clear_cache(ctx: Context) -> list[str]:  # noqa: ARG001 - Salt's signature
+    """Nothing to do: a run compiles everything anew.
+
+    Example:
+        ```console
+        $ saltern call state.clear_cache
+        ```
+    """
+    return []

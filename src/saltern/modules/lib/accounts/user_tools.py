@@ -1,0 +1,154 @@
+"""The tools that make, change and remove users."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, tool
+from saltern.modules.lib.accounts import records
+from saltern.modules.lib.accounts.passwords import crypted, set_hash
+from saltern.modules.lib.accounts.records import GECOS
+from saltern.modules.lib.accounts.user_wish import Password, Wish, primary_group
+
+FLAGS = {"uid": "-u", "gid": "-g", "home": "-d", "shell": "-s"}
+AGE_FLAGS = {
+    "date": "-d",
+    "mindays": "-m",
+    "maxdays": "-M",
+    "inactdays": "-I",
+    "warndays": "-W",
+    "expire": "-E",
+}
+
+
+def checked_name(name: str, what: str = "user") -> str:
+    """A name the tools cannot mistake for an option, nor the files for two fields."""
+    if not name or name.startswith("-") or any(sign in name for sign in ":/,\n\0 \t"):
+        raise Refused(f"{name!r} cannot be the name of a {what}")
+    return name
+
+
+def gecos(words: Mapping[str, object]) -> str:
+    for key in GECOS:
+        if any(
+            sign in str(words.get(key, "")) for sign in ("," if key != "other" else "", ":", "\n") if sign
+        ):
+            raise Refused(f"{key} must not contain a colon, a comma or a line end")
+    return ",".join(str(words.get(key, "")) for key in GECOS).rstrip(",")
+
+
+def add(ctx: Context, wish: Wish) -> None:
+    argv = ["useradd"]
+    for key, flag in FLAGS.items():
+        if key in wish.fields:
+            argv += [flag, str(wish.fields[key])]
+    if _has_own_group(ctx, wish):
+        argv += ["-g", wish.name]
+    elif "gid" not in wish.fields and wish.usergroup is not None:
+        argv.append("-U" if wish.usergroup else "-N")
+    if wish.groups:
+        argv += ["-G", ",".join(wish.groups)]
+    if words := gecos(wish.fields):
+        argv += ["-c", words]
+    argv.append("-m" if wish.createhome else "-M")
+    switches = {"-r": wish.system, "-l": wish.nologinit, "-o": "uid" in wish.fields and not wish.unique}
+    argv += [flag for flag, on in switches.items() if on]
+    tool(ctx, *argv, wish.name)
+    set_secrets(ctx, wish.name, wish.password, wish.ages, new=True)
+
+
+def _has_own_group(ctx: Context, wish: Wish) -> bool:
+    """The group of its own name is listed, so it is there; useradd would fail to make it."""
+    listed = wish.name in (wish.groups or ()) and "gid" not in wish.fields
+    return listed and primary_group(wish, records.defaults(ctx)) == wish.name
+
+
+def change(ctx: Context, wish: Wish, changes: Changes) -> None:
+    have = records.account(ctx, wish.name, local=wish.local)
+    assert have is not None
+    argv = []
+    for key, flag in FLAGS.items():
+        if key in changes:
+            argv += [flag, str(changes[key])]
+    if "home" in changes and wish.persist_home:
+        argv.append("-m")
+    if "uid" in changes and not wish.unique:
+        argv.append("-o")
+    if any(key in changes for key in GECOS):
+        argv += ["-c", gecos(have.words | changes)]
+    groups = changes.get("groups")
+    if isinstance(groups, list):
+        argv += ["-G", ",".join(_supplementary(wish, have, groups))]
+    if argv:
+        tool(ctx, "usermod", *argv, wish.name)
+    if "homeDoesNotExist" in changes:
+        make_home(ctx, wish.name, str(changes["homeDoesNotExist"]), local=wish.local)
+    ages = {key: value for key, value in wish.ages.items() if key in changes or key == "date"}
+    set_secrets(ctx, wish.name, wish.password if "passwd" in changes else Password(), ages)
+
+
+def _supplementary(wish: Wish, have: records.Account, groups: list[str]) -> list[str]:
+    """Without the primary group, unless it was asked for by name as well."""
+    gid = wish.fields.get("gid", have.gid)
+    primary = records.group_of_gid(gid) if isinstance(gid, int) else str(gid)
+    return [name for name in groups if name != primary]
+
+
+def make_home(ctx: Context, name: str, home: str, *, local: bool = False) -> None:
+    """A home directory with what /etc/skel has, owned by the user."""
+    from shutil import copytree
+
+    user = records.account(ctx, name, local=local)
+    assert user is not None
+    mode = int(records.defaults(ctx).get("HOME_MODE", "0755"), 8)
+    ctx.host.makedirs(os.path.dirname(home) or "/")
+    if os.path.isdir("/etc/skel"):
+        copytree("/etc/skel", home, symlinks=True)
+    else:
+        os.mkdir(home)
+    for place, directories, files in os.walk(home):
+        for inner in (*directories, *files):
+            os.chown(os.path.join(place, inner), user.uid, user.gid, follow_symlinks=False)
+    os.chown(home, user.uid, user.gid)
+    os.chmod(home, mode)
+
+
+def set_secrets(
+    ctx: Context, name: str, password: Password, ages: Mapping[str, int], *, new: bool = False
+) -> None:
+    """The password first: setting it moves the date of its last change, which ``ages`` may want otherwise."""
+    hashed = _hash(ctx, name, password, new=new)
+    if hashed is not None:
+        set_hash(ctx, name, hashed)
+    argv = [part for key, value in ages.items() for part in (AGE_FLAGS[key], str(value))]
+    if argv:
+        tool(ctx, "chage", *argv, name)
+
+
+def _hash(ctx: Context, name: str, wish: Password, *, new: bool) -> str | None:
+    """What the password field shall hold, lock and all; None to leave it."""
+    have = records.shadow(ctx, name)
+    now = have.passwd if have else "!"
+    if wish.value is not None and (new or wish.enforce):
+        wanted = crypted(ctx, wish.value) if wish.plain else wish.value
+        if wanted is None:
+            raise Refused("this machine cannot make a password hash; give one, without hash_password")
+    elif wish.lock is not None:
+        wanted = now
+    else:
+        return None
+    if wish.lock is None:
+        return wanted
+    bare = wanted.lstrip("!")
+    return f"!{bare}" if wish.lock or not bare else bare
+
+
+def remove(ctx: Context, name: str, *, purge: bool, force: bool) -> None:
+    argv = ["userdel", *(["-r"] if purge else []), *(["-f"] if force else []), name]
+    ran = ctx.host.run(argv)
+    if ran.code == 8:
+        raise Refused(f"{name!r} is logged in or runs programs; end them, or set force")
+    if ran.code not in (0, 12):  # 12: the user is gone, the home or mail was not there
+        raise Refused(f"{' '.join(argv)}: {ran.err.strip()}")

@@ -1,0 +1,156 @@
+"""What a user shall be like, and how that differs from what there is. Decides only; changes nothing."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct, field
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.lib.accounts import records
+from saltern.modules.lib.accounts.passwords import REDACTED, matches
+from saltern.modules.lib.accounts.records import GECOS, Account, Shadow
+
+AGES = ("date", "mindays", "maxdays", "inactdays", "warndays", "expire")
+HOMELESS = ("", "/nonexistent", "/dev/null")  # homes nobody wants to see made
+
+
+class Password(Struct, frozen=True, kw_only=True):
+    """``value`` is a secret; ``plain`` says that it is no hash yet."""
+
+    value: str | None = None
+    plain: bool = False
+    enforce: bool = True
+    lock: bool | None = None
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """``fields`` are those of /etc/passwd that matter, ``ages`` those of /etc/shadow."""
+
+    name: str
+    fields: dict[str, object] = field(default_factory=dict)
+    ages: dict[str, int] = field(default_factory=dict)
+    groups: tuple[str, ...] | None = None
+    remove_groups: bool = True
+    createhome: bool = True
+    persist_home: bool = False
+    password: Password = Password()
+    usergroup: bool | None = None
+    system: bool = False
+    unique: bool = True
+    nologinit: bool = False
+    local: bool = False
+
+
+def differs(ctx: Context, wish: Wish) -> Changes:
+    """What is to change, as Salt shows it: each attribute and its new value, secrets by a word."""
+    have = records.account(ctx, wish.name, local=wish.local)
+    if have is None:
+        return _new(ctx, wish)
+    seen: dict[str, object] = {
+        "uid": have.uid,
+        "gid": have.gid,
+        "home": have.home,
+        "shell": have.shell,
+        **have.words,
+    }
+    changes: Changes = {key: value for key, value in wish.fields.items() if seen[key] != value}
+    if wish.groups is not None:
+        changes |= _groups(ctx, wish, have)
+    home = str(wish.fields.get("home", have.home))
+    moved = wish.persist_home and "home" in changes and os.path.isdir(have.home)
+    if wish.createhome and home not in HOMELESS and not os.path.isdir(home) and not moved:
+        changes["homeDoesNotExist"] = home
+    return changes | _secrets(ctx, wish)
+
+
+def _groups(ctx: Context, wish: Wish, have: Account) -> Changes:
+    primary = records.group_of_gid(_number(wish.fields.get("gid"), have.gid))
+    now = set(records.groups_of(ctx, have, local=wish.local)) - {records.group_of_gid(have.gid)}
+    asked = set(wish.groups or ()) - {primary}
+    wanted = asked if wish.remove_groups else asked | (now - {primary})
+    return {} if wanted == now - {primary} else {"groups": sorted(wanted | {primary})}
+
+
+def _number(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) else otherwise
+
+
+def _secrets(ctx: Context, wish: Wish) -> Changes:
+    if not wish.ages and wish.password.value is None and wish.password.lock is None:
+        return {}
+    have = records.shadow(ctx, wish.name)
+    if have is None:
+        raise Refused(f"no entry of {wish.name!r} can be read in /etc/shadow; run as root")
+    changes: Changes = {key: value for key, value in wish.ages.items() if getattr(have, key) != value}
+    if not password_is_right(ctx, wish.password, have):
+        changes["passwd"] = REDACTED
+    return changes
+
+
+def password_is_right(ctx: Context, wish: Password, have: Shadow) -> bool:
+    bare = have.passwd.lstrip("!")
+    if wish.value is not None and wish.enforce and not _same(ctx, wish, have.passwd, bare):
+        return False
+    if wish.lock is None or not bare:  # without a password there is nothing to lock or unlock
+        return wish.lock is not True or have.locked
+    return have.locked == wish.lock
+
+
+def _same(ctx: Context, wish: Password, full: str, bare: str) -> bool:
+    """Whether the password is the one wanted; a lock put in front of it is another matter."""
+    assert wish.value is not None
+    found = full if wish.lock is None else bare
+    if wish.plain:
+        return matches(ctx, wish.value, found)
+    return found == (wish.value if wish.lock is None else wish.value.lstrip("!"))
+
+
+def _new(ctx: Context, wish: Wish) -> Changes:
+    """A user that is not there yet. A number the system will choose is not foretold."""
+    usual = records.defaults(ctx)
+    fields: Changes = {
+        "name": wish.name,
+        "home": f"{usual['HOME']}/{wish.name}",
+        "shell": usual["SHELL"],
+        **{key: value for key, value in wish.fields.items() if value != ""},
+    }
+    if wish.groups:
+        fields["groups"] = sorted({*wish.groups, primary_group(wish, usual)})
+    if wish.password.value is not None:
+        fields["password"] = REDACTED if wish.password.value else ""
+    elif wish.password.lock:
+        fields["passwd"] = REDACTED
+    return fields | wish.ages
+
+
+def primary_group(wish: Wish, usual: dict[str, str]) -> str:
+    gid = wish.fields.get("gid")
+    if gid is not None:
+        return records.group_of_gid(gid) if isinstance(gid, int) else str(gid)
+    own = usual["USERGROUPS_ENAB"] == "yes" if wish.usergroup is None else wish.usergroup
+    group = usual["GROUP"]
+    return wish.name if own else records.group_of_gid(int(group)) if group.isdigit() else group
+
+
+def facts(ctx: Context, name: str, *, local: bool = False) -> Changes:
+    """All that may be told of a user."""
+    have = records.account(ctx, name, local=local)
+    if have is None:
+        return {"name": name, "exists": False}
+    known: Changes = {
+        "name": name,
+        "exists": True,
+        "uid": have.uid,
+        "gid": have.gid,
+        "home": have.home,
+        "shell": have.shell,
+        "groups": records.groups_of(ctx, have, local=local),
+        **{key: have.words[key] for key in GECOS},
+    }
+    secret = records.shadow(ctx, name)
+    if secret is not None:
+        known["locked"] = secret.locked
+        known |= {key: getattr(secret, key) for key in AGES}
+    return known

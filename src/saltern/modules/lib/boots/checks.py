@@ -1,0 +1,56 @@
+"""Whether the machine is well: commands and functions that must all be true, within a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.commands import run_guard
+from saltern.system.waits import report_wait
+
+PAUSE = 2.0
+
+
+def checked(given: object) -> list[object]:
+    """The checks, in their written form. Raises ``Refused`` for what is none."""
+    checks = list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
+    for check in checks:
+        if isinstance(check, str) or (isinstance(check, Mapping) and isinstance(check.get("fun"), str)):
+            continue
+        raise Refused(f"a check is a command, or a mapping with 'fun' and its arguments, not {check!r}")
+    return checks
+
+
+def shown(check: object) -> str:
+    return (
+        check if isinstance(check, str) else str(check["fun"]) if isinstance(check, Mapping) else str(check)
+    )
+
+
+def failing(ctx: Context, checks: Sequence[object], within: float) -> list[str]:
+    """Those that are not true after ``within`` seconds; each is asked until it is."""
+    end = ctx.clock.tick() + within
+    left = list(checks)
+    told = False
+    while left:
+        left = [check for check in left if not _holds(ctx, check)]
+        if not left or ctx.clock.tick() + PAUSE > end:
+            break
+        if not told:
+            report_wait(f"checks after the boot, at most {within:g} seconds: {', '.join(map(shown, left))}")
+            told = True
+        ctx.clock.sleep(PAUSE)
+    return [shown(check) for check in left]
+
+
+def _holds(ctx: Context, check: object) -> bool:
+    if isinstance(check, str):
+        return run_guard(ctx, check, {}) == 0
+    assert isinstance(check, Mapping)
+    fun, args = str(check["fun"]), check.get("args") or []
+    named = {str(key): value for key, value in check.items() if key not in ("fun", "args")}
+    try:
+        return bool(ctx.functions[fun](*(args if isinstance(args, list) else [args]), **named))
+    except Exception:  # what a function raises while the machine comes up is "not yet"
+        return False

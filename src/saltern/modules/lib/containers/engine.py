@@ -1,0 +1,240 @@
+"""The Docker engine, spoken to over its own HTTP interface.
+
+Nothing of it goes through a command line: environment variables and passwords of registries are in
+the body or a header of a request, where no list of processes shows them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection, HTTPResponse
+
+Seen = dict[str, Any]  # what the engine tells of a thing, as it tells it
+
+DEFAULT = "unix:///var/run/docker.sock"
+TLS_PORT, PLAIN_PORT = 2376, 2375
+CLIENT_TIMEOUT = 60.0
+NOT_MODIFIED, NOT_FOUND, CONFLICT = 304, 404, 409
+
+
+class EngineError(Refused):
+    """The engine said no; the text is its own."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Answer(Struct, frozen=True):
+    status: int
+    body: bytes
+
+
+class Engine:
+    """One Docker engine. ``address`` is ``unix:///…``, ``tcp://host:port`` or ``http(s)://host:port``."""
+
+    __slots__ = ("address", "timeout", "version")
+
+    def __init__(self, address: str = DEFAULT, *, version: str = "", timeout: float = CLIENT_TIMEOUT) -> None:
+        self.address = address
+        self.version = version
+        self.timeout = timeout
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, object] | None = None,
+        *,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Answer:
+        """One request. Bytes and open files are sent as they are, everything else as JSON.
+
+        Raises ``EngineError`` for every answer that is no success.
+        """
+        connection = self._connected(timeout or self.timeout)
+        try:
+            return _checked(self._sent(connection, method, path, query, body, headers))
+        except TimeoutError:
+            waited = f"{timeout or self.timeout:g} seconds"
+            raise Refused(f"the Docker engine at {self.address} did not answer within {waited}") from None
+        except OSError as problem:
+            raise Refused(f"the Docker engine at {self.address} broke off: {problem}") from None
+        finally:
+            connection.close()
+
+    def get(self, path: str, query: Mapping[str, object] | None = None) -> Any:
+        return self.data("GET", path, query)
+
+    def data(self, method: str, path: str, query: Mapping[str, object] | None = None, **more: Any) -> Any:
+        """The answer as data; None if it is empty."""
+        body = self.ask(method, path, query, **more).body
+        return msgspec.json.decode(body) if body.strip() else None
+
+    def find(self, path: str) -> Seen | None:
+        """What is there, or None."""
+        try:
+            found: Seen = self.get(path)
+        except EngineError as problem:
+            if problem.status == NOT_FOUND:
+                return None
+            raise
+        return found
+
+    def talk(self, path: str, body: object, stdin: bytes | None) -> bytes:
+        """Start a command whose output comes back on the same connection, and feed it."""
+        import socket
+
+        connection = self._connected(self.timeout)
+        headers = {"Connection": "Upgrade", "Upgrade": "tcp"} if stdin is not None else None
+        try:
+            response = self._sent(connection, "POST", path, None, body, headers)
+            if stdin is None or response.status >= 400:
+                return _checked(response).body
+            raw = connection.sock
+            raw.settimeout(None)
+            raw.sendall(stdin)
+            raw.shutdown(socket.SHUT_WR)
+            return response.fp.read()
+        except OSError as problem:
+            raise Refused(f"the Docker engine at {self.address} broke off: {problem}") from None
+        finally:
+            connection.close()
+
+    def _sent(
+        self,
+        connection: HTTPConnection,
+        method: str,
+        path: str,
+        query: Mapping[str, object] | None,
+        body: object,
+        headers: Mapping[str, str] | None,
+    ) -> HTTPResponse:
+        from http.client import HTTPException
+
+        data, kind = _payload(body)
+        given = {**kind, **(headers or {})}
+        try:
+            connection.request(method, self._target(path, query), data, given)
+            return connection.getresponse()
+        except HTTPException as problem:
+            raise Refused(f"{self.address} does not speak as a Docker engine does: {problem!r}") from None
+
+    def _target(self, path: str, query: Mapping[str, object] | None) -> str:
+        from urllib.parse import quote, urlencode
+
+        asked = {key: _word(value) for key, value in (query or {}).items() if value is not None}
+        prefix = f"/v{self.version}" if self.version else ""
+        return prefix + quote(path, safe="/:@") + (f"?{urlencode(asked)}" if asked else "")
+
+    def _connected(self, timeout: float) -> HTTPConnection:
+        try:
+            return _connect(self.address, timeout)
+        except OSError as problem:
+            why = problem.strerror or problem
+            raise Refused(
+                f"no Docker engine answers at {self.address}: {why}; start it, or set docker.url (or "
+                "DOCKER_HOST) to its address"
+            ) from None
+
+
+def engine(ctx: Context, timeout: float | None = None) -> Engine:
+    """The engine that this machine's configuration means.
+
+    ``docker.url`` and ``docker.version`` of the pillar or the configuration come before ``DOCKER_HOST``.
+    """
+    address = setting(ctx, "docker.url") or os.environ.get("DOCKER_HOST") or DEFAULT
+    version = str(setting(ctx, "docker.version") or "")
+    return Engine(
+        str(address),
+        version="" if version == "auto" else version.removeprefix("v"),
+        timeout=timeout or CLIENT_TIMEOUT,
+    )
+
+
+def setting(ctx: Context, name: str) -> object:
+    return ctx.opts.get(name) or ctx.pillar.get(name)
+
+
+def _connect(address: str, timeout: float) -> HTTPConnection:
+    from http.client import HTTPConnection
+
+    scheme, _, place = address.partition("://")
+    if scheme in ("unix", "http+unix"):
+        import socket
+
+        connection = HTTPConnection("localhost", timeout=timeout)
+        connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.sock.settimeout(timeout)
+        try:
+            connection.sock.connect("/" + place.lstrip("/"))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+    if scheme not in ("tcp", "http", "https"):
+        raise Refused(f"docker.url needs unix://, tcp:// or https://, not {address!r}")
+    connection = _remote(scheme, place.rstrip("/"), timeout)
+    connection.connect()
+    return connection
+
+
+def _remote(scheme: str, place: str, timeout: float) -> HTTPConnection:
+    """``DOCKER_TLS_VERIFY`` and ``DOCKER_CERT_PATH`` as the ``docker`` program takes them."""
+    from http.client import HTTPConnection, HTTPSConnection
+
+    host, _, port = place.rpartition(":") if ":" in place else (place, "", "")
+    secure = scheme == "https" or bool(os.environ.get("DOCKER_TLS_VERIFY"))
+    number = int(port) if port.isdigit() else TLS_PORT if secure else PLAIN_PORT
+    if not secure:
+        return HTTPConnection(host, number, timeout=timeout)
+    import ssl
+
+    certificates = os.environ.get("DOCKER_CERT_PATH") or os.path.expanduser("~/.docker")
+    authority, own, key = (os.path.join(certificates, f"{name}.pem") for name in ("ca", "cert", "key"))
+    trust = ssl.create_default_context(cafile=authority if os.path.exists(authority) else None)
+    if os.path.exists(own):
+        trust.load_cert_chain(own, key)
+    return HTTPSConnection(host, number, timeout=timeout, context=trust)
+
+
+def _payload(body: object) -> tuple[Any, dict[str, str]]:
+    if body is None:
+        return None, {}
+    if isinstance(body, bytes) or hasattr(body, "read"):
+        return body, {"Content-Type": "application/x-tar"}
+    return msgspec.json.encode(body), {"Content-Type": "application/json"}
+
+
+def _word(value: object) -> object:
+    """As the engine reads it in a query: flags as numbers, everything nested as JSON."""
+    if isinstance(value, bool):
+        return int(value)
+    return msgspec.json.encode(value).decode() if isinstance(value, dict | list) else value
+
+
+def _checked(response: HTTPResponse) -> Answer:
+    body = response.read()
+    if response.status < 400:
+        return Answer(response.status, body)
+    raise EngineError(_reason(body) or f"the Docker engine answered {response.status}", response.status)
+
+
+def _reason(body: bytes) -> str:
+    try:
+        told = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return body.decode("utf-8", "replace").strip()
+    return str(told.get("message", "")).strip() if isinstance(told, dict) else ""

@@ -1,0 +1,138 @@
+"""Making, starting, stopping and replacing containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.containers.endpoints import Endpoint, connected
+from saltern.modules.lib.containers.engine import NOT_FOUND, Engine, EngineError, Seen
+from saltern.modules.lib.containers.wish import Wish
+
+RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
+GRACE = 10.0  # seconds that a container has to end by itself
+SHORT_ID = 12
+
+
+def find(engine: Engine, name: str, *, by_id: bool = False) -> Seen | None:
+    """The container of this very name; the engine alone would also take the beginning of an ID."""
+    seen = engine.find(f"/containers/{checked(name)}/json")
+    if seen is None or seen.get("Name", "").lstrip("/") == name:
+        return seen
+    whole = by_id and len(name) >= SHORT_ID and str(seen.get("Id", "")).startswith(name)
+    return seen if whole else None
+
+
+def checked(name: str) -> str:
+    """A name that can be part of a request's path."""
+    if not name or not name[0].isalnum() or not all(sign.isalnum() or sign in "_.-" for sign in name):
+        raise Refused(f"a container is named with letters, digits, '_', '.' and '-', not {name!r}")
+    return name
+
+
+def state_of(seen: Seen | None) -> str | None:
+    """``running``, ``paused`` or ``stopped``; None if there is no such container."""
+    if seen is None:
+        return None
+    told = seen.get("State") or {}
+    return PAUSED if told.get("Paused") else RUNNING if told.get("Running") else STOPPED
+
+
+def create(engine: Engine, name: str | None, wish: Wish) -> tuple[str, tuple[str, ...]]:
+    """A new container in all its networks, not started: its ID, and what the engine warns of."""
+    made = engine.data("POST", "/containers/create", {"name": name}, body=wish.body())
+    try:
+        rest = {net: one for net, one in (wish.networks or {}).items() if net != wish.first_network()}
+        for network, endpoint in rest.items():
+            connect(engine, made["Id"], network, endpoint)
+    except Refused:
+        remove(engine, made["Id"])
+        raise
+    return made["Id"], tuple(made.get("Warnings") or ())
+
+
+def connect(engine: Engine, container: str, network: str, endpoint: Endpoint) -> None:
+    body = {"Container": container, "EndpointConfig": endpoint.body()}
+    engine.ask("POST", f"/networks/{network}/connect", body=body)
+
+
+def disconnect(engine: Engine, container: str, network: str, *, force: bool = False) -> None:
+    engine.ask("POST", f"/networks/{network}/disconnect", body={"Container": container, "Force": force})
+
+
+def reconnect(engine: Engine, seen: Seen, changed: Iterable[str], wanted: dict[str, Endpoint]) -> None:
+    """Bring the networks that differ in order: out of each that is there, into each that is wanted."""
+    now = connected(seen)
+    for network in changed:
+        if network in now:
+            disconnect(engine, seen["Id"], network)
+        if network in wanted:
+            connect(engine, seen["Id"], network, wanted[network])
+
+
+def start(engine: Engine, name: str) -> None:
+    seen = engine.find(f"/containers/{name}/json")
+    verb = "unpause" if state_of(seen) == PAUSED else "start"
+    engine.ask("POST", f"/containers/{name}/{verb}")
+
+
+def stop(engine: Engine, name: str, timeout: int | None = None) -> None:
+    """Ask it to end, and kill it if it has not after ``timeout`` seconds (or what it was made with)."""
+    patience = engine.timeout + (GRACE if timeout is None else timeout)
+    engine.ask("POST", f"/containers/{name}/stop", {"t": timeout}, timeout=patience)
+
+
+def remove(engine: Engine, name: str, *, force: bool = False, volumes: bool = False) -> None:
+    engine.ask("DELETE", f"/containers/{name}", {"force": force, "v": volumes})
+
+
+def rename(engine: Engine, name: str, new: str) -> None:
+    engine.ask("POST", f"/containers/{name}/rename", {"name": new})
+
+
+def replace(engine: Engine, old: Seen, wish: Wish, *, begin: bool, timeout: int | None) -> tuple[str, ...]:
+    """Put a new container in the place of an old one.
+
+    The old one goes only when the new one runs: if the engine will not have or start the new one, the
+    old one is back under its name, and runs if it did.
+    """
+    name, ran = old["Name"].lstrip("/"), state_of(old)
+    new, warnings = create(engine, None, wish)
+    aside = f"{name}-{old['Id'][:SHORT_ID]}"
+    try:
+        _leave(engine, old, timeout)
+        rename(engine, old["Id"], aside)
+        rename(engine, new, name)
+        if begin:
+            start(engine, new)
+    except Refused:
+        remove(engine, new, force=True)
+        _return(engine, old["Id"], name, ran)
+        raise
+    _gone(engine, old["Id"])
+    return warnings
+
+
+def _leave(engine: Engine, old: Seen, timeout: int | None) -> None:
+    """Stop it, and do not let its restart policy bring it back."""
+    if state_of(old) == PAUSED:
+        engine.ask("POST", f"/containers/{old['Id']}/unpause")
+    stop(engine, old["Id"], timeout)
+
+
+def _return(engine: Engine, old: str, name: str, ran: str | None) -> None:
+    seen = engine.find(f"/containers/{old}/json")
+    if seen is None:  # it was made to vanish when it stops
+        return
+    if seen["Name"].lstrip("/") != name:
+        rename(engine, old, name)
+    if ran != STOPPED:
+        start(engine, old)
+
+
+def _gone(engine: Engine, old: str) -> None:
+    try:
+        remove(engine, old, force=True)
+    except EngineError as problem:
+        if problem.status != NOT_FOUND:
+            raise

@@ -1,0 +1,119 @@
+"""Run a container to its end, for the state and the function that do so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.containers import endpoints, images, lifecycle
+from saltern.modules.lib.containers.engine import engine
+from saltern.modules.lib.containers.options import given
+from saltern.modules.lib.containers.stream import output
+from saltern.modules.lib.containers.wish import Wish
+
+FOREVER = 30 * 86400.0
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """Which part of a container's output is wanted."""
+
+    stdout: bool = True
+    stderr: bool = True
+    timestamps: bool = False
+    tail: str = "all"
+    since: int | None = None
+    until: int | None = None
+
+    def query(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+
+class Once:
+    """A container that is about to be run. ``container`` is what describes it, as users write it."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        name: str | None,
+        image: str,
+        container: Mapping[str, object],
+        *,
+        skip_translate: object = None,
+        ignore_collisions: bool = False,
+        validate_ip_addrs: bool = True,
+        client_timeout: float = 60,
+    ) -> None:
+        options = dict(container)
+        networks = options.pop("networks", None)
+        read = given(
+            options,
+            skip_translate=skip_translate,
+            ignore_collisions=ignore_collisions,
+            validate_ip_addrs=validate_ip_addrs,
+        )
+        self.ctx = ctx
+        self.name = None if name is None else lifecycle.checked(name)
+        self.image = images.checked(image)
+        self.warnings = read.warnings
+        self.vanishes = bool(read.options.get("auto_remove"))
+        wanted = None if networks is None else endpoints.read(networks, validate=validate_ip_addrs)
+        self.wish = Wish(image=image, options=read.options, networks=wanted)
+        self.engine = engine(ctx, client_timeout)
+        self.old: str | None = None
+
+    def refuse_existing(self, *, replace: bool, force: bool) -> None:
+        """Raises ``Refused`` if a container is in the way that may not be removed."""
+        seen = lifecycle.find(self.engine, self.name) if self.name else None
+        if seen is None:
+            return
+        if not replace:
+            raise Refused(f"Container {self.name!r} exists; set replace to True to remove it first")
+        if lifecycle.state_of(seen) != lifecycle.STOPPED and not force:
+            raise Refused(f"Container {self.name!r} is running; set force to True to remove it nevertheless")
+        self.old = seen["Id"]
+
+    def created(self, wish: Wish | None = None) -> str:
+        if images.find(self.engine, self.image) is None:
+            images.pull(self.ctx, self.engine, self.image)
+        if self.old:
+            lifecycle.remove(self.engine, self.old, force=True)
+        made, warnings = lifecycle.create(self.engine, self.name, wish or self.wish)
+        self.warnings += warnings
+        return made
+
+    def started(self, *, bg: bool) -> dict[str, Any]:
+        """Create and start it. One that is waited for must not vanish before it was asked for its output."""
+        kept = Wish(
+            image=self.wish.image,
+            options={**self.wish.options, "auto_remove": bg and self.vanishes},
+            networks=self.wish.networks,
+        )
+        made = self.created(kept)
+        try:
+            lifecycle.start(self.engine, made)
+        except Refused:
+            lifecycle.remove(self.engine, made, force=True)
+            raise
+        seen = self.engine.find(f"/containers/{made}/json") or {}
+        self.name = self.name or str(seen.get("Name", "")).lstrip("/")
+        return {"Id": made, "Name": self.name}
+
+
+def finished(once: Once, reading: Reading) -> dict[str, Any]:
+    """Run it to its end: ID, name, exit code and what it printed."""
+    done = once.started(bg=False)
+    told = once.engine.data("POST", f"/containers/{done['Id']}/wait", timeout=FOREVER)
+    done |= {"ExitCode": told["StatusCode"], "Logs": logs(once, done["Id"], reading)}
+    if once.vanishes:
+        lifecycle.remove(once.engine, done["Id"], force=True, volumes=True)
+    return done
+
+
+def logs(once: Once, container: str, reading: Reading) -> str:
+    body = once.engine.ask("GET", f"/containers/{container}/logs", reading.query()).body
+    out, err = output(body, raw=bool(once.wish.options.get("tty")))
+    return out + err

@@ -1,0 +1,265 @@
+"""Every argument that describes a container, one row each: where the engine has it, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.containers import forms, ports, values
+
+CONFIG, HOST = "Config", "HostConfig"
+
+
+class Option(Struct, frozen=True):
+    """``form`` is how it is compared. One that is not ``owned`` is looked at only if it was given: what
+    the engine has otherwise depends on the engine."""
+
+    name: str
+    part: str
+    key: str
+    read: Callable[[object], Any]
+    form: Callable[[Any], Any] = forms.bare
+    owned: bool = True
+    needs: str = ""  # what the engine must say of its kernel
+
+
+OPTIONS: dict[str, Option] = {
+    row.name: row
+    for row in (
+        Option("command", CONFIG, "Cmd", values.words),
+        Option("domainname", CONFIG, "Domainname", values.text, owned=False),
+        Option("entrypoint", CONFIG, "Entrypoint", values.words),
+        Option("environment", CONFIG, "Env", values.environment, forms.bag),
+        Option("healthcheck", CONFIG, "Healthcheck", values.healthcheck),
+        Option("hostname", CONFIG, "Hostname", values.text, owned=False),
+        Option("labels", CONFIG, "Labels", values.labels),
+        Option("mac_address", CONFIG, "MacAddress", values.text, owned=False),
+        Option("network_disabled", CONFIG, "NetworkDisabled", values.flag),
+        Option("ports", CONFIG, "ExposedPorts", ports.exposed, forms.names),
+        Option("stdin_open", CONFIG, "OpenStdin", values.flag),
+        Option("stop_signal", CONFIG, "StopSignal", values.text, forms.signal),
+        Option("stop_timeout", CONFIG, "StopTimeout", values.number, owned=False),
+        Option("tty", CONFIG, "Tty", values.flag),
+        Option("user", CONFIG, "User", values.text),
+        Option("volumes", CONFIG, "Volumes", values.volumes, forms.names),
+        Option("working_dir", CONFIG, "WorkingDir", values.text),
+        Option("auto_remove", HOST, "AutoRemove", values.flag),
+        Option("binds", HOST, "Binds", values.binds, forms.binds),
+        Option("blkio_weight", HOST, "BlkioWeight", values.number),
+        Option(
+            "blkio_weight_device",
+            HOST,
+            "BlkioWeightDevice",
+            values.per_device("Weight", values.number),
+            forms.records,
+        ),
+        Option("cap_add", HOST, "CapAdd", values.texts, forms.capabilities),
+        Option("cap_drop", HOST, "CapDrop", values.texts, forms.capabilities),
+        Option("cgroup_parent", HOST, "CgroupParent", values.text),
+        Option("cpu_period", HOST, "CpuPeriod", values.number, needs="CpuCfsPeriod"),
+        Option("cpu_quota", HOST, "CpuQuota", values.number, needs="CpuCfsQuota"),
+        Option("cpu_shares", HOST, "CpuShares", values.number, needs="CPUShares"),
+        Option("cpuset_cpus", HOST, "CpusetCpus", values.text, needs="CPUSet"),
+        Option("cpuset_mems", HOST, "CpusetMems", values.text, needs="CPUSet"),
+        Option(
+            "device_read_bps",
+            HOST,
+            "BlkioDeviceReadBps",
+            values.per_device("Rate", values.size),
+            forms.records,
+        ),
+        Option(
+            "device_read_iops",
+            HOST,
+            "BlkioDeviceReadIOps",
+            values.per_device("Rate", values.number),
+            forms.records,
+        ),
+        Option(
+            "device_write_bps",
+            HOST,
+            "BlkioDeviceWriteBps",
+            values.per_device("Rate", values.size),
+            forms.records,
+        ),
+        Option(
+            "device_write_iops",
+            HOST,
+            "BlkioDeviceWriteIOps",
+            values.per_device("Rate", values.number),
+            forms.records,
+        ),
+        Option("devices", HOST, "Devices", values.devices, forms.records),
+        Option("dns", HOST, "Dns", values.addresses),
+        Option("dns_opt", HOST, "DnsOptions", values.texts),
+        Option("dns_search", HOST, "DnsSearch", values.texts),
+        Option("extra_hosts", HOST, "ExtraHosts", values.colon_pairs, forms.bag),
+        Option("group_add", HOST, "GroupAdd", values.texts, forms.bag),
+        Option("init", HOST, "Init", values.flag, owned=False),
+        Option("ipc_mode", HOST, "IpcMode", values.text, owned=False),
+        Option("isolation", HOST, "Isolation", values.text, owned=False),
+        Option("links", HOST, "Links", values.colon_pairs, forms.links),
+        Option("log_config", HOST, "LogConfig", values.mapping, forms.logging, owned=False),
+        Option("mem_limit", HOST, "Memory", values.size, needs="MemoryLimit"),
+        Option("mem_reservation", HOST, "MemoryReservation", values.size),
+        Option("mem_swappiness", HOST, "MemorySwappiness", values.number, owned=False, needs="SwapLimit"),
+        Option("memswap_limit", HOST, "MemorySwap", values.size, owned=False, needs="SwapLimit"),
+        Option("nano_cpus", HOST, "NanoCpus", values.number),
+        Option("network_mode", HOST, "NetworkMode", values.text, forms.network),
+        Option("oom_kill_disable", HOST, "OomKillDisable", values.flag, owned=False, needs="OomKillDisable"),
+        Option("oom_score_adj", HOST, "OomScoreAdj", values.number),
+        Option("pid_mode", HOST, "PidMode", values.text),
+        Option("pids_limit", HOST, "PidsLimit", values.number, owned=False, needs="PidsLimit"),
+        Option("port_bindings", HOST, "PortBindings", ports.bindings, forms.ports),
+        Option("privileged", HOST, "Privileged", values.flag),
+        Option("publish_all_ports", HOST, "PublishAllPorts", values.flag),
+        Option("read_only", HOST, "ReadonlyRootfs", values.flag),
+        Option("restart_policy", HOST, "RestartPolicy", values.restart_policy, forms.restart_policy),
+        Option("runtime", HOST, "Runtime", values.text, owned=False),
+        Option("security_opt", HOST, "SecurityOpt", values.texts, forms.security),
+        Option("shm_size", HOST, "ShmSize", values.size, owned=False),
+        Option("storage_opt", HOST, "StorageOpt", values.settings),
+        Option("sysctls", HOST, "Sysctls", values.settings),
+        Option("tmpfs", HOST, "Tmpfs", values.tmpfs),
+        Option("ulimits", HOST, "Ulimits", values.ulimits, forms.records),
+        Option("userns_mode", HOST, "UsernsMode", values.text),
+        Option("uts_mode", HOST, "UTSMode", values.text),
+        Option("volume_driver", HOST, "VolumeDriver", values.text),
+        Option("volumes_from", HOST, "VolumesFrom", values.texts),
+    )
+}
+
+# As the ``docker`` program and older Salt call them.
+ALIASES: dict[str, str] = {
+    "bind": "binds",
+    "cmd": "command",
+    "cpu_group": "cpu_quota",
+    "cpuset": "cpuset_cpus",
+    "dns_option": "dns_opt",
+    "env": "environment",
+    "expose": "ports",
+    "interactive": "stdin_open",
+    "ipc": "ipc_mode",
+    "label": "labels",
+    "memory": "mem_limit",
+    "memory_swap": "memswap_limit",
+    "publish": "port_bindings",
+    "publish_all": "publish_all_ports",
+    "restart": "restart_policy",
+    "rm": "auto_remove",
+    "security_opts": "security_opt",
+    "sysctl": "sysctls",
+    "ulimit": "ulimits",
+    "user_ns_mode": "userns_mode",
+    "volume": "volumes",
+    "workdir": "working_dir",
+}
+LOGGING = ("log_driver", "log_opt")
+IGNORED = {  # argument: why it has no effect
+    "detach": "a container always runs by itself here",
+    "lxc_conf": "the engine has no LXC driver any more",
+}
+UNCHECKED: dict[str, Callable[[object], Any]] = {
+    "dns": values.texts,
+    "port_bindings": lambda value: ports.bindings(value, validate=False),
+}
+
+
+class Given(Struct, frozen=True):
+    """What a user wants of a container, each as the engine takes it."""
+
+    options: dict[str, Any]  # by the name of the argument
+    warnings: tuple[str, ...] = ()
+
+
+def given(
+    arguments: Mapping[str, object],
+    *,
+    skip_translate: object = None,
+    ignore_collisions: bool = False,
+    validate_ip_addrs: bool = True,
+) -> Given:
+    """Read the arguments. Raises ``Refused`` with a line for each that is wrong."""
+    skipped = _skipped(skip_translate)
+    problems: list[str] = []
+    found: dict[str, Any] = {}
+    known = _named({key: one for key, one in arguments.items() if one is not None}, ignore_collisions)
+    for name, value in _with_logging(known).items():
+        if name in IGNORED:
+            continue
+        if name not in OPTIONS:
+            problems.append(_unknown(name))
+            continue
+        read = OPTIONS[name].read if validate_ip_addrs else UNCHECKED.get(name, OPTIONS[name].read)
+        try:
+            found[name] = value if skipped is None or name in skipped else read(value)
+        except Refused as problem:
+            problems.append(f"argument {name!r} {problem}")
+    problems += _conflicts(found)
+    if problems:
+        raise Refused("\n".join(problems))
+    return Given(_exposing(found), _warnings(known))
+
+
+def _skipped(value: object) -> set[str] | None:
+    """Names to send as they are; None means all."""
+    if value is None or value is False:
+        return set()
+    if str(value) == "True":
+        return None
+    return {ALIASES.get(name, name) for name in values.texts(value)}
+
+
+def _named(arguments: Mapping[str, object], ignore_collisions: bool) -> dict[str, object]:
+    twice = [alias for alias, name in ALIASES.items() if alias in arguments and name in arguments]
+    if twice and not ignore_collisions:
+        raise Refused(
+            "; ".join(f"{alias!r} and {ALIASES[alias]!r} are the same argument, give one" for alias in twice)
+        )
+    return {ALIASES.get(key, key): value for key, value in arguments.items() if key not in twice}
+
+
+def _with_logging(arguments: dict[str, object]) -> dict[str, object]:
+    """``log_driver`` and ``log_opt`` are one thing for the engine; without a driver it takes its usual."""
+    rest = {name: value for name, value in arguments.items() if name not in LOGGING}
+    if "log_config" in rest or len(rest) == len(arguments):
+        return rest
+    options = values.settings(arguments.get("log_opt") or {})
+    return rest | {"log_config": {"Type": str(arguments.get("log_driver") or ""), "Config": options}}
+
+
+def _conflicts(found: Mapping[str, Any]) -> Iterable[str]:
+    if found.get("port_bindings") and found.get("publish_all_ports"):
+        yield "publish_all_ports publishes every port; leave out port_bindings"
+    if found.get("hostname") and found.get("network_mode") == "host":
+        yield "network_mode host has the name of the machine; leave out hostname"
+
+
+def _exposing(found: dict[str, Any]) -> dict[str, Any]:
+    """A port that is published is an exposed one."""
+    bound = found.get("port_bindings")
+    if not isinstance(bound, dict) or not bound:
+        return found
+    return found | {"ports": {**(found.get("ports") or {}), **{port: {} for port in bound}}}
+
+
+def _warnings(known: Mapping[str, object]) -> tuple[str, ...]:
+    told = [
+        f"argument {name!r} has no effect: {why}"
+        for name, why in IGNORED.items()
+        if name in known and not (name == "detach" and known[name])
+    ]
+    paths = values.texts(known.get("volumes") or [])
+    told += [
+        f"volumes names paths in the container; put {path!r} under binds" for path in paths if ":" in path
+    ]
+    return tuple(told)
+
+
+def _unknown(name: str) -> str:
+    hint = did_you_mean(name, [*OPTIONS, *ALIASES])
+    return f"no argument is called {name!r}" + (f"; {hint}" if hint else "")

@@ -1,0 +1,116 @@
+"""Who we are for a registry: from pillar, or from what ``docker login`` wrote.
+
+A password goes into a header of one request, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+
+HUB = "https://index.docker.io/v1/"
+HUB_NAMES = ("", "hub", "docker.io", "index.docker.io", "registry-1.docker.io")
+HEADER = "X-Registry-Auth"
+
+
+def registry_of(repository: str) -> str:
+    """``registry:5000/a/b`` is of ``registry:5000``; ``a/b`` of the hub."""
+    first, slash, _ = repository.partition("/")
+    return first if slash and ("." in first or ":" in first or first == "localhost") else HUB
+
+
+def header(ctx: Context, repository: str) -> dict[str, str]:
+    """The header for a pull or a push; nothing if nobody told us who we are."""
+    registry = registry_of(repository)
+    for known in (_pillar(ctx), _stored()):
+        for address, entry in known.items():
+            if host(address) == host(registry):
+                return {HEADER: encoded({**entry, "serveraddress": registry})}
+    return {}
+
+
+def encoded(entry: Mapping[str, str]) -> str:
+    from base64 import urlsafe_b64encode
+
+    return urlsafe_b64encode(msgspec.json.encode(entry)).decode()
+
+
+def host(address: str) -> str:
+    """What two ways of writing a registry have in common."""
+    name = address.partition("://")[2] or address
+    name = name.partition("/")[0]
+    return "docker.io" if name in HUB_NAMES else name
+
+
+def configured(ctx: Context) -> dict[str, dict[str, str]]:
+    """Registries of the pillar: ``docker-registries``, and every key that ends so."""
+    return _pillar(ctx)
+
+
+def _pillar(ctx: Context) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for key, value in ctx.pillar.items():
+        if str(key).endswith("docker-registries") and isinstance(value, Mapping):
+            found |= {str(one): _entry(str(one), given) for one, given in value.items()}
+    return found
+
+
+def _entry(address: str, given: object) -> dict[str, str]:
+    if not isinstance(given, Mapping) or not {"username", "password"} <= given.keys():
+        raise Refused(f"docker-registries: {address!r} needs a username and a password")
+    return {str(key): str(value) for key, value in given.items()}
+
+
+def _stored() -> dict[str, dict[str, str]]:
+    return {
+        address: entry
+        for address, told in (stored_file().get("auths") or {}).items()
+        if (entry := _decoded(told.get("auth", "")))
+    }
+
+
+def _decoded(text: str) -> dict[str, str]:
+    import binascii
+    from base64 import b64decode
+
+    try:
+        user, _, password = b64decode(text).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return {}
+    return {"username": user, "password": password} if user else {}
+
+
+def stored_path() -> str:
+    place = os.environ.get("DOCKER_CONFIG") or os.path.expanduser("~/.docker")
+    return os.path.join(place, "config.json")
+
+
+def stored_file() -> dict[str, Any]:
+    try:
+        with open(stored_path(), "rb") as file:
+            told = msgspec.json.decode(file.read())
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def remember(ctx: Context, address: str, entry: Mapping[str, str] | None) -> None:
+    """Keep a login where the ``docker`` program keeps its own; None forgets it."""
+    from base64 import b64encode
+
+    told = stored_file()
+    auths = {one: kept for one, kept in (told.get("auths") or {}).items() if host(one) != host(address)}
+    if entry is not None:
+        secret = b64encode(f"{entry['username']}:{entry['password']}".encode()).decode()
+        auths[HUB if host(address) == "docker.io" else address] = {"auth": secret}
+    path = stored_path()
+    ctx.host.makedirs(os.path.dirname(path), mode=0o700)
+    ctx.host.write(
+        path, msgspec.json.format(msgspec.json.encode({**told, "auths": auths}), indent=2), mode=0o600
+    )

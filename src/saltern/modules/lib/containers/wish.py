@@ -1,0 +1,149 @@
+"""A container as it should be: what to send to the engine, and where one that is there differs from it.
+
+The engine merges what is asked for with what the image brings. That merge is done here, too, so that
+nothing has to be created in order to compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.modules.api.converge import Changes
+from saltern.modules.lib.containers import forms
+from saltern.modules.lib.containers.driver_secrets import shown
+from saltern.modules.lib.containers.endpoints import Endpoints
+from saltern.modules.lib.containers.engine import Seen
+from saltern.modules.lib.containers.options import CONFIG, HOST, OPTIONS, Option
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    image: str
+    options: dict[str, Any]
+    networks: Endpoints | None = None  # None: they are not looked at
+
+    def body(self) -> dict[str, Any]:
+        """What ``/containers/create`` takes."""
+        host = {row.key: self.options[row.name] for row in _rows(HOST) if row.name in self.options}
+        own = {row.key: self.options[row.name] for row in _rows(CONFIG) if row.name in self.options}
+        made: dict[str, Any] = {**own, "Image": self.image, "HostConfig": host}
+        if self.networks is not None and not self.networks:
+            host["NetworkMode"] = "none"
+        if self.networks:
+            first = self.first_network()
+            host["NetworkMode"] = first
+            made["NetworkingConfig"] = {"EndpointsConfig": {first: self.networks[first].body()}}
+        return made
+
+    def first_network(self) -> str:
+        """The one it is created in; engines of today still take only one."""
+        assert self.networks
+        asked = str(self.options.get("network_mode", ""))
+        return asked if asked in self.networks else next(iter(self.networks))
+
+
+def _rows(part: str) -> list[Option]:
+    return [row for row in OPTIONS.values() if row.part == part]
+
+
+def differences(wish: Wish, seen: Seen, image: Seen | None) -> Changes:
+    """``{Config: {Cmd: {old, new}}, HostConfig: …}``; ``image`` is None while it is not there yet."""
+    found: Changes = {}
+    for part in (CONFIG, HOST):
+        told = seen.get(part) or {}
+        rows = {row.key: one for row in _rows(part) if (one := _difference(row, wish, seen, told, image))}
+        if rows:
+            found[part] = rows
+    return found
+
+
+def _difference(
+    row: Option, wish: Wish, seen: Seen, told: Mapping[str, Any], image: Seen | None
+) -> Changes | None:
+    wanted = wish.options.get(row.name)
+    if not _looked_at(row, wish, image):
+        return None
+    if row.part == CONFIG and image is not None:
+        wanted = MERGED.get(row.key, _own_or_image)(wish, row, image.get("Config") or {})
+    old, new = row.form(told.get(row.key)), row.form(wanted)
+    if row.key == "Volumes":
+        covered = _covered(wish, seen)
+        old, new = ([one for one in names or () if one not in covered] or None for names in (old, new))
+    if row.key == "LogConfig" and new and not new["Type"]:
+        new = {**new, "Type": old["Type"]}
+    if old == new:
+        return None
+    return SHOWN.get(row.key, _pair)(old, new)
+
+
+def _looked_at(row: Option, wish: Wish, image: Seen | None) -> bool:
+    if row.key == "NetworkMode" and wish.networks is not None:
+        return str(wish.options.get("network_mode")) in wish.networks
+    if row.name in wish.options:
+        return True
+    return row.owned and not (row.part == CONFIG and image is None)
+
+
+def _covered(wish: Wish, seen: Seen) -> set[str]:
+    """What is bound needs no volume, and some clients declare one for it nevertheless."""
+    host = seen.get(HOST) or {}
+    return {forms.target(one) for one in (*(wish.options.get("binds") or ()), *(host.get("Binds") or ()))}
+
+
+def _own_or_image(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
+    return wish.options.get(row.name) or image.get(row.key)
+
+
+def _only_own(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:  # noqa: ARG001 - one shape for all
+    return wish.options.get(row.name)
+
+
+def _both(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
+    return {**(image.get(row.key) or {}), **(wish.options.get(row.name) or {})}
+
+
+def _environment(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
+    own = wish.options.get(row.name) or []
+    taken = {one.partition("=")[0] for one in own}
+    return [*own, *(one for one in image.get("Env") or () if one.partition("=")[0] not in taken)]
+
+
+def _command(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
+    """The image's command belongs to the image's entrypoint."""
+    if row.name in wish.options or "entrypoint" in wish.options:
+        return wish.options.get(row.name)
+    return image.get(row.key)
+
+
+MERGED: dict[str, Callable[[Wish, Option, Mapping[str, Any]], Any]] = {
+    "Cmd": _command,
+    "Env": _environment,
+    "ExposedPorts": _both,
+    "Labels": _both,
+    "Volumes": _both,
+    "NetworkDisabled": _only_own,
+    "OpenStdin": _only_own,
+    "Tty": _only_own,
+}
+
+
+def _pair(old: Any, new: Any) -> Changes:
+    return {"old": old, "new": new}
+
+
+def _names_only(old: Any, new: Any) -> Changes:
+    """Environments are where passwords are: only the names of what differs."""
+    gone, come = set(old or ()) - set(new or ()), set(new or ()) - set(old or ())
+    return {
+        "old": sorted({one.partition("=")[0] for one in gone}),
+        "new": sorted({one.partition("=")[0] for one in come}),
+    }
+
+
+def _without_secrets(old: Any, new: Any) -> Changes:
+    return {when: {**told, "Config": shown(told["Config"])} for when, told in (("old", old), ("new", new))}
+
+
+SHOWN: dict[str, Callable[[Any, Any], Changes]] = {"Env": _names_only, "LogConfig": _without_secrets}

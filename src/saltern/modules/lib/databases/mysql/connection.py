@@ -1,0 +1,135 @@
+"""Where the server is and who logs in: Salt's ``connection_*`` arguments, and its ``mysql.*`` options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, one_line
+
+PREFIX = "connection_"
+
+# Salt's names, in the order of the states' signatures, and what an option file calls each of them.
+NAMES: Mapping[str, str] = {
+    "user": "user",
+    "pass": "password",
+    "host": "host",
+    "port": "port",
+    "db": "database",
+    "unix_socket": "socket",
+    "charset": "default-character-set",
+    "default_file": "",
+    "default_group": "",
+}
+UNUSED = frozenset({"client_flags", "connection_conv", "connection_use_unicode"})
+
+# What is said to the server is always Unicode; a name of it may be chosen for servers that know only one.
+UNICODE = frozenset({"utf8", "utf8mb3", "utf8mb4"})
+USUAL_CHARSET = "utf8mb4"
+
+# The groups that the client reads anyway; one with a suffix, such as ``client-backup``, it reads if told.
+GROUPS = ("client", "mysql", "mariadb-client")
+
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class Connection(Struct, frozen=True):
+    """Values for the client's option file, by the names it has there; and how that is read."""
+
+    values: tuple[tuple[str, str], ...] = ()
+    include: str = ""
+    suffix: str = ""
+
+    def __repr__(self) -> str:  # an exception must not show the password
+        shown = {name: value for name, value in self.values if name != "password"}
+        return f"Connection({shown})"
+
+    def using(self, **values: str) -> Connection:
+        """The same with other values; an empty one takes the old one away."""
+        kept = dict(self.values) | values
+        return Connection(
+            tuple((name, value) for name, value in kept.items() if value), self.include, self.suffix
+        )
+
+    def options(self) -> str:
+        """The option file. What is included comes first, so that our values win."""
+        lines = [f"!include {self.include}"] if self.include else []
+        lines += ["[client]", *(f'{name}="{_escaped(value)}"' for name, value in self.values)]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _escaped(value: str) -> str:
+    return "".join(ESCAPES.get(sign, sign) for sign in value)
+
+
+def connection(ctx: Context, given: Mapping[str, object]) -> Connection:
+    """From ``connection_*`` arguments; what is not given comes from ``mysql.*`` in opts, grains or pillar.
+
+    With ``connection_default_file`` only that file counts, as it would lose against the options.
+    Raises ``Refused`` for arguments that there are not, and values that cannot be.
+    """
+    _check_names(given)
+    found = {name: _value(given, name) for name in NAMES}
+    if not found["default_file"]:
+        found = {name: value or _configured(ctx, name) for name, value in found.items()}
+    if found["port"] and not found["port"].isdigit():
+        raise Refused(f"{PREFIX}port needs a number, got {found['port']!r}")
+    found["charset"] = found["charset"] if found["charset"] in UNICODE else USUAL_CHARSET
+    values = ((file_name, found[name]) for name, file_name in NAMES.items() if file_name)
+    return Connection(
+        tuple((name, value) for name, value in values if value),
+        _readable(found["default_file"]),
+        _suffix(found["default_group"]),
+    )
+
+
+def reach(ctx: Context, *values: object) -> Connection:
+    """The same from values in the order of ``NAMES``, as the states have them."""
+    names = (f"{PREFIX}{name}" for name in NAMES)
+    return connection(ctx, dict(zip(names, values, strict=True)))
+
+
+def _check_names(given: Mapping[str, object]) -> None:
+    known = [f"{PREFIX}{name}" for name in NAMES]
+    for name in given:
+        if name not in known and name not in UNUSED and not name.startswith("__"):
+            hint = did_you_mean(name, known)
+            raise Refused(f"no argument is called {name!r}" + (f"; {hint}" if hint else ""))
+
+
+def _value(given: Mapping[str, object], name: str) -> str:
+    value = given.get(f"{PREFIX}{name}")
+    return _plain("" if value is None else str(value), f"{PREFIX}{name}")
+
+
+def _configured(ctx: Context, name: str) -> str:
+    key = f"mysql.{name}"
+    places = (place for place in (ctx.opts, ctx.grains, ctx.pillar) if place.get(key))
+    value = next((place[key] for place in places), "")
+    return _plain(str(value), key)
+
+
+def _plain(value: str, what: str) -> str:
+    if "\0" in value:
+        raise Refused(f"{what} must not contain a NUL byte")
+    return value
+
+
+def _readable(path: str) -> str:
+    if path and not os.path.isfile(path):
+        raise Refused(f"{PREFIX}default_file: there is no file {path!r}")
+    return os.path.abspath(one_line(path, f"{PREFIX}default_file")) if path else ""
+
+
+def _suffix(group: str) -> str:
+    if group in ("", *GROUPS):
+        return ""
+    base = next((one for one in GROUPS if group.startswith(one)), None)
+    if base is None:
+        names = ", ".join(GROUPS)
+        raise Refused(f"{PREFIX}default_group must begin with one of {names}; got {group!r}")
+    return one_line(group.removeprefix(base), f"{PREFIX}default_group")

@@ -1,0 +1,71 @@
+"""A user's own SQL: run as it is, its answer in Salt's shape."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from saltern.modules.api import addresses
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.databases.mysql import client
+from saltern.modules.lib.databases.mysql.answers import Row, Table
+from saltern.modules.lib.databases.mysql.connection import Connection
+
+AT_ONCE = 0.2  # seconds; shorter times are told in milliseconds
+
+
+class Answer(Struct, frozen=True):
+    """``table`` is the last one of those that the statements gave; None if none gave one."""
+
+    seconds: float
+    affected: int
+    table: Table | None = None
+
+    @property
+    def time(self) -> dict[str, str]:
+        fast = self.seconds < AT_ONCE
+        human = f"{round(self.seconds * 1000, 1)}ms" if fast else f"{round(self.seconds, 2)}s"
+        return {"human": human, "raw": str(round(self.seconds, 5))}
+
+    def asdict(self) -> dict[str, object]:
+        """With each row a mapping, as the states show it."""
+        rows: object = self.table.mappings() if self.table else None
+        return {**self.salt(), "results": rows} if self.table else self.salt()
+
+    def salt(self) -> dict[str, object]:
+        """With each row a list, as ``mysql.query`` gives it."""
+        if self.table is None:
+            return {"query time": self.time, "rows affected": self.affected}
+        return {
+            "query time": self.time,
+            "rows returned": len(self.table.rows),
+            "columns": list(self.table.columns),
+            "results": [list(row) for row in self.table.rows],
+        }
+
+    def text(self) -> str:
+        """For a file: a line for each value, as ``column:value``."""
+        if self.table is None:
+            return f"{self.asdict()}\n"
+        pairs = (pair for row in self.table.mappings() for pair in _pairs(row))
+        return "".join(f"{column}:{value}\n" for column, value in pairs)
+
+
+def _pairs(row: Row) -> list[tuple[str, str]]:
+    return [(column, "NULL" if value is None else value) for column, value in row.items()]
+
+
+def execute(ctx: Context, server: Connection, statements: str | bytes) -> Answer:
+    begin = ctx.clock.tick()
+    found, affected = client.told(ctx, server, statements)
+    return Answer(ctx.clock.tick() - begin, affected, found[-1] if found else None)
+
+
+def script(ctx: Context, source: str, saltenv: str | None = None) -> bytes:
+    """The content of a file: a path, ``salt://``, or one from the web."""
+    if addresses.is_web(source):
+        return addresses.download(source)
+    path = addresses.on_disk(ctx, source, saltenv)
+    if path is None:
+        raise Refused(f"there is no file {source!r}")
+    return addresses.read(path)

@@ -1,0 +1,53 @@
+"""What a role has of the privileges that are asked for."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from saltern.modules.api.context import Context
+from saltern.modules.lib.databases.postgres.client import Login
+from saltern.modules.lib.databases.postgres.privileges import EVERY, GROUP, Grants, Wanted, lists, members
+
+
+class Holding(Struct, frozen=True, kw_only=True):
+    """``complete`` if it has all that is asked for, ``some`` if any of it.
+
+    ``privileges`` are all that it has, on every object that is meant; ``member`` is for groups.
+    """
+
+    complete: bool = True
+    some: bool = False
+    privileges: list[str] = []
+    member: bool = False
+
+
+def look(ctx: Context, who: Login, wish: Wanted) -> Holding:
+    if wish.type == GROUP:
+        return _membership(members(ctx, who, wish.object), wish)
+    return _holding(lists(ctx, who, wish), wish)
+
+
+def _membership(found: dict[str, bool], wish: Wanted) -> Holding:
+    inside = wish.role in found
+    enough = found.get(wish.role, False) if wish.grant_option else inside
+    return Holding(complete=enough, some=inside, member=inside)
+
+
+def _holding(found: list[Grants], wish: Wanted) -> Holding:
+    each = [one.of(wish.role) for one in found]
+    return Holding(
+        complete=all(_enough(one, held, wish) for one, held in zip(found, each, strict=True)),
+        some=any(_asked(one, wish) & held.keys() for one, held in zip(found, each, strict=True)),
+        privileges=sorted(set.intersection(*(set(held) for held in each))) if each else [],
+    )
+
+
+def _asked(one: Grants, wish: Wanted) -> set[str]:
+    return set(one.every if EVERY in wish.privileges else wish.privileges)
+
+
+def _enough(one: Grants, held: dict[str, bool], wish: Wanted) -> bool:
+    """An owner may do everything, and pass it on, whatever the list says."""
+    if one.owner == wish.role:
+        return True
+    return all(held.get(word, False) if wish.grant_option else word in held for word in _asked(one, wish))

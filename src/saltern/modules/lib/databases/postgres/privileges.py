@@ -1,0 +1,162 @@
+"""Who may do what with a table, a schema, a database …: read from the server's lists, granted and revoked."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, known
+from saltern.modules.lib.databases.postgres import inside
+from saltern.modules.lib.databases.postgres.client import Login, NotThere, execute, named, rows
+from saltern.modules.lib.databases.postgres.privilege_kinds import KINDS, SIGNATURE
+
+EVERY = "ALL"
+GROUP = "group"
+SHORT = {"TEMP": "TEMPORARY", "ALL PRIVILEGES": EVERY}
+
+LISTS = """
+    SELECT o.thing, pg_catalog.pg_get_userbyid(o.owner) AS owner,
+        ARRAY(SELECT a.privilege_type FROM aclexplode(acldefault('{letter}', o.owner)) a
+            WHERE a.grantee = o.owner) AS every,
+        (SELECT coalesce(json_agg(json_build_array(CASE a.grantee WHEN 0 THEN 'public'
+                ELSE pg_catalog.pg_get_userbyid(a.grantee) END, a.privilege_type, a.is_grantable)), '[]')
+            FROM aclexplode(coalesce(o.acl, acldefault('{letter}', o.owner))) a) AS grants
+    FROM ({find}) AS o ORDER BY o.thing"""
+MEMBERS = """
+    SELECT pg_catalog.pg_get_userbyid(m.member) AS role, bool_or(m.admin_option) AS admin
+    FROM pg_catalog.pg_auth_members m JOIN pg_catalog.pg_roles g ON g.oid = m.roleid
+    WHERE g.rolname = :'object' GROUP BY m.member ORDER BY 1"""
+
+
+class NoObject(NotThere):
+    """There is nothing to grant privileges on."""
+
+
+class Grants(Struct, frozen=True, kw_only=True):
+    """One object: its owner, what can be granted on it, and who has what, with the right to pass it on."""
+
+    thing: str
+    owner: str
+    every: tuple[str, ...]
+    grants: tuple[tuple[str, str, bool], ...]
+
+    def of(self, role: str) -> dict[str, bool]:
+        """The role's privileges, and whether it may grant them to others."""
+        held: dict[str, bool] = {}
+        for grantee, privilege, grantable in self.grants:
+            if grantee == role:
+                held[privilege] = held.get(privilege, False) or grantable
+        return held
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """Privileges of a role on an object, or on all of a schema where ``object`` is ``ALL``."""
+
+    role: str
+    object: str
+    type: str
+    privileges: tuple[str, ...] = ()
+    grant_option: bool = False
+    schema: str = "public"
+
+    @property
+    def whole_schema(self) -> bool:
+        return self.type in KINDS and KINDS[self.type].in_schema and self.object.upper() == EVERY
+
+    def says(self) -> str:
+        """``SELECT on table t``, for a comment."""
+        if self.type == GROUP:
+            return f"membership in group {self.object}"
+        where = (
+            f"all {self.type}s of schema {self.schema}" if self.whole_schema else f"{self.type} {self.object}"
+        )
+        return f"{', '.join(self.privileges)} on {where}"
+
+
+def wanted(
+    role: str,
+    object_name: str,
+    object_type: str,
+    privileges: str | list[str] | None = None,
+    *,
+    grant_option: bool = False,
+    prepend: str = "public",
+) -> Wanted:
+    """Raises ``Refused`` for a kind or a privilege that PostgreSQL does not have."""
+    kind = object_type.lower()
+    known(kind, (*KINDS, GROUP), "object_type")
+    asked = ",".join(privileges) if isinstance(privileges, list | tuple) else privileges or ""
+    words = tuple(SHORT.get(one, one) for part in asked.split(",") if (one := part.strip().upper()))
+    if kind == GROUP and words:
+        raise Refused("privileges cannot be set for object_type group: a role is a member or is not")
+    if kind != GROUP and not words:
+        raise Refused(f"privileges is missing; for a {kind} it is a list of ALL, {_offer(kind)}")
+    for word in words:
+        if word not in (EVERY, *KINDS[kind].privileges):
+            raise Refused(f"no privilege on a {kind} is called {word!r}; it is one of ALL, {_offer(kind)}")
+    return Wanted(
+        role=named(role, "name"),
+        object=object_name if kind == "function" else named(object_name, "object_name"),
+        type=kind,
+        privileges=(EVERY,) if EVERY in words else words,
+        grant_option=grant_option,
+        schema=named(prepend, "prepend"),
+    )
+
+
+def _offer(kind: str) -> str:
+    return ", ".join(KINDS[kind].privileges)
+
+
+def lists(ctx: Context, who: Login, wish: Wanted) -> list[Grants]:
+    """What is granted on each object that is meant. Raises ``Refused`` if there is none."""
+    kind = KINDS[wish.type]
+    sql = LISTS.format(letter=kind.letter, find=_find(wish))
+    found = msgspec.convert(rows(ctx, who, sql, _values(wish)), list[Grants])
+    if not found and not (wish.whole_schema and inside.schema(ctx, who, wish.schema)):
+        where = f" in schema {wish.schema!r}" if kind.in_schema else ""
+        what = "" if wish.whole_schema else f"no {wish.type} {wish.object!r}"
+        raise NoObject(f"there is {what or 'no such schema'}{where} of database {who.db!r}")
+    return found
+
+
+def _find(wish: Wanted) -> str:
+    kind = KINDS[wish.type]
+    if wish.type == "function" and "(" in wish.object:
+        return SIGNATURE
+    return kind.find if wish.whole_schema or not kind.in_schema else kind.find + kind.one
+
+
+def _values(wish: Wanted) -> dict[str, str]:
+    quoted = wish.schema.replace('"', '""')
+    bare = "." not in wish.object.partition("(")[0]
+    signature = f'"{quoted}".{wish.object}' if bare else wish.object
+    return {"object": wish.object, "schema": wish.schema, "signature": signature, "role": wish.role}
+
+
+def members(ctx: Context, who: Login, group: str) -> dict[str, bool]:
+    """Who is in a group, and may let others in."""
+    return {str(row["role"]): bool(row["admin"]) for row in rows(ctx, who, MEMBERS, {"object": group})}
+
+
+def grant(ctx: Context, who: Login, wish: Wanted) -> None:
+    if wish.type == GROUP:
+        tail = " WITH ADMIN OPTION" if wish.grant_option else ""
+        execute(ctx, who, f'GRANT :"object" TO :"role"{tail}', values=_values(wish))
+        return
+    tail = " WITH GRANT OPTION" if wish.grant_option else ""
+    _on_each(ctx, who, wish, f"GRANT {', '.join(wish.privileges)} ON %s TO %I{tail}")
+
+
+def revoke(ctx: Context, who: Login, wish: Wanted) -> None:
+    if wish.type == GROUP:
+        execute(ctx, who, 'REVOKE :"object" FROM :"role"', values=_values(wish))
+        return
+    _on_each(ctx, who, wish, f"REVOKE {', '.join(wish.privileges)} ON %s FROM %I")
+
+
+def _on_each(ctx: Context, who: Login, wish: Wanted, form: str) -> None:
+    """The server writes the statements, since it knows how to quote its own names."""
+    made = f"SELECT format('{form}', o.thing, :'role') FROM ({_find(wish)}) AS o \\gexec"
+    execute(ctx, who, made, values=_values(wish), together=True)

@@ -1,0 +1,29 @@
+"""What the execution functions are asked to make of a role."""
+
+from __future__ import annotations
+
+from saltern.modules.lib.databases.postgres.client import named
+from saltern.modules.lib.databases.postgres.passwords import form_of
+from saltern.modules.lib.databases.postgres.role_states import listed
+from saltern.modules.lib.databases.postgres.roles import Wish
+
+
+def wish_of(
+    name: object,
+    *,
+    encrypted: object,
+    rolepassword: object,
+    groups: str | list[str] | None,
+    valid_until: object = None,
+    connlimit: int | None = None,
+    **properties: bool | None,
+) -> Wish:
+    return Wish(
+        name=named(name, "the name"),
+        properties={key: bool(on) for key, on in properties.items() if on is not None},
+        password=str(rolepassword) if rolepassword else None,
+        form=form_of(encrypted),
+        valid_until=str(valid_until) if valid_until else None,
+        connlimit=connlimit,
+        groups=tuple(listed(groups)),
+    )

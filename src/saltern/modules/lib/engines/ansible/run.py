@@ -1,0 +1,137 @@
+"""One run of ``ansible-playbook``, its results told while it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.commands import environment
+from saltern.modules.lib.engines.ansible.command import extra_vars, inventory, options
+from saltern.modules.lib.engines.ansible.events import Reader
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.find import find
+from saltern.modules.lib.engines.scratch import Scratch, placed
+from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+
+INSTALL = "pip install ansible-core, or the Debian package ansible-core"
+USUAL_PLUGINS = "~/.ansible/plugins/callback:/usr/share/ansible/plugins/callback"
+CODES = {
+    1: "an error",
+    2: "a host failed",
+    4: "a host cannot be reached, or the playbook cannot be read",
+    5: "a wrong option",
+    6: "a host failed and another cannot be reached",
+    99: "interrupted",
+    250: "an error of Ansible itself",
+}
+ONLY_SHOW = ("syntax_check", "list_hosts", "list_tags", "list_tasks")
+MOST_NAMED = 3
+
+
+class Playbook(Struct, frozen=True, kw_only=True):
+    """What to run and where; ``given`` are the options, by the names of ``command.OPTIONS``."""
+
+    path: str
+    rundir: str
+    given: Mapping[str, object]
+    bin_dir: str | None = None
+    env: object = None
+    timeout: float | None = None
+
+
+def locate(ctx: Context, name: str, rundir: str | None) -> tuple[str, str]:
+    """The path of the playbook and the directory to run it in."""
+    path = placed(ctx, name)
+    base = os.path.expanduser(rundir) if rundir else os.path.dirname(path)
+    if not os.path.isabs(base):
+        raise BadArgument(f"the playbook {name} is not an absolute path: say with rundir where it is")
+    return os.path.join(base, path), base
+
+
+def missing(ctx: Context, path: str) -> Result:
+    """There is no playbook; in test mode a state before may be about to make it."""
+    if ctx.test:
+        told = f"no playbook is at {path}; if a state before makes it, it would be run"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=told, data={"playbook": path})
+    return failed(f"no playbook is at {path}", playbook=path)
+
+
+def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
+    """Run it. A missing program, a playbook that cannot be read and a failed host are failed results."""
+    program = find(ctx, "ansible-playbook", engine="ansible", install=INSTALL, bin_dir=playbook.bin_dir)
+    if isinstance(program, Result):
+        return replace(program, sub=tuple(steps.kept))
+    reader = Reader(steps)
+    with Scratch(ctx) as scratch:
+        given = playbook.given
+        argv = [program, *options(given)]
+        if "inventory" in given:
+            argv += inventory(ctx, scratch, given["inventory"])
+        if "extra_vars" in given:
+            argv += extra_vars(scratch, given["extra_vars"])
+        ended = drive(
+            ctx,
+            "ansible",
+            [*argv, "--", playbook.path],
+            out=_nothing,
+            err=reader,
+            cwd=playbook.rundir,
+            env=surroundings(environment(playbook.env)),
+            timeout=playbook.timeout,
+        )
+    return _result(playbook, steps, reader, ended)
+
+
+def _nothing(_line: str) -> None:
+    """What Ansible prints for people is in the log."""
+
+
+def surroundings(given: Mapping[str, str]) -> dict[str, str]:
+    """The plugin beside those that the user has; no colours in the log; a locale that Ansible takes."""
+    before = {**os.environ, **given}
+    plugins = os.path.join(os.path.dirname(__file__), "plugin")
+    others = before.get("ANSIBLE_CALLBACK_PLUGINS", USUAL_PLUGINS)
+    locale = before.get("LC_ALL") or before.get("LC_CTYPE") or before.get("LANG") or ""
+    return {
+        **given,
+        **({} if "utf" in locale.lower() else {"LC_ALL": "C.UTF-8"}),
+        "ANSIBLE_CALLBACK_PLUGINS": f"{plugins}:{others}",
+        "ANSIBLE_FORCE_COLOR": "0",
+        "ANSIBLE_NOCOLOR": "1",
+        "SALTERN_ANSIBLE_STEPS": "1",
+    }
+
+
+def _result(playbook: Playbook, steps: Steps, reader: Reader, ended: Ended) -> Result:
+    reader.broken_off()
+    shows = any(playbook.given.get(name) for name in ONLY_SHOW)
+    if not reader.heard and ended.code == 0 and not shows:
+        steps(unparsed(ended, "it has not reported its results: is the callback plugin kept from loading?"))
+    data: dict[str, object] = {"playbook": playbook.path, "rundir": playbook.rundir, "hosts": reader.hosts}
+    if shows:
+        data["shown"] = ended.tail
+    return concluded(
+        "ansible-playbook",
+        steps,
+        ended,
+        Verdict(
+            what="result",
+            codes=CODES,
+            data=data,
+            why=_why(steps, reader, ended),
+            warnings=(f"{reader.unread} events could not be read",) if reader.unread else (),
+        ),
+    )
+
+
+def _why(steps: Steps, reader: Reader, ended: Ended) -> str:
+    if steps.failures:
+        more = " …" if len(steps.failures) > MOST_NAMED else ""
+        return f"failed: {', '.join(steps.failures[:MOST_NAMED])}{more}"
+    return "\n".join(reader.errors).strip() or ("" if reader.heard else ended.tail)

@@ -1,0 +1,189 @@
+"""One run of ``chef-client`` or ``chef-solo``, its resources told while it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument, unknown_argument
+from saltern.modules.lib.commands import environment
+from saltern.modules.lib.engines.chef.events import Resources
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.find import find
+from saltern.modules.lib.engines.flags import flags
+from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why
+from saltern.modules.lib.engines.missing_input import absent
+from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
+from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+
+INSTALL = "Chef Infra Client from chef.io, or Cinc Client from cinc.sh"
+NOTES = {
+    35: "Chef has scheduled a reboot",
+    37: "Chef says that the machine needs a reboot",
+    213: "Chef has upgraded itself during the run",
+}
+CODES = {1: "the run failed", 2: "interrupted", 3: "ended", 41: "a reboot failed", 43: "a bad configuration"}
+FATAL = re.compile(r"FATAL: (?!-+$|Stacktrace dumped|PLEASE PROVIDE)(.*)")
+MOST_ERRORS = 10
+DEFAULTS = {"client": "/etc/chef/client.rb", "solo": "/etc/chef/solo.rb"}
+# argument of the state → option of Chef
+OPTIONS = {
+    "environment": "--environment",
+    "node_name": "--node-name",
+    "runlist": "--runlist",
+    "override_runlist": "--override-runlist",
+    "named_run_list": "--named-run-list",
+    "server": "--server",
+    "validation_key": "--validation_key",
+    "client_key": "--client_key",
+    "localmode": "--local-mode",
+    "legacy_mode": "--legacy-mode",
+    "recipe_url": "--recipe-url",
+    "config_file_jail": "--config-file-jail",
+    "log_level": "--log_level",
+    "logfile": "--logfile",
+    "pid": "--pid",
+    "user": "--user",
+    "group": "--group",
+    "run_lock_timeout": "--run-lock-timeout",
+    "whyrun": "--why-run",
+    "chef_license": "--chef-license",
+}
+LISTS = ("runlist", "override_runlist")
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What to run: ``client`` or ``solo``. ``given`` are the options, by the names of ``OPTIONS``."""
+
+    mode: str
+    given: Mapping[str, object]
+    config: str | None = None
+    attributes: object = None
+    recipes: Sequence[str] = ()
+    cwd: str | None = None
+    bin_dir: str | None = None
+    env: object = None
+    timeout: float | None = None
+
+
+def dashed(known: Mapping[str, object], more: Mapping[str, object]) -> dict[str, object]:
+    """Salt writes the names of options as Chef does, with dashes; both ways are taken."""
+    given = dict(known)
+    for name, value in more.items():
+        plain = name.replace("-", "_")
+        if plain not in known:
+            raise BadArgument(unknown_argument(name, known))
+        given[plain] = value
+    return given
+
+
+def run(ctx: Context, wanted: Wanted) -> Result:
+    """Run it. A missing program, recipes that cannot be read and a failed resource are failed results."""
+    name = f"chef-{wanted.mode}"
+    config = _config(ctx, wanted)
+    if wanted.config and not os.path.isfile(config):
+        return absent(ctx, "configuration of Chef", config)
+    recipes = [os.path.join(wanted.cwd or "", placed(ctx, one)) for one in wanted.recipes]
+    for recipe in recipes:
+        if not os.path.isfile(recipe):
+            return absent(ctx, "recipe", recipe)
+    program = find(ctx, name, engine="chef", install=INSTALL, bin_dir=wanted.bin_dir)
+    if isinstance(program, Result):
+        return program
+    steps = Steps(ctx)
+    resources = Resources(steps)
+    listener = Listener(resources.handlers)
+    errors = Errors()
+    with Scratch(ctx) as scratch:
+        ended = drive(
+            ctx,
+            "chef",
+            [program, *_options(ctx, scratch, wanted, config), *recipes],
+            out=errors,
+            err=listener,
+            cwd=wanted.cwd,
+            env=environment(wanted.env),
+            timeout=wanted.timeout,
+        )
+    resources.over()
+    if ended.code == 0 and "plan" not in listener.heard:
+        steps(unparsed(ended, "it has not reported its resources"))
+    note = NOTES.get(ended.code)
+    return concluded(
+        name,
+        steps,
+        ended,
+        Verdict(
+            what="resource",
+            fine=(0, *NOTES),
+            codes=CODES,
+            data={"why_run": bool(wanted.given.get("whyrun"))},
+            why=_why(steps, ended, errors),
+            warnings=(*listener.warnings, *([note] if note else [])),
+        ),
+    )
+
+
+class Errors:
+    """Call it with each line; Chef's last words are kept."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, None] = {}
+
+    def __call__(self, line: str) -> None:
+        found = FATAL.search(line)
+        if found and len(self.lines) < MOST_ERRORS:
+            self.lines[found[1]] = None
+
+
+def _why(steps: Steps, ended: Ended, errors: Errors) -> str:
+    return why(steps, ended) if steps.failures or not errors.lines else "\n".join(errors.lines)
+
+
+def _options(ctx: Context, scratch: Scratch, wanted: Wanted, config: str) -> list[str]:
+    given = {**wanted.given}
+    for name in LISTS:
+        value = given.get(name)
+        given[name] = ",".join(map(str, value)) if isinstance(value, list) else value
+    once = ["--once"] if wanted.mode == "client" else []
+    listening = scratch.write("client.rb", configuration(config))
+    attributes = _attributes(ctx, scratch, wanted.attributes)
+    return ["--no-color", *once, f"--config={listening}", *attributes, *flags(OPTIONS, given)]
+
+
+def _config(ctx: Context, wanted: Wanted) -> str:
+    place = placed(ctx, wanted.config) if wanted.config else DEFAULTS[wanted.mode]
+    return os.path.join(wanted.cwd or "", os.path.expanduser(place))
+
+
+def configuration(place: str) -> str:
+    """The user's own configuration, if there is one, and after it the event handler."""
+    lines = [f"config_dir {quoted(os.path.dirname(place))}"]
+    if os.path.isfile(place):
+        lines.append(f"from_file {quoted(place)}")
+    lines += [
+        f"require {quoted(os.path.join(INSIDE, 'saltern_chef.rb'))}",
+        "event_handlers << SalternChef.new",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def quoted(text: str) -> str:
+    """A text of Ruby."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _attributes(ctx: Context, scratch: Scratch, given: object) -> list[str]:
+    """A mapping goes into a private file: it may hold secrets, and a command line is for everyone to see."""
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return [f"--json-attributes={scratch.write('attributes.json', json_text(given))}"]
+    if not isinstance(given, str):
+        raise BadArgument("json_attributes is a mapping, a file or an address")
+    return [f"--json-attributes={placed(ctx, given)}"]

@@ -1,0 +1,64 @@
+"""Where the program of another engine is: told by the state, by the configuration, or on PATH."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from saltern.language.result import Result, failed
+from saltern.modules.api.context import Context
+
+
+def find(
+    ctx: Context, program: str, *, engine: str, install: str, bin_dir: str | None = None
+) -> str | Result:
+    """The path of the program, or a failed result that says what to install.
+
+    The configuration says where engines are, ``engines: {ansible: /opt/ansible/bin}``: a directory, an
+    environment with a ``bin`` in it, or the program itself. ``bin_dir`` of a state is asked first. A place
+    that was named and does not have the program is an error: another one on PATH is not what was meant.
+    """
+    named = bin_dir or configured(ctx, engine)
+    places = list(_named(os.path.expanduser(named), program) if named else _on_path(program))
+    for place in places:
+        if os.path.isfile(place) and os.access(place, os.X_OK):
+            return place
+    where = f"in {named}" if named else "on PATH"
+    return failed(
+        f"{program} was not found {where}: install it ({install}), or say where it is with bin_dir, "
+        f"or with `engines: {{{engine}: DIRECTORY}}` in the configuration",
+        engine=engine,
+        program=program,
+    )
+
+
+def configured(ctx: Context, engine: str) -> str:
+    """What the configuration says of an engine; Salt's key of this name is a list, and means nothing here."""
+    engines = ctx.settings.extra.get("engines")
+    place = engines.get(engine) if isinstance(engines, Mapping) else None
+    return place if isinstance(place, str) else ""
+
+
+def _named(place: str, program: str) -> Iterator[str]:
+    yield os.path.join(place, program)
+    yield os.path.join(place, "bin", program)
+    if os.path.basename(place) == program:
+        yield place
+
+
+def _on_path(program: str) -> Iterator[str]:
+    for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        yield os.path.join(place or ".", program)
+
+
+def interpreter(program: str) -> list[str]:
+    """The Python that a program written in it is run by, with its options; that of its environment else."""
+    real = os.path.realpath(program)
+    with open(real, "rb") as file:
+        first = file.readline(4096).decode("utf-8", "replace")
+    words = first.removeprefix("#!").split() if first.startswith("#!") else []
+    if words and os.path.basename(words[0]) == "env":
+        words = words[1:]
+    if words and os.path.basename(words[0]).startswith(("python", "pypy")):
+        return words
+    return [os.path.join(os.path.dirname(real), "python3")]

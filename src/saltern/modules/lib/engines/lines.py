@@ -1,0 +1,77 @@
+"""The step format: one JSON object per line, each a step or a word about the run.
+
+``docs/reference/step-format.md`` is the contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from saltern.language.result import SubResult
+from saltern.modules.lib.engines.entries import step
+
+VERSION = 1
+EVENTS = ("start", "end")
+
+
+class Reader:
+    """Call it with each line. ``told`` is what the program said of the run as a whole."""
+
+    def __init__(self, emit: Callable[[SubResult], None]) -> None:
+        self._emit = emit
+        self.told: dict[str, object] = {}
+        self.others = 0  # lines that are no JSON object
+        self.other = ""  # the last of them
+        self.unknown: list[str] = []  # events that this version does not know
+
+    def __call__(self, line: str) -> None:
+        if not line.strip():
+            return
+        found = decoded(line)
+        if not isinstance(found, dict):
+            self.others += 1
+            self.other = line
+        elif "event" not in found:
+            self._emit(step(found))
+        elif found["event"] in EVENTS:
+            self.told |= {str(key): value for key, value in found.items() if key != "event"}
+        elif str(found["event"]) not in self.unknown:
+            self.unknown.append(str(found["event"]))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        found = []
+        if self.others:
+            lines = (
+                "1 line is no JSON object" if self.others == 1 else f"{self.others} lines are no JSON objects"
+            )
+            found.append(f"{lines}; all output is in the log")
+        if self.unknown:
+            found.append(f"it reported unknown events: {', '.join(self.unknown)}")
+        version = self.told.get("version", VERSION)
+        if isinstance(version, int) and version > VERSION:
+            found.append(f"it speaks version {version} of the step format, newer than {VERSION}")
+        return tuple(found)
+
+    def said(self, key: str) -> Mapping[str, object]:
+        """A mapping that the program told in ``start`` or ``end``."""
+        value = self.told.get(key)
+        return value if isinstance(value, dict) else {}
+
+
+def decoded(line: str) -> object:
+    """The value of a line, or None. Half characters, which only Python's reader takes, are kept."""
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        return msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        pass
+    import json
+
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,74 @@
+"""What one run of an engine is given in files: a command line is for everyone to see."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from saltern.modules.api.addresses import on_disk
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+
+
+class Scratch:
+    """Private files for one run, owned by whoever runs it and gone afterwards."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._place = ""
+        self._owner: tuple[int, int] | None = None
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._place:
+            from shutil import rmtree
+
+            rmtree(self._place, ignore_errors=True)
+
+    def write(self, name: str, text: str) -> str:
+        if not self._place:
+            self._make()
+        path = os.path.join(self._place, name)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        self._give(path)
+        return path
+
+    def _make(self) -> None:
+        from tempfile import mkdtemp
+
+        from saltern.system.process import UnknownUser, look_up
+
+        if self._ctx.runas:
+            try:
+                user = look_up(self._ctx.runas)
+            except UnknownUser as problem:
+                raise BadArgument(str(problem)) from None
+            self._owner = (user.uid, user.gid)
+        self._place = mkdtemp(prefix="saltern-engine-")
+        self._give(self._place)
+
+    def _give(self, path: str) -> None:
+        if self._owner is not None:
+            os.chown(path, *self._owner)
+
+
+def placed(ctx: Context, place: str) -> str:
+    if not place.startswith("salt://"):
+        return place
+    found = on_disk(ctx, place)
+    if found is None:
+        raise BadArgument(f"{place} is not in the environment {ctx.env!r}")
+    return found
+
+
+def json_text(value: Mapping[Any, object]) -> str:
+    import json
+
+    try:
+        return json.dumps(value, default=str)
+    except (TypeError, ValueError) as problem:
+        raise BadArgument(f"this cannot be given to another engine: {problem}") from None

@@ -1,0 +1,50 @@
+"""What an event says: its data, and those parts of its surroundings that are asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+
+
+def told(
+    ctx: Context,
+    data: Mapping[str, object],
+    *,
+    preload: object = None,
+    with_env: object = False,
+    with_grains: object = False,
+    with_pillar: object = False,
+    with_env_opts: object = False,
+) -> dict[str, object]:
+    """The whole of what an event says."""
+    full: dict[str, object] = {}
+    parts: tuple[tuple[str, object, Mapping[str, object]], ...] = (
+        ("environ", with_env, os.environ),
+        ("grains", with_grains, ctx.grains),
+        ("pillar", with_pillar, ctx.pillar),
+    )
+    for key, wanted, values in parts:
+        if wanted:
+            full[key] = _chosen(wanted, values)
+    if with_env_opts:
+        full |= {"saltenv": ctx.env, "pillarenv": ctx.opts.get("pillarenv")}
+    return {**mapping(preload), **full, **data}
+
+
+def _chosen(wanted: object, values: Mapping[str, object]) -> dict[str, object]:
+    if wanted is True:
+        return dict(values)
+    names = wanted if isinstance(wanted, list | tuple) else str(wanted).split(",")
+    return {str(name): values[str(name)] for name in names if str(name) in values}
+
+
+def mapping(value: object) -> dict[str, object]:
+    """The data of an event. Raises ``BadArgument`` for what is none."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return {str(key): inner for key, inner in value.items()}
+    raise BadArgument(f"the data of an event is a mapping, not {value!r}")

@@ -1,0 +1,157 @@
+"""iptables through its own programs: what is in force, what is kept, and how to change either."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import PLAIN_WORDS, Refused, known, said, tool
+from saltern.modules.lib.firewalls import iptables_saved
+from saltern.system.process import NOT_FOUND, Ran
+
+PROGRAMS: Mapping[str, str] = {"ipv4": "iptables", "ipv6": "ip6tables"}
+
+# Where a machine looks for its rules at boot: os_family or os → file, by family.
+FILES: Mapping[str, tuple[str, str]] = {
+    "RedHat": ("/etc/sysconfig/iptables", "/etc/sysconfig/ip6tables"),
+    "Arch": ("/etc/iptables/iptables.rules", "/etc/iptables/ip6tables.rules"),
+    "Debian": ("/etc/iptables/rules.v4", "/etc/iptables/rules.v6"),
+    "Gentoo": ("/var/lib/iptables/rules-save", "/var/lib/ip6tables/rules-save"),
+    "Suse": ("/etc/sysconfig/scripts/SuSEfirewall2-custom",) * 2,
+    "Void": ("/etc/iptables/iptables.rules", "/etc/iptables/ip6tables.rules"),
+    "Alpine": ("/etc/iptables/rules-save", "/etc/iptables/rules6-save"),
+    "NILinuxRT": ("/etc/natinst/share/iptables.conf", "/etc/natinst/share/ip6tables.conf"),
+}
+NO_TARGET_YET = re.compile(r"Chain '.*' does not exist|Couldn't load target")
+NAME = re.compile(r"[^\s!-][^\s]*")
+
+
+Chain = tuple[str, list[str]]  # policy and rules, as printed
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where a rule belongs."""
+
+    table: str = "filter"
+    chain: str = ""
+    family: str = "ipv4"
+
+
+class Table(Struct, frozen=True):
+    """What is in force: chains with their policy (None for one of the user's) and rules."""
+
+    policies: dict[str, str | None]
+    rules: dict[str, list[str]]
+
+
+def place(table: str, chain: str, family: str, *, whole_table: bool = False) -> Place:
+    """Checked. Raises ``Refused`` for what no table, chain or family can be called."""
+    known(family, PROGRAMS, "family")
+    for name, what in ((table, "table"), (chain, "chain")):
+        if not NAME.fullmatch(name) and (name or not whole_table):
+            raise Refused(f"{what} cannot be {name!r}" if name else f"{what} is missing; name the {what}")
+    return Place(table=table, chain=chain, family=family)
+
+
+def run(ctx: Context, where: Place, *args: str, accept: tuple[int, ...] = (0,)) -> Ran:
+    """iptables on the table of a place; waits for another one that is at work."""
+    return tool(ctx, PROGRAMS[where.family], "-w", "-t", where.table, *args, accept=accept)
+
+
+def read(ctx: Context, where: Place) -> Table:
+    """All chains of the table. Raises ``Refused`` if there is no such table."""
+    policies: dict[str, str | None] = {}
+    rules: dict[str, list[str]] = {}
+    for line in run(ctx, where, "-S").out.splitlines():
+        kind, _, rest = line.partition(" ")
+        chain, _, what = rest.partition(" ")
+        if kind in ("-P", "-N"):
+            policies[chain] = what.split()[0] if kind == "-P" else None
+            rules[chain] = []
+        elif kind == "-A":
+            rules[chain].append(what)
+    return Table(policies, rules)
+
+
+def holds(ctx: Context, where: Place, rule: Sequence[str]) -> bool:
+    """Whether the chain has the rule, as iptables itself compares them.
+
+    A chain or a target chain that is not there has none: an earlier state may still make it. Raises
+    ``Refused`` for what is no rule.
+    """
+    argv = [PROGRAMS[where.family], "-w", "-t", where.table, "-C", where.chain, *rule]
+    ran = ctx.host.run(argv, env=PLAIN_WORDS)
+    if ran.code == NOT_FOUND:
+        raise Refused(f"the program {argv[0]!r} is not on this machine; install iptables")
+    if ran.code < 2 or NO_TARGET_YET.search(ran.err):
+        return ran.code == 0
+    raise Refused(f"{' '.join(argv)}: {said(ran).splitlines()[0] if said(ran) else f'exit code {ran.code}'}")
+
+
+def position(ctx: Context, where: Place, number: int) -> int:
+    """A number from the end (-1 is before the last rule) as one from the beginning."""
+    if number >= 1:
+        return number
+    if number == 0:
+        raise Refused("position counts from 1, or from -1 at the end")
+    return max(len(read(ctx, where).rules.get(where.chain, [])) + number + 1, 1)
+
+
+# -- what is kept ----------------------------------------------------------------------------------
+
+
+def file_of(ctx: Context, family: str) -> str:
+    """Where this machine keeps its rules. Raises ``Refused`` on one that is not known."""
+    for grain in ("os_family", "os"):
+        found = FILES.get(str(ctx.grains.get(grain)))
+        if found:
+            return found[family == "ipv6"]
+    raise Refused(
+        f"it is not known where {ctx.grains.get('os')} keeps its rules; give save the path of a file"
+    )
+
+
+def current(ctx: Context, family: str) -> str:
+    """All rules in force, as ``iptables-save`` prints them, but for those the machine is told to skip."""
+    kept = tool(ctx, f"{PROGRAMS[family]}-save").out
+    option = ctx.functions["config.option"]("iptables.save_filters", [])
+    filters = [_pattern(str(one)) for one in (option if isinstance(option, list) else [])]
+    if not filters:
+        return kept
+    lines = kept.splitlines(keepends=True)
+    return "".join(line for line in lines if not any(one.search(line) for one in filters))
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as problem:
+        raise Refused(f"iptables.save_filters: {text!r} is no pattern: {problem}") from None
+
+
+def save(ctx: Context, family: str, file: str) -> None:
+    ctx.host.makedirs(os.path.dirname(file))
+    ctx.host.write(file, current(ctx, family))
+
+
+def is_kept(ctx: Context, where: Place, file: str, rule: Sequence[str]) -> bool:
+    """Whether a rule is in the file if it is in force, and only then. Of other rules nothing is asked."""
+    kept, now = _both(ctx, where, file)
+    unlike = [one for one in kept[1] if one not in now[1]] + [one for one in now[1] if one not in kept[1]]
+    return not any(iptables_saved.resembles(line, rule) for line in unlike)
+
+
+def policy_is_kept(ctx: Context, where: Place, file: str) -> bool:
+    kept, now = _both(ctx, where, file)
+    return kept[0] == now[0]
+
+
+def _both(ctx: Context, where: Place, file: str) -> tuple[Chain, Chain]:
+    """The chain in the file, and in force."""
+    texts = (ctx.host.read(file) or "", current(ctx, where.family))
+    kept, now = (iptables_saved.chains(text, where.table).get(where.chain, ("", [])) for text in texts)
+    return kept, now

@@ -1,0 +1,99 @@
+"""The file of grains that are set by hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from saltern.modules.api.context import Context
+from saltern.modules.states.file.answers import Refusal
+from saltern.system import files
+
+USUAL = "/etc/saltern/grains"
+MISSING = object()
+
+
+def path_of(ctx: Context) -> str:
+    """The file that is named, else the one beside the configuration: the strongest that is read."""
+    settings = ctx.settings
+    if settings.grains_file:
+        return settings.grains_file
+    return os.path.join(os.path.dirname(settings.files[0]), "grains") if settings.files else USUAL
+
+
+def read(ctx: Context) -> dict[str, object]:
+    path = path_of(ctx)
+    if not os.path.exists(path):
+        return {}
+    from saltern.config.files import mapping
+
+    return mapping(path)
+
+
+def write(ctx: Context, data: Mapping[str, object]) -> None:
+    """Put the grains there, and let the rest of the run see them."""
+    from saltern.render.filters.serialize import to_yaml
+
+    path = path_of(ctx)
+    old = read(ctx)
+    files.make_directories(os.path.dirname(path))
+    files.write(path, str(to_yaml(dict(data), False)).encode() if data else b"{}\n")
+    ctx.run.refresh(frozenset({"grains"}))
+    for key, value in data.items():
+        ctx.grains[key] = value
+    for key in old.keys() - data.keys():
+        if not _found_elsewhere(ctx, key, old[key]):
+            ctx.grains.pop(key, None)
+
+
+def _found_elsewhere(ctx: Context, key: str, old: object) -> bool:
+    """Whether a grain that left the file is still there for another reason."""
+    return key in ctx.grains and ctx.grains[key] != old
+
+
+def steps(name: str, delimiter: str) -> list[str]:
+    parts = name.split(delimiter) if delimiter else [name]
+    if not all(parts):
+        raise Refusal(f"{name!r} is not the name of a grain")
+    return parts
+
+
+def effective(ctx: Context, name: str, delimiter: str) -> object:
+    """The value of the grain now, wherever it comes from; ``MISSING`` if there is none."""
+    from saltern.targeting.traverse import traverse
+
+    return traverse(ctx.grains, name, MISSING, delimiter)
+
+
+def placed(
+    data: Mapping[str, object], base: object, path: list[str], value: object, *, force: bool
+) -> dict[str, object]:
+    """``data`` with the value at the path. A level that is no mapping is replaced only by force.
+
+    ``base`` is what the grain's top level is now: what was not set by hand is kept beside it.
+    """
+    key, rest = path[0], path[1:]
+    result = dict(data)
+    if not rest:
+        result[key] = value
+        return result
+    inner = data.get(key, base)
+    if not isinstance(inner, Mapping):
+        if inner is not MISSING and inner is not None and not force:
+            raise Refusal(
+                f"the grain {key!r} has a value of its own, so nothing can be below it; say force: True"
+            )
+        inner = {}
+    result[key] = placed(inner, inner.get(rest[0], MISSING), rest, value, force=force)
+    return result
+
+
+def removed(data: Mapping[str, object], path: list[str]) -> dict[str, object]:
+    """``data`` without the path; what that leaves empty stays."""
+    key, rest = path[0], path[1:]
+    result = dict(data)
+    if not rest:
+        result.pop(key, None)
+    elif isinstance(inner := data.get(key), Mapping):
+        result[key] = removed(inner, rest)
+    return result

@@ -1,0 +1,129 @@
+"""What a system of network files can do, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.lib.networking import checks
+
+SECRETS = ("wpa-psk", "wpa-password", "wireless-key", "wpa-private-key-passwd")
+MASK = "***"
+SCRIPT_MODE = 0o755
+
+
+class Wish(Struct, frozen=True):
+    """How an interface shall be. ``settings`` as the user gives them, by Salt's names."""
+
+    name: str
+    kind: str = "eth"
+    enabled: bool = True
+    settings: Mapping[str, object] = {}
+
+
+class Route(Struct, frozen=True):
+    """``network`` with its prefix length, or ``default``; checked, so that it may go into a script."""
+
+    network: str
+    gateway: str = ""
+    metric: str = ""
+    label: str = ""
+
+    @property
+    def version(self) -> int:
+        return 6 if ":" in f"{self.network}{self.gateway}" else 4
+
+
+class Networking(Protocol):
+    """The files of one system. ``*_lines`` are what is there; ``wanted_*`` touch nothing."""
+
+    def interface_lines(self, name: str, kind: str = "eth") -> list[str]: ...
+    def wanted_interface(self, wish: Wish) -> list[str]: ...
+    def store_interface(self, wish: Wish, lines: Sequence[str]) -> None: ...
+
+    def route_files(self, name: str) -> list[str]:
+        """Where the routes of an interface are written."""
+        ...
+
+    def wanted_routes(self, name: str, routes: Sequence[Route]) -> dict[str, str]:
+        """The whole text of each of these files; an empty one is not to be there."""
+        ...
+
+    def settings_lines(self) -> list[str]:
+        """The settings of the whole machine, one per line."""
+        ...
+
+    def wanted_settings(self, settings: Mapping[str, object]) -> list[str]: ...
+    def store_settings(self, lines: Sequence[str]) -> None: ...
+
+    def up(self, name: str) -> str: ...
+    def down(self, name: str) -> str: ...
+    def restart(self) -> None:
+        """Let everything take effect that is written, at once."""
+        ...
+
+
+def route(given: object) -> Route:
+    """A route as an SLS has it: ``ipaddr``, ``netmask``, ``gateway``, ``metric``, ``name``."""
+    from ipaddress import ip_network
+
+    if not isinstance(given, Mapping):
+        raise Refused("routes needs a list of mappings with ipaddr, netmask and gateway")
+    known = ("name", "ipaddr", "netmask", "gateway", "metric")
+    if strange := [str(name) for name in given if name not in known]:
+        raise Refused(f"a route has no {', '.join(strange)}; it has {', '.join(known)}")
+    where = str(given.get("ipaddr") or "")
+    if where not in ("default", "0.0.0.0", "::"):
+        mask = given.get("netmask")
+        try:
+            where = str(ip_network(f"{where}/{mask}" if mask not in (None, "") else where, strict=False))
+        except ValueError:
+            raise Refused(f"a route needs ipaddr and netmask of a network, got {where!r}, {mask!r}") from None
+    else:
+        where = "default"
+    gateway, metric = given.get("gateway"), given.get("metric")
+    return Route(
+        network=where,
+        gateway=_gateway(gateway) if gateway else "",
+        metric=checks.integer("metric", metric) if metric not in (None, "") else "",
+        label=checks.word("name", given.get("name") or ""),
+    )
+
+
+def _gateway(value: object) -> str:
+    from ipaddress import ip_address
+
+    try:
+        return str(ip_address(str(value)))
+    except ValueError:
+        raise Refused(f"gateway needs an address, got {value!r}") from None
+
+
+def store_routes(ctx: Context, texts: Mapping[str, str]) -> None:
+    """Write the files; an empty one goes."""
+    for path, text in texts.items():
+        if text:
+            ctx.host.write(path, text, mode=SCRIPT_MODE if text.startswith("#!") else None)
+        else:
+            ctx.host.remove(path)
+
+
+def shown(lines: Sequence[str]) -> list[str]:
+    """The lines for people: without their ends, and without what nobody may read."""
+    return [_masked(line.rstrip("\n")) for line in lines]
+
+
+def _masked(line: str) -> str:
+    words = line.split(None, 1)
+    return line.replace(words[1], MASK) if len(words) == 2 and words[0] in SECRETS else line
+
+
+def difference(old: Sequence[str], new: Sequence[str]) -> str:
+    """What changes between the two, as a diff."""
+    from difflib import unified_diff
+
+    return "\n".join(unified_diff(shown(old), shown(new), lineterm="")) or f"a secret changed ({MASK})"

@@ -1,0 +1,44 @@
+"""The names in /etc/resolv.conf: the domain of the machine, and where to search."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.modules.api.converge import Refused
+
+RESOLV = "/etc/resolv.conf"
+HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*")
+LONGEST = 253
+
+
+def host_name(value: object) -> str:
+    """A name a host may have. Raises ``Refused`` for any other."""
+    text = str(value)
+    if HOST.fullmatch(text) is None or len(text) > LONGEST or "-." in text or text.endswith("-"):
+        raise Refused(f"no host can be called {text!r}; a name has letters, digits, - and dots")
+    return text
+
+
+def names(text: str) -> tuple[str, str]:
+    """``domain`` and ``search``; empty where there is none."""
+    found = {"domain": "", "search": ""}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) > 1 and words[0] in found:
+            found[words[0]] = " ".join(words[1:])
+    return found["domain"], found["search"]
+
+
+def with_names(text: str, domain: str, search: str) -> str:
+    """The text with these, in the place of the old ones or at the top; an empty one is left out."""
+    wanted = {"domain": domain, "search": search}
+    kept = []
+    for line in text.splitlines():
+        word = line.split(None, 1)[0] if line.split() else ""
+        if word in ("domain", "search"):
+            value = wanted.pop(word, "")  # a second line of the kind is dropped: only the last one counted
+            kept += [f"{word} {value}"] if value else []
+        else:
+            kept.append(line)
+    new = [f"{word} {value}" for word, value in wanted.items() if value]
+    return "\n".join([*new, *kept, ""])

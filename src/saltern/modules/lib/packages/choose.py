@@ -1,0 +1,94 @@
+"""Which package manager this machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
+
+from saltern.modules.api.context import Context
+from saltern.modules.lib.packages.model import Manager, PackageError
+
+if TYPE_CHECKING:
+    from saltern.system.clock import Clock
+    from saltern.system.host import Host
+
+CHOSEN, FRESH, PENDING = "packages.manager", "packages.fresh", "packages.pending"
+
+
+class Row(Struct, frozen=True):
+    """A manager: where it is at home, the program it needs, and where its class is."""
+
+    name: str
+    families: tuple[str, ...]
+    program: str
+    place: tuple[str, str]
+
+
+MANAGERS: tuple[Row, ...] = (
+    Row("apt", ("Debian",), "apt-get", ("apt", "Apt")),
+    Row("dnf", ("RedHat",), "dnf", ("dnf", "Dnf")),
+    Row("yum", ("RedHat",), "yum", ("dnf", "Yum")),
+    Row("zypper", ("Suse",), "zypper", ("zypper", "Zypper")),
+    Row("apk", ("Alpine",), "apk", ("apk", "Apk")),
+    Row("pacman", ("Arch",), "pacman", ("pacman", "Pacman")),
+)
+
+
+def choose(grains: Mapping[str, object], present: Callable[[str], bool]) -> Row:
+    """The family's own manager first, then any that is there."""
+    family = grains.get("os_family")
+    there = [row for row in MANAGERS if present(row.program)]
+    if not there:
+        known = ", ".join(row.name for row in MANAGERS)
+        raise PackageError(f"no package manager was found on this machine; saltern knows {known}")
+    return next((row for row in there if family in row.families), there[0])
+
+
+def manager(ctx: Context) -> Manager:
+    """The one of this machine, chosen once per run."""
+    found = ctx.run.context.get(CHOSEN)
+    if found is None:
+        from shutil import which
+
+        row = choose(ctx.grains, lambda program: which(program) is not None)
+        found = ctx.run.context[CHOSEN] = make(row, ctx.host, ctx.clock)
+    return cast("Manager", found)
+
+
+def make(row: Row, host: Host, clock: Clock) -> Manager:
+    from importlib import import_module
+
+    module, name = row.place
+    made = getattr(import_module(f"saltern.modules.lib.packages.{module}"), name)(host, clock)
+    return cast("Manager", made)
+
+
+def refresh(
+    ctx: Context, *, valid_for: float | None = None, again: bool = False, trust: bool = False
+) -> bool:
+    """Fetch the lists of packages; once per run unless ``again``. Whether it was done."""
+    if ctx.run.context.get(FRESH) and not again:
+        return False
+    if ctx.test and not ctx.settings.refresh_in_test:
+        ctx.run.context[PENDING] = True
+        return False
+    chosen = manager(ctx)
+    if valid_for and ctx.clock.now() - chosen.refreshed_at() < valid_for:
+        return False
+    chosen.refresh(trust=trust)
+    ctx.run.context[FRESH] = True
+    return True
+
+
+def stale(ctx: Context) -> None:
+    """The repositories are others now, or in test mode would be."""
+    ctx.run.context[FRESH] = False
+    if ctx.test:
+        ctx.run.context[PENDING] = True
+
+
+def pending(ctx: Context) -> bool:
+    """Whether this test run would have added a repository or fetched lists that may name more packages."""
+    return ctx.test and bool(ctx.run.context.get(PENDING))

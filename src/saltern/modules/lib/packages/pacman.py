@@ -1,0 +1,226 @@
+"""pacman: Arch and its kin."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from saltern.modules.api.argv import vector
+from saltern.modules.lib.packages.model import (
+    PLAIN,
+    Group,
+    How,
+    Item,
+    Listing,
+    Offer,
+    Order,
+    PackageError,
+    change,
+    collected,
+)
+from saltern.modules.lib.packages.tool import Tool, why
+from saltern.system.clock import Clock
+from saltern.system.host import Host
+
+NO_BACKUP = "--nosave"
+VERBS: dict[str, tuple[str, ...]] = {
+    "install": ("-S", "--needed"),
+    "reinstall": ("-S",),
+    "download": ("-S", "--downloadonly"),
+    "remove": ("-R",),
+    "purge": ("-R", NO_BACKUP),
+    "upgrade": ("-Su",),
+    "autoremove": ("-R", "--recursive"),
+    "autopurge": ("-R", "--recursive", NO_BACKUP),
+}
+LEAVING = ("remove", "purge", "autoremove", "autopurge")
+FIELD = re.compile(r"^(\w[\w ]*?) *: (.*)$")
+REPLACED = re.compile(r":: Replace (\S+) with \S+\?")
+NONE_FOUND = 1
+NOTHING = "None"
+CACHE = "/var/cache/pacman/pkg"
+CONFIG = "/etc/pacman.conf"
+IGNORED = re.compile(r"^\s*IgnorePkg\s*=\s*(.*?)\s*$")
+OPTIONS = re.compile(r"^\s*\[options\]", re.MULTILINE)
+KNOWN = {
+    "version": "Version",
+    "arch": "Architecture",
+    "description": "Description",
+    "group": "Groups",
+    "license": "Licenses",
+    "packager": "Packager",
+    "size": "Installed Size",
+    "url": "URL",
+    "build_date": "Build Date",
+    "install_date": "Install Date",
+}
+
+
+class Pacman:
+    name = "pacman"
+
+    def __init__(self, host: Host, clock: Clock) -> None:
+        self.tool = Tool(host, clock)
+
+    # -- what is here ----------------------------------------------------------------------------
+
+    def listing(self) -> Listing:
+        text = self.tool.ask("pacman", "-Q", fine=(0, NONE_FOUND))
+        return collected((name, version) for name, _, version in map(_halves, text.splitlines()))
+
+    def leftovers(self) -> Listing:
+        return {}
+
+    def _installed(self, *names: str) -> list[dict[str, str]]:
+        return list(_records(self.tool.ask("pacman", "-Qi", "--", *names, fine=(0, NONE_FOUND))))
+
+    def provided(self) -> frozenset[str]:
+        words = [word for row in self._installed() for word in row.get("Provides", NOTHING).split()]
+        return frozenset(re.split(r"[<>=]", word)[0] for word in words if word != NOTHING)
+
+    def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
+        if not names:
+            return {}
+        # Its exit code is the number of names it does not know.
+        text = self.tool.run(["pacman", "-Si", "--", *names]).out
+        rows = [row for row in _records(text) if how.fromrepo in ("", row["Repository"])]
+        return {row["Name"]: Offer(row["Version"], (row["Version"],)) for row in reversed(rows)}
+
+    # -- transactions ----------------------------------------------------------------------------
+
+    def foresee(self, order: Order) -> dict[str, object]:
+        words = self._words(order)
+        if not words:
+            return {}
+        before = self.listing()
+        told = [word for word in words if word != NO_BACKUP]  # does not go with --print
+        text = self.tool.ask("pacman", "--print", "--print-format", "%n\t%v", *told)
+        rows = [line.split("\t") for line in text.splitlines() if "\t" in line]
+        leaving = order.verb in LEAVING
+        found = {name: change(before.get(name, ""), "" if leaving else new) for name, new in rows}
+        if not leaving:
+            found |= {name: change(before.get(name, ""), "") for name in self._rehearsed(words)}
+        return dict(sorted(found.items()))
+
+    def _rehearsed(self, words: list[str]) -> list[str]:
+        """``--print`` knows neither what is replaced nor what is in conflict.
+
+        So it is run without an answer to its questions, which is a no to the last one.
+        """
+        argv = ["pacman", *words]
+        ran = self.tool.run(argv)
+        if "conflict" in ran.err and "error:" in ran.err:
+            raise PackageError(why(argv, ran))
+        return REPLACED.findall(ran.err + ran.out)
+
+    def carry_out(self, order: Order) -> None:
+        if words := self._words(order):
+            self.tool.order("pacman", "--noconfirm", *words)
+
+    def _words(self, order: Order) -> list[str]:
+        """The command, targets last; none if nothing is unneeded."""
+        if any(item.path for item in order.items):
+            return ["-U", "--", *(item.path for item in order.items)]
+        names = [item.name for item in order.items]
+        if order.verb.startswith("auto"):
+            names = self.tool.ask("pacman", "-Qdtq", fine=(0, NONE_FOUND)).split()
+            if not names:
+                return []
+        leaving = order.verb in LEAVING
+        repo = f"{order.how.fromrepo}/" if order.how.fromrepo and not leaving else ""
+        return [*VERBS[order.verb], "--", *(f"{repo}{name}" for name in names)]
+
+    def refresh(self, *, trust: bool = False) -> None:  # noqa: ARG002
+        self.tool.order("pacman", "--noconfirm", "-Sy")
+
+    def refreshed_at(self) -> float:
+        return 0.0
+
+    def fetched(self, item: Item) -> bool:
+        start = f"{item.name}-{item.version}-"
+        return os.path.isdir(CACHE) and any(file.startswith(start) for file in os.listdir(CACHE))
+
+    # -- holds -----------------------------------------------------------------------------------
+
+    def held(self) -> frozenset[str]:
+        return frozenset(self.tool.ask("pacman-conf", "IgnorePkg").split())
+
+    def why_no_hold(self) -> str:
+        text = self.tool.host.read(CONFIG) or ""
+        return "" if OPTIONS.search(text) else f"{CONFIG} has no section [options], so nothing can be held"
+
+    def set_hold(self, names: Sequence[str], *, on: bool) -> None:
+        """There is no command for it, only ``IgnorePkg`` in the configuration."""
+        text = self.tool.host.read(CONFIG) or ""
+        self.tool.host.write(CONFIG, ignoring(text, names, on=on))
+
+    # -- the rest --------------------------------------------------------------------------------
+
+    def compare(self, one: str, other: str) -> int:
+        return 0 if one == other else int(self.tool.ask(*vector(["vercmp"], one, other)).strip() or 0)
+
+    def inspect(self, path: str) -> Item:
+        name, _, version = _halves(self.tool.ask("pacman", "-Qp", "--", path).strip())
+        return Item(name, version, path)
+
+    def plain_name(self, name: str) -> str:
+        return name
+
+    def files(self, names: Sequence[str]) -> dict[str, list[str]]:
+        return {name: self.tool.ask("pacman", "-Qlq", "--", name).splitlines() for name in names}
+
+    def owner(self, path: str) -> str:
+        ran = self.tool.run(["pacman", "-Qqo", "--", path])
+        return ran.out.split("\n")[0] if ran.code == 0 else ""
+
+    def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        return {
+            row["Name"]: {
+                key: row[field] for key, field in KNOWN.items() if row.get(field, NOTHING) != NOTHING
+            }
+            for row in self._installed(*names)
+        }
+
+    def group(self, name: str) -> Group | None:
+        names = self.tool.ask("pacman", "-Sgq", "--", name, fine=(0, NONE_FOUND)).split()
+        return Group(title=name, mandatory=tuple(names)) if names else None
+
+    def groups(self) -> dict[str, list[str]]:
+        there = self.tool.ask("pacman", "-Sg", fine=(0, NONE_FOUND)).split()
+        rows = map(_halves, self.tool.ask("pacman", "-Qg", fine=(0, NONE_FOUND)).splitlines())
+        here = sorted({group for group, _, _ in rows})
+        return {"installed": here, "available": sorted({*there} - {*here})}
+
+
+def _halves(line: str) -> tuple[str, str, str]:
+    return line.partition(" ")
+
+
+def _records(text: str) -> Iterator[dict[str, str]]:
+    """``Key : value`` in paragraphs; further lines of a value are left out."""
+    for part in text.split("\n\n"):
+        fields = {found[1]: found[2] for line in part.splitlines() if (found := FIELD.match(line))}
+        if "Name" in fields:
+            yield fields
+
+
+def ignoring(text: str, names: Sequence[str], *, on: bool) -> str:
+    """The configuration with these packages in ``IgnorePkg``, or without them."""
+    lines = text.splitlines()
+    there = [(at, found[1].split()) for at, line in enumerate(lines) if (found := IGNORED.match(line))]
+    for at, words in there:
+        lines[at] = _ignored([word for word in words if on or word not in names])
+    if on:
+        at, words = there[0] if there else (_behind_options(lines), [])
+        new = [*words, *(name for name in names if name not in words)]
+        lines[at : at + bool(there)] = [_ignored(new)]
+    return "".join(f"{line}\n" for line in lines if line != _ignored([]))
+
+
+def _ignored(words: list[str]) -> str:
+    return f"IgnorePkg = {' '.join(words)}"
+
+
+def _behind_options(lines: list[str]) -> int:
+    return next(at for at, line in enumerate(lines, 1) if OPTIONS.match(line))

@@ -1,0 +1,229 @@
+"""Repositories of apt: ``sources.list``, the files beside it, and the keys they are signed with."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec.structs import replace
+
+from saltern.modules.api.addresses import is_web
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages.apt import Apt
+from saltern.modules.lib.packages.model import PackageError
+from saltern.modules.lib.packages.repositories import keys, lines
+from saltern.modules.lib.packages.repositories.lines import Entry
+from saltern.modules.lib.packages.repositories.model import Plan, Wish
+from saltern.modules.lib.packages.tool import ENV, why
+from saltern.system import files
+from saltern.system.process import NOT_FOUND
+
+KEY_MODE = 0o644
+SERVER = "keyserver.ubuntu.com"
+SHOWN = ("comps", "options", "disabled")
+
+
+def present(ctx: Context, wish: Wish) -> Plan:
+    """Add the entry, or bring it to what is wished."""
+    if wish.ppa:
+        return _ppa(ctx, wish.ppa)
+    etc = Apt(ctx.host, ctx.clock).place("Dir::Etc")
+    entry = _entry(wish)
+    path = _file(ctx, etc, wish, entry)
+    text = ctx.host.read(path) or ""
+    base = "" if wish.clean_file else text
+    found = lines.known(list(lines.parse(text, path)), entry)
+    new = base if found == entry and not wish.clean_file else lines.with_entry(base, path, entry, found)
+    changes = _entry_changes(wish, entry, found)
+    if wish.clean_file and new != text and not changes:
+        changes = {"file": {"old": text.splitlines(), "new": new.splitlines()}}
+    key_path, key = _key(ctx, etc, wish, entry, path)
+    if key is not None:
+        changes["key"] = {"old": None, "new": key_path}
+
+    def act() -> None:
+        if key is not None:
+            ctx.host.makedirs(os.path.dirname(key_path))
+            ctx.host.write(key_path, key, mode=KEY_MODE)
+        if new != text:
+            ctx.host.makedirs(os.path.dirname(path))
+            files.write(path, new.encode(), files.Attributes(mode=None if text else 0o644))
+
+    data: dict[str, object] = {"file": path, "line": entry.line(), **_told(entry)}
+    return Plan(changes=changes, act=act, data=data)
+
+
+def absent(ctx: Context, wish: Wish) -> Plan:
+    """Take the entry out of every file that has it; a file that holds nothing then goes, too."""
+    etc = Apt(ctx.host, ctx.clock).place("Dir::Etc")
+    entry = _ppa_entry(ctx, wish.ppa) if wish.ppa else lines.parse_line(wish.name)
+    if entry is None:
+        raise BadArgument(f"{wish.name!r} is not a repository of apt; write it as 'deb uri distribution'")
+    places = [wish.file] if wish.file else sources(etc)
+    rewritten: dict[str, str] = {}
+    for path in places:
+        text = ctx.host.read(path) or ""
+        if any(one.key == entry.key for one in lines.parse(text, path)):
+            rewritten[path] = lines.without_entry(text, path, entry)
+
+    def act() -> None:
+        for path, text in rewritten.items():
+            if not text.strip() and "sources.list.d" in path:
+                ctx.host.remove(path)
+            else:
+                ctx.host.write(path, text)
+
+    changes: dict[str, object] = {"repo": wish.name} if rewritten else {}
+    return Plan(changes=changes, act=act, data=_told(entry))
+
+
+def sources(etc: str) -> list[str]:
+    """Every file apt reads repositories from."""
+    parts = os.path.join(etc, "sources.list.d")
+    names = sorted(os.listdir(parts)) if os.path.isdir(parts) else []
+    listed = [os.path.join(parts, name) for name in names if name.endswith((".list", ".sources"))]
+    main = os.path.join(etc, "sources.list")
+    return [path for path in (main, *listed) if os.path.isfile(path)]
+
+
+def configured(ctx: Context) -> dict[str, list[tuple[str, Entry]]]:
+    """All repositories by their address, with the file each is in."""
+    found: dict[str, list[tuple[str, Entry]]] = {}
+    for path in sources(Apt(ctx.host, ctx.clock).place("Dir::Etc")):
+        for entry in lines.parse(ctx.host.read(path) or "", path):
+            found.setdefault(entry.uri, []).append((path, entry))
+    return found
+
+
+def described(path: str, entry: Entry) -> dict[str, object]:
+    """An entry in Salt's keys, with the file it is in."""
+    return {
+        "file": path,
+        "line": entry.line(),
+        "type": entry.type,
+        "uri": entry.uri,
+        "dist": entry.dist,
+        "comps": list(entry.comps),
+        "architectures": [arch for arch in dict(entry.options).get("arch", "").split(",") if arch],
+        "disabled": entry.disabled,
+        "signedby": entry.signed_by,
+    }
+
+
+def _entry(wish: Wish) -> Entry:
+    entry = lines.wanted_entry(wish.name)
+    options = dict(entry.options)
+    if wish.architectures:
+        options["arch"] = wish.architectures
+    if wish.signedby:
+        options["signed-by"] = wish.signedby
+    return replace(
+        entry,
+        dist=wish.dist or entry.dist,
+        comps=wish.comps or entry.comps,
+        options=tuple(sorted(options.items())),
+        disabled=entry.disabled if wish.enabled is None else not wish.enabled,
+    )
+
+
+def _file(ctx: Context, etc: str, wish: Wish, entry: Entry) -> str:
+    """The file named; else the one that has the entry; else the main one, as in Salt."""
+    if wish.file:
+        if not os.path.isabs(wish.file):
+            raise BadArgument(f"file needs an absolute path, got {wish.file!r}")
+        if "sources.list.d/" in wish.file and not wish.file.endswith((".list", ".sources")):
+            raise BadArgument(f"apt does not read {wish.file}; its name must end in .list or .sources")
+        return wish.file
+    for path in sources(etc):
+        if lines.known(list(lines.parse(ctx.host.read(path) or "", path)), entry) is not None:
+            return path
+    return os.path.join(etc, "sources.list")
+
+
+def _entry_changes(wish: Wish, entry: Entry, found: Entry | None) -> dict[str, object]:
+    if found is None:
+        return {"repo": wish.name}
+    old, new = _told(found), _told(entry)
+    return {key: {"old": old[key], "new": new[key]} for key in SHOWN if old[key] != new[key]}
+
+
+def _told(entry: Entry) -> dict[str, object]:
+    return {
+        "type": entry.type,
+        "uri": entry.uri,
+        "dist": entry.dist,
+        "comps": list(entry.comps),
+        "options": dict(entry.options),
+        "disabled": entry.disabled,
+    }
+
+
+# -- keys --------------------------------------------------------------------------------------
+
+
+def _key(ctx: Context, etc: str, wish: Wish, entry: Entry, file: str) -> tuple[str, bytes | None]:
+    """Where the key belongs, and what has to be written there, if anything has."""
+    path = entry.signed_by if entry.signed_by.startswith("/") else ""
+    path = path or os.path.join(etc, "trusted.gpg.d", os.path.basename(keys.keyring_path(file)))
+    if not (wish.key_urls or wish.key_text or wish.keyids):
+        return path, None
+    old = ctx.host.read_bytes(path)
+    if old is not None and _as_wished(ctx, wish, path):
+        return path, None
+    new = keys.for_file(_fetched(ctx, wish), path)
+    return path, None if new == old else new
+
+
+def _as_wished(ctx: Context, wish: Wish, path: str) -> bool:
+    """A key from the web is not fetched each time only to see that it is still the same."""
+    if wish.key_text:
+        return False
+    if wish.keyids:
+        there = keys.key_ids(ctx, path)
+        return all(any(one.endswith(_plain(wanted)) for one in there) for wanted in wish.keyids)
+    return all(is_web(url) for url in wish.key_urls)
+
+
+def _plain(key_id: str) -> str:
+    return key_id.upper().removeprefix("0X")
+
+
+def _fetched(ctx: Context, wish: Wish) -> bytes:
+    if wish.key_text:
+        return keys.checked(wish.key_text.encode(), "key_text")
+    if wish.key_urls:
+        return b"".join(keys.fetch_key(ctx, url) for url in wish.key_urls)
+    return keys.from_server(ctx, list(wish.keyids), wish.keyserver or SERVER)
+
+
+# -- ppa ---------------------------------------------------------------------------------------
+
+
+def _ppa_entry(ctx: Context, ppa: str) -> Entry:
+    owner, slash, name = ppa.removeprefix("ppa:").partition("/")
+    if not (owner and slash and name) or owner.startswith("-"):
+        raise BadArgument(f"ppa needs owner/name, got {ppa!r}")
+    if ctx.grains.get("os") == "Debian":
+        raise BadArgument(f"the personal archive {ppa} is for Ubuntu; on Debian write 'deb uri dist comps'")
+    uri = f"https://ppa.launchpadcontent.net/{owner}/{name}/ubuntu"
+    dist = str(ctx.grains.get("oscodename") or "")
+    return Entry(type="deb", uri=uri, dist=dist, comps=("main",))
+
+
+def _ppa(ctx: Context, ppa: str) -> Plan:
+    entry = _ppa_entry(ctx, ppa)
+    there = any(entry.uri.partition("//")[2] in uri for uri in configured(ctx))
+
+    named = f"ppa:{ppa.removeprefix('ppa:')}"
+
+    def act() -> None:
+        argv = ["add-apt-repository", "--yes", "--no-update", named]
+        ran = ctx.host.run(argv, env=ENV)
+        if ran.code == NOT_FOUND:
+            raise PackageError(
+                f"{named} is added with add-apt-repository; install software-properties-common first"
+            )
+        if ran.code:
+            raise PackageError(f"{named} cannot be added: {why(argv, ran)}")
+
+    return Plan(changes={} if there else {"repo": named}, act=act, data=_told(entry))

@@ -1,0 +1,113 @@
+"""Keys that sign repositories: fetched, and kept as files apt can read."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from saltern.modules.api.addresses import download, is_web, on_disk, read
+from saltern.modules.api.context import Context
+from saltern.modules.lib.packages.model import PackageError
+from saltern.system.process import Ran
+
+ARMOUR = re.compile(
+    rb"-----BEGIN PGP PUBLIC KEY BLOCK-----\s(.*?)-----END PGP PUBLIC KEY BLOCK-----", re.DOTALL
+)
+KEY_ID = re.compile(r"(?:0x)?[0-9A-Fa-f]{8,40}")
+
+
+def fetch_key(ctx: Context, source: str) -> bytes:
+    """The key at a URL, ``salt://`` or path."""
+    if is_web(source):
+        return checked(download(source), source)
+    path = on_disk(ctx, source)
+    if path is None:
+        raise PackageError(f"the key {source} was not found")
+    return checked(read(path), source)
+
+
+def checked(data: bytes, source: str) -> bytes:
+    """What is no key must not end up where keys are trusted: a server's error page would."""
+    if not ARMOUR.search(data) and not (data[:1] and data[0] & 0x80):
+        raise PackageError(f"what {source} has is not an OpenPGP key")
+    return data
+
+
+def for_file(data: bytes, path: str) -> bytes:
+    """As apt wants it: armoured in ``.asc``, binary in any other file."""
+    return data if path.endswith(".asc") or not ARMOUR.search(data) else dearmoured(data)
+
+
+def dearmoured(data: bytes) -> bytes:
+    """The binary of every block; its headers and checksum are left out."""
+    from base64 import b64decode
+
+    blocks = []
+    for block in ARMOUR.findall(data):
+        text = block.replace(b"\r", b"")
+        body = text.partition(b"\n\n")[2] if b"\n\n" in text else text
+        lines = [line for line in body.split() if not line.startswith(b"=")]
+        try:
+            blocks.append(b64decode(b"".join(lines), validate=True))
+        except ValueError:
+            raise PackageError("the key is damaged: it is not base64") from None
+    return b"".join(blocks)
+
+
+def key_ids(ctx: Context, path: str) -> list[str]:
+    """The fingerprints of the keys in a file; none if it is not there or ``gpg`` is not."""
+    if not ctx.host.exists(path):
+        return []
+    ran = _gpg(ctx, "--show-keys", path)
+    rows = [line.split(":") for line in ran.out.splitlines()]
+    return [row[9] for row in rows if row[0] == "fpr"]
+
+
+FIELDS = {"validity": 1, "size": 2, "keyid": 4, "date_creation": 5, "date_expiration": 6, "capability": 11}
+
+
+def described(ctx: Context, path: str) -> list[dict[str, object]]:
+    """The keys in a file, in Salt's words."""
+    found: list[dict[str, object]] = []
+    for row in (line.split(":") for line in _gpg(ctx, "--show-keys", path).out.splitlines()):
+        if row[0] == "pub":
+            found.append({"file": path, **{name: row[at] for name, at in FIELDS.items() if row[at]}})
+        elif row[0] == "fpr" and found and "fingerprint" not in found[-1]:
+            found[-1]["fingerprint"] = row[9]
+        elif row[0] == "uid" and found:
+            found[-1].setdefault("uid", row[9])
+    for key in found:
+        key["keyid"] = str(key["keyid"])[-8:]
+    return found
+
+
+def from_server(ctx: Context, ids: list[str], server: str) -> bytes:
+    """Keys by their ids from a key server."""
+    import tempfile
+
+    if bad := [one for one in ids if not KEY_ID.fullmatch(one)]:
+        raise PackageError(f"{bad[0]!r} is not the id of a key")
+    if server.startswith("-"):
+        raise PackageError(f"{server!r} is not a key server")
+    with tempfile.TemporaryDirectory(prefix="saltern-keys-") as home:
+        got = _gpg(ctx, "--homedir", home, "--keyserver", server, "--recv-keys", *ids)
+        if got.code:
+            raise PackageError(f"{server} gave no key {', '.join(ids)}: {got.err.strip()[-300:]}")
+        armoured = _gpg(ctx, "--homedir", home, "--armor", "--export", *ids)
+        _gpgconf(ctx, home)
+    return checked(armoured.out.encode(), server)
+
+
+def _gpg(ctx: Context, *argv: str) -> Ran:
+    return ctx.host.run(["gpg", "--batch", "--no-tty", "--with-colons", *argv], env={"LC_ALL": "C"})
+
+
+def _gpgconf(ctx: Context, home: str) -> None:
+    """The agents that gpg started for this home have to go with it."""
+    ctx.host.run(["gpgconf", "--homedir", home, "--kill", "all"])
+
+
+def keyring_path(file: str) -> str:
+    """Where the key of a repository goes if nobody says: beside apt's own."""
+    name = os.path.basename(file).rpartition(".")[0] or os.path.basename(file)
+    return f"/etc/apt/trusted.gpg.d/{name}.asc"

@@ -1,0 +1,67 @@
+"""From what a user says of a repository to a plan of the manager that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.model import PackageError
+from saltern.modules.lib.packages.repositories.model import Plan, Wish
+
+Planner = Callable[[Context, Wish], Plan]
+# Arguments whose name in the file is another one.
+RENAMED = {"humanname": "name"}
+LISTS = {"comps": "comps", "key_url": "key_urls", "keyid": "keyids"}
+TEXTS = ("file", "dist", "signedby", "key_text", "keyserver", "ppa", "copr")
+# What Salt takes here and does not keep, or what is the state's business.
+NOT_KEPT = frozenset(
+    {"aptkey", "allow_insecure_key", "consolidate", "gpgautoimport", "refresh", "refresh_db", "saltenv"}
+)
+
+
+def planner(ctx: Context, what: str) -> Planner:
+    """``present`` or ``absent`` of this machine's manager. Raises if it is none we know the files of."""
+    from saltern.modules.lib.packages.repositories import apk, apt, rpm
+
+    manager = choose.manager(ctx).name
+    plain: Mapping[str, Planner] = {"apt": getattr(apt, what), "apk": getattr(apk, what)}
+    if manager in plain:
+        return plain[manager]
+    if manager not in rpm.PLACES:
+        raise PackageError(f"pkgrepo does not know the repositories of {manager}; use file.managed instead")
+    return partial(getattr(rpm, what), place=rpm.PLACES[manager])
+
+
+def wish(name: str, said: Mapping[str, object]) -> Wish:
+    """Salt's arguments in one form; what none of them is goes into the file as it is."""
+    given = {key: value for key, value in said.items() if value is not None and key not in NOT_KEPT}
+    texts = {key: str(given.pop(key)) for key in TEXTS if key in given}
+    lists = {field: words(given.pop(key)) for key, field in LISTS.items() if key in given}
+    return Wish(
+        name=name,
+        enabled=_enabled(given.pop("enabled", None), given.pop("disabled", None)),
+        clean_file=bool(given.pop("clean_file", False)),
+        architectures=",".join(words(given.pop("architectures", None))) or None,
+        values={RENAMED.get(key, key): value for key, value in given.items()},
+        **texts,  # type: ignore[arg-type]
+        **lists,  # type: ignore[arg-type]
+    )
+
+
+def _enabled(enabled: object, disabled: object) -> bool | None:
+    if enabled is not None and disabled is not None and bool(enabled) == bool(disabled):
+        raise BadArgument("enabled and disabled contradict each other; give one of them")
+    if enabled is None and disabled is None:
+        return None
+    return bool(enabled) if disabled is None else not disabled
+
+
+def words(value: object) -> tuple[str, ...]:
+    """A list, or one text with commas."""
+    if value is None:
+        return ()
+    items = value if isinstance(value, list | tuple) else str(value).split(",")
+    return tuple(str(item).strip() for item in items if str(item).strip())

@@ -1,0 +1,133 @@
+"""Repositories of dnf, yum and zypper: a section in a file."""
+
+from __future__ import annotations
+
+import os
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.packages.model import PackageError
+from saltern.modules.lib.packages.repositories import ini
+from saltern.modules.lib.packages.repositories.model import Plan, Wish
+from saltern.modules.lib.packages.tool import ENV, why
+
+PLACES = {"dnf": "/etc/yum.repos.d", "yum": "/etc/yum.repos.d", "zypper": "/etc/zypp/repos.d"}
+ADDRESSES = ("baseurl", "mirrorlist", "metalink")
+COPR = "copr.fedorainfracloud.org"
+
+
+def present(ctx: Context, wish: Wish, place: str) -> Plan:
+    """Write the section; what it has and the state does not name stays."""
+    if wish.copr:
+        return _copr(ctx, wish, place, on=True)
+    _check_name(wish.name)
+    path = wish.file or _home(ctx, place, wish.name) or os.path.join(place, f"{wish.name}.repo")
+    text = ctx.host.read(path) or ""
+    old = ini.sections(text).get(wish.name)
+    new = {**(old or {"name": wish.name, "enabled": "1"}), **_values(wish)}
+    if not any(new.get(key) for key in ADDRESSES):
+        raise BadArgument(f"the repository {wish.name} has no address; give baseurl, mirrorlist or metalink")
+    changes: dict[str, object] = (
+        {"repo": wish.name}
+        if old is None
+        else {key: _turned(key, old.get(key), new[key]) for key in new if new[key] != old.get(key)}
+    )
+
+    def act() -> None:
+        ctx.host.makedirs(os.path.dirname(path))
+        ctx.host.write(path, ini.with_section(text, wish.name, new))
+
+    return Plan(changes=changes, act=act, data={"file": path, **_told(new)})
+
+
+def absent(ctx: Context, wish: Wish, place: str) -> Plan:
+    """Take the section out; a file that has no other goes."""
+    if wish.copr:
+        return _copr(ctx, wish, place, on=False)
+    path = wish.file or _home(ctx, place, wish.name) or ""
+    text = (ctx.host.read(path) if path else None) or ""
+    there = wish.name in ini.sections(text)
+    new = ini.without_section(text, wish.name)
+
+    def act() -> None:
+        if new.strip():
+            ctx.host.write(path, new)
+        else:
+            ctx.host.remove(path)
+
+    return Plan(changes={"repo": wish.name} if there else {}, act=act, data={"repo": wish.name})
+
+
+def repositories(ctx: Context, place: str) -> dict[str, dict[str, str]]:
+    """All sections of all files, each with its ``file``."""
+    found: dict[str, dict[str, str]] = {}
+    for path in _files(place):
+        for name, values in ini.sections(ctx.host.read(path) or "").items():
+            found[name] = {**values, "file": path}
+    return found
+
+
+def _files(place: str) -> list[str]:
+    names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+    return [os.path.join(place, name) for name in names if name.endswith(".repo")]
+
+
+def _home(ctx: Context, place: str, name: str) -> str | None:
+    """The file that has the section already."""
+    return next((one for one in _files(place) if name in ini.sections(ctx.host.read(one) or "")), None)
+
+
+def _check_name(name: str) -> None:
+    if not name or any(sign in name for sign in "[]/\n ") or name.startswith((".", "-")):
+        raise BadArgument(f"{name!r} cannot name a repository; use letters, digits, '.', '_', ':' and '-'")
+
+
+def _values(wish: Wish) -> dict[str, str]:
+    values = {key: _text(value) for key, value in wish.values.items() if value is not None}
+    if wish.enabled is not None:
+        values["enabled"] = _text(wish.enabled)
+    if wish.key_urls and "gpgkey" not in values:
+        values["gpgkey"] = "\n".join(wish.key_urls)
+    return values
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, list | tuple):
+        return "\n".join(map(str, value))
+    return str(value)
+
+
+SECRET = frozenset({"password", "proxy_password"})
+
+
+def _told(values: dict[str, str]) -> dict[str, object]:
+    return {key: "********" if key in SECRET else value for key, value in values.items()}
+
+
+def _turned(key: str, old: str | None, new: str) -> object:
+    return "changed" if key in SECRET else {"old": old, "new": new}
+
+
+def _copr(ctx: Context, wish: Wish, place: str, *, on: bool) -> Plan:
+    if place != PLACES["dnf"]:
+        raise BadArgument(
+            f"the project {wish.copr} of copr is for dnf; name its repository with baseurl instead"
+        )
+    owner, slash, project = str(wish.copr).partition("/")
+    if not (owner and slash and project) or owner.startswith("-"):
+        raise BadArgument(f"copr needs owner/project, got {wish.copr!r}")
+    section = f"copr:{COPR}:{owner.replace('@', 'group_')}:{project}"
+    there = repositories(ctx, place).get(section, {}).get("enabled", "0") == "1"
+
+    def act() -> None:
+        argv = ["dnf", "-y", "copr", "enable" if on else "remove", f"{owner}/{project}"]
+        ran = ctx.host.run(argv, env=ENV)
+        if "No such command" in ran.err + ran.out:
+            raise PackageError("dnf knows copr by a plugin; install dnf-plugins-core first")
+        if ran.code:
+            raise PackageError(f"the project {wish.copr} of copr: {why(argv, ran)}")
+
+    changes: dict[str, object] = {"repo": f"copr:{wish.copr}"} if there != on else {}
+    return Plan(changes=changes, act=act, data={"repo": section, "enabled": there})

@@ -1,0 +1,166 @@
+"""What dnf, yum and zypper share: the database of rpm."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from saltern.modules.lib.packages.model import Item, Listing, Offer, change, collected, difference
+from saltern.modules.lib.packages.tool import Tool
+from saltern.modules.lib.packages.versions import bare, rpm_compare
+from saltern.system.clock import Clock
+from saltern.system.host import Host
+
+EVR = "%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}"
+FIELDS = rf"%{{NAME}}\t{EVR}\t%{{ARCH}}\n"
+KNOWN = {
+    "name": "%{NAME}",
+    "version": EVR,
+    "arch": "%{ARCH}",
+    "description": "%{SUMMARY}",
+    "group": "%{GROUP}",
+    "packager": "%{PACKAGER}",
+    "size": "%{SIZE}",
+    "source": "%{SOURCERPM}",
+    "url": "%{URL}",
+    "license": "%{LICENSE}",
+    "vendor": "%{VENDOR}",
+}
+NOT_SET = "(none)"
+CACHES = ("/var/cache/dnf", "/var/cache/libdnf5", "/var/cache/yum", "/var/cache/zypp/packages")
+NO_KEYS = "gpg-pubkey"  # imported keys are listed as packages
+ARCHES = frozenset(
+    {"noarch", "x86_64", "x86_64_v2", "x86_64_v3", "i386", "i486", "i586", "i686", "aarch64", "riscv64"}
+    | {"armv6hl", "armv7hl", "armv7l", "ppc", "ppc64", "ppc64le", "s390", "s390x"}
+)
+
+
+class Rpm:
+    """The reading half of a manager; the other half is what fetches and decides."""
+
+    def __init__(self, host: Host, clock: Clock) -> None:
+        self.tool = Tool(host, clock)
+        self._native = ""
+
+    @property
+    def native(self) -> str:
+        # Not %{_arch}: that is i386 where packages are i686.
+        self._native = self._native or self.tool.ask("rpm", "--eval", "%{_target_cpu}").strip()
+        return self._native
+
+    def _called(self, name: str, arch: str) -> str:
+        return name if arch in ("noarch", NOT_SET, "", self.native) else f"{name}.{arch}"
+
+    def listing(self) -> Listing:
+        rows = [line.split("\t") for line in self.tool.ask("rpm", "-qa", "--qf", FIELDS).splitlines()]
+        return collected(sorted((self._called(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS))
+
+    def leftovers(self) -> Listing:
+        return {}  # rpm keeps no record of what it removed
+
+    def provided(self) -> frozenset[str]:
+        return frozenset(self.tool.ask("rpm", "-qa", "--qf", r"[%{PROVIDENAME}\n]").split())
+
+    def fetched(self, item: Item) -> bool:
+        name, arch = parted(item.name)
+        start, end = f"{name}-{bare(item.version)}.", f"{arch}.rpm"
+        files = (file for top in CACHES for _, _, found in os.walk(top) for file in found)
+        return any(file.startswith(start) and file.endswith(end) for file in files)
+
+    def compare(self, one: str, other: str) -> int:
+        return rpm_compare(one, other)
+
+    def inspect(self, path: str) -> Item:
+        name, version, arch = self.tool.ask("rpm", "-qp", "--qf", FIELDS, "--", path).strip().split("\t")
+        return Item(self._called(name, arch), version, path)
+
+    def plain_name(self, name: str) -> str:
+        base, arch = parted(name)
+        return base if arch in (self.native, "noarch") else name
+
+    def files(self, names: Sequence[str]) -> dict[str, list[str]]:
+        return {name: _paths(self.tool.ask("rpm", "-ql", "--", name)) for name in names}
+
+    def owner(self, path: str) -> str:
+        ran = self.tool.run(["rpm", "-qf", "--qf", FIELDS, "--", path])
+        name, _, arch = (ran.out.split("\n")[0] if ran.code == 0 else "\t\t").split("\t")
+        return self._called(name, arch)
+
+    def info(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        form = r"\t".join(KNOWN.values()) + r"\n"
+        rows = self.tool.ask("rpm", "-q", "--qf", form, "--", *names).splitlines()
+        found: dict[str, dict[str, str]] = {}
+        for row in rows:
+            values = dict(zip(KNOWN, row.split("\t"), strict=False))
+            name = self._called(values.pop("name"), values.get("arch", ""))
+            found[name] = {key: value for key, value in values.items() if value not in ("", NOT_SET)}
+        return found
+
+    def _offered(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Offer]:
+        """Names with the versions there are, the newest first."""
+        from functools import cmp_to_key
+
+        found: dict[str, set[str]] = {}
+        for name, version in pairs:
+            found.setdefault(name, set()).add(version)
+        newest_first = {
+            name: tuple(sorted(versions, key=cmp_to_key(self.compare), reverse=True))
+            for name, versions in found.items()
+        }
+        return {name: Offer(versions[0], versions) for name, versions in newest_first.items()}
+
+
+def _paths(text: str) -> list[str]:
+    """Without the remark rpm makes of a package that has no files."""
+    return [line for line in text.splitlines() if line.startswith("/")]
+
+
+# -- names -------------------------------------------------------------------------------------
+
+
+def parted(name: str) -> tuple[str, str]:
+    """``glibc.i686`` as name and architecture; ``python3.11`` has none."""
+    base, dot, arch = name.rpartition(".")
+    return (base, arch) if dot and arch in ARCHES else (name, "")
+
+
+def nevra(item: Item) -> str:
+    """An exact package as dnf wants to read it: the architecture stands behind the version."""
+    if item.path or not item.version:
+        return item.path or item.name
+    name, arch = parted(item.name)
+    return f"{name}-{item.version}.{arch}" if arch else f"{name}-{item.version}"
+
+
+# -- what a transaction would do -----------------------------------------------------------------
+
+
+class Step(Struct, frozen=True):
+    """One row of a plan. ``kind`` is add, replace, again or remove; the name is as the listing has it."""
+
+    kind: str
+    name: str
+    version: str
+
+
+# A package of which several versions may be installed (a kernel) is added to, not replaced.
+EFFECT: dict[str, Callable[[list[str], str], list[str]]] = {
+    "add": lambda have, version: [*have, version],
+    "replace": lambda _, version: [version],
+    "again": lambda have, _: have,
+    "remove": lambda have, version: [one for one in have if one != version],
+}
+
+
+def foreseen(before: Listing, steps: Iterable[Step]) -> dict[str, object]:
+    """The changes these steps would make to a listing."""
+    after = {name: versions.split(",") for name, versions in before.items()}
+    again: dict[str, object] = {}
+    for step in steps:
+        after[step.name] = EFFECT[step.kind](after.get(step.name, []), step.version)
+        if step.kind == "again":
+            again[step.name] = change(before.get(step.name, ""), before.get(step.name, ""))
+    joined = {name: ",".join(sorted(versions)) for name, versions in after.items()}
+    return dict(sorted({**difference(before, joined), **again}.items()))

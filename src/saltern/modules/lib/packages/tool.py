@@ -1,0 +1,110 @@
+"""Runs the programs of a package manager, and says in its words why one failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from saltern.language.mask import mask
+from saltern.modules.lib.packages.model import PackageError
+from saltern.system.clock import Clock
+from saltern.system.host import Host, kept
+from saltern.system.process import NOT_FOUND, Ran
+from saltern.system.waits import report_wait
+
+# Its output is read by us, so in English; maintainer scripts still get a UTF-8 locale.
+ENV: dict[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+MOST_SAID = 12  # lines
+BUSY = (
+    "could not get lock",
+    "is locked by another process",
+    "unable to lock",
+    "resource temporarily",
+    "system management is locked",
+)
+# Words of apt, dpkg, dnf, yum, zypper, pacman, apk and debconf for a user who may not do it. They come with
+# those for a lock that another one holds, and another try would not help.
+NOT_ROOT = re.compile(
+    r"permission denied|are you root|(?:must|need to|should) be (?:run as )?root|as root\b|root privileges"
+    r"|superuser privilege|operation not permitted|not allowed to",
+    re.IGNORECASE,
+)
+AS_ROOT = "this needs root: run saltern as root"
+TRIES, PAUSE = 60, 5.0
+ERROR = re.compile(r"E:|error|problem|.*\bfailed\b", re.IGNORECASE)
+REASON = re.compile(r"(?:E|error|problem):|:: .* (?:in conflict|required by)", re.IGNORECASE)
+NOISE = re.compile(
+    r"\(try to add|Please see the above|W:|warning:|Failed loading plugin|Error:$", re.IGNORECASE
+)
+
+
+class Tool:
+    """``ask`` for an answer, ``order`` for an action that has to wait its turn."""
+
+    def __init__(self, host: Host, clock: Clock, env: Mapping[str, str] | None = None) -> None:
+        self.host = host
+        self.clock = clock
+        self.env = {**ENV, **(env or {})}
+
+    def run(self, argv: Sequence[str], *, stdin: str | None = None) -> Ran:
+        return self.host.run(list(argv), env=self.env, stdin=stdin)
+
+    def act(self, argv: Sequence[str]) -> Ran:
+        """A package manager that loses whoever started it in the middle leaves a broken machine."""
+        return kept(self.host)(list(argv), env=self.env)
+
+    def ask(self, *argv: str, fine: tuple[int, ...] = (0,), stdin: str | None = None) -> str:
+        """What it printed. Raises ``PackageError`` for an exit code that is not ``fine``."""
+        ran = self.run(argv, stdin=stdin)
+        if ran.code not in fine:
+            raise PackageError(why(argv, ran))
+        return ran.out
+
+    def order(self, *argv: str, fine: tuple[int, ...] = (0,)) -> str:
+        """As ``ask``; but if another one is at work, waits and tries again for some minutes."""
+        for attempt in range(TRIES):
+            ran = self.act(argv)
+            if ran.code in fine or not is_busy(ran):
+                break
+            if not attempt:
+                report_wait(f"another program that uses {argv[0]}, at most {TRIES * PAUSE:g} seconds")
+            self.clock.sleep(PAUSE)
+        if ran.code not in fine:
+            raise PackageError(why(argv, ran))
+        return ran.out
+
+
+def is_busy(ran: Ran) -> bool:
+    """True if another one is at work; a lock that may not even be opened is something else."""
+    said = (ran.err + ran.out[-2000:]).lower()
+    return ran.code != NOT_FOUND and any(word in said for word in BUSY) and not needs_root(ran)
+
+
+def needs_root(ran: Ran) -> bool:
+    import os
+
+    return os.geteuid() != 0 and NOT_ROOT.search(ran.err + ran.out[-2000:]) is not None
+
+
+def why(argv: Sequence[str], ran: Ran) -> str:
+    """What it said from its first error on; if it names none, its last words.
+
+    Some print the reason (which packages are in conflict) beside the errors, on the other stream.
+    """
+    if ran.code == NOT_FOUND and not ran.out:
+        return f"the program {argv[0]!r} is not on this machine; install the package that has it"
+    said = _from(REASON, ran.out) + _from(ERROR, ran.err)
+    said = said or _lines(ran.err) or _lines(ran.out) or [f"it ended with exit code {ran.code}"]
+    if needs_root(ran):
+        said = [*said[: MOST_SAID - 1], AS_ROOT]
+    return mask(f"{argv[0]} failed: " + "\n".join(said[-MOST_SAID:]))
+
+
+def _from(start: re.Pattern[str], text: str) -> list[str]:
+    lines = _lines(text)
+    first = next((at for at, line in enumerate(lines) if start.match(line)), len(lines))
+    return lines[first:]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip() and not NOISE.match(line.strip())]

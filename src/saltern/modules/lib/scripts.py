@@ -1,0 +1,88 @@
+"""A script of the tree, or from elsewhere, as a private file that is gone afterwards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from saltern.modules.api import addresses
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.commands import Done, Options, execute, listed, words
+
+
+class NoScript(Exception):
+    """The source cannot be had; the text is for the user."""
+
+
+def run_script(
+    ctx: Context,
+    source: str,
+    args: object,
+    options: Options,
+    *,
+    template: str | None = None,
+    values: Mapping[str, object] | None = None,
+    env: str = "",
+) -> Done:
+    """Run ``source`` with ``args`` (text in words, or a list). Raises ``NoScript``, ``BadArgument``."""
+    content = read(ctx, source, env or ctx.env)
+    if template:
+        text = content.decode("utf-8", "replace")
+        path = source.removeprefix("salt://")
+        content = ctx.templates.text(
+            text, engine=template, env=env or ctx.env, path=path, values=values
+        ).encode()
+    place = private_file(content, os.path.splitext(source)[1], options.runas or ctx.runas)
+    try:
+        given = words(args) if isinstance(args, str) and args.strip() else listed(args or None)
+        return execute(ctx, [*_interpreter(content, options), place, *given], replace(options, shell=None))
+    finally:
+        os.unlink(place)
+
+
+def read(ctx: Context, source: str, env: str) -> bytes:
+    """The bytes of ``salt://…``, of a local file, or of a web address."""
+    if addresses.is_web(source):
+        return addresses.download(source)
+    path = addresses.on_disk(ctx, source, env)
+    if path is None:
+        raise NoScript(f"cannot find the script {source} in environment '{env}'")
+    return addresses.read(path)
+
+
+def _interpreter(content: bytes, options: Options) -> list[str]:
+    """A script without a ``#!`` line is one for the shell; a shell that is asked for runs it anyway."""
+    if options.shell:
+        return [options.shell]
+    return [] if content.startswith(b"#!") else ["/bin/sh"]
+
+
+def private_file(content: bytes, suffix: str, user: str | None) -> str:
+    """A new file that only ``user`` (or we) may read and run; who asks removes it."""
+    from tempfile import mkstemp
+
+    handle, path = mkstemp(prefix="saltern-", suffix=suffix.split(" ")[0])
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(path, 0o500)
+        if user:
+            _give(path, user)
+    except BaseException:
+        os.unlink(path)
+        raise
+    return path
+
+
+def _give(path: str, user: str) -> None:
+    from saltern.system.process import UnknownUser, look_up
+
+    try:
+        os.chown(path, look_up(user).uid, -1)
+    except UnknownUser:
+        raise BadArgument(f"User '{user}' is not available") from None
+    except PermissionError:
+        raise BadArgument(f"only root may run a script as another user ('{user}')") from None

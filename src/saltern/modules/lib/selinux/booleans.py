@@ -1,0 +1,47 @@
+"""Booleans of the policy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, tool
+
+LISTED = re.compile(r"(?P<name>\S+)\s+\((?P<state>\w+)\s*,\s*(?P<default>\w+)\s*\)\s*(?P<description>.*)")
+SWITCHES = {
+    "1": "on",
+    "on": "on",
+    "yes": "on",
+    "true": "on",
+    "0": "off",
+    "off": "off",
+    "no": "off",
+    "false": "off",
+}
+Boolean = dict[str, str]
+
+
+def read(ctx: Context) -> dict[str, Boolean]:
+    """All of them, in the shape of ``selinux.list_sebool``."""
+    lines = tool(ctx, "semanage", "boolean", "--list", "--noheading").out.splitlines()
+    found = (LISTED.fullmatch(line.strip()) for line in lines)
+    return {
+        one["name"]: {"State": one["state"], "Default": one["default"], "Description": one["description"]}
+        for one in found
+        if one
+    }
+
+
+def switched(value: object, name: str) -> str:
+    """``on`` or ``off``."""
+    found = SWITCHES.get(str(value).lower())
+    if found is None:
+        raise Refused(f"{value!r} is not a valid value for the boolean {name}; it is on or off")
+    return found
+
+
+def change(ctx: Context, values: Mapping[str, str], *, persist: bool) -> None:
+    """Set them in one go; ``persist`` for after a reboot as well."""
+    pairs = [f"{name}={value}" for name, value in values.items()]
+    tool(ctx, "setsebool", *(["-P"] if persist else []), *pairs)

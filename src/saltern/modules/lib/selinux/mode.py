@@ -1,0 +1,70 @@
+"""The mode of SELinux: the one it runs in, and the one it boots into."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, tool
+
+FILE_SYSTEMS = ("/sys/fs/selinux", "/selinux")
+CONFIG = "/etc/selinux/config"
+LINE = re.compile(r"^[ \t]*SELINUX[ \t]*=[ \t]*(?P<mode>\w*).*$", re.MULTILINE)
+ENFORCING, PERMISSIVE, DISABLED = "Enforcing", "Permissive", "Disabled"
+SWITCH = {ENFORCING: "1", PERMISSIVE: "0", DISABLED: "0"}  # off can only be booted into
+WORDS = {
+    "1": ENFORCING,
+    "on": ENFORCING,
+    "true": ENFORCING,
+    "0": PERMISSIVE,
+    "off": PERMISSIVE,
+    "false": PERMISSIVE,
+}
+
+
+def meant(word: object) -> str:
+    """``enforcing``, ``permissive`` or ``disabled``, also by their first letters, or as a switch."""
+    text = str(word).lower()
+    found = [mode for mode in SWITCH if text and mode.lower().startswith(text)]
+    if mode := WORDS.get(text) or next(iter(found), ""):
+        return mode
+    raise Refused(f"{word} is not an accepted mode; it is one of enforcing, permissive, disabled")
+
+
+def place(ctx: Context) -> str | None:
+    """Where the kernel shows SELinux; None if it is off."""
+    return next((one for one in FILE_SYSTEMS if ctx.host.exists(f"{one}/enforce")), None)
+
+
+def running(ctx: Context) -> str:
+    found = place(ctx)
+    if found is None:
+        return DISABLED
+    return PERMISSIVE if (ctx.host.read(f"{found}/enforce") or "").strip() == "0" else ENFORCING
+
+
+def at_boot(ctx: Context) -> str | None:
+    """The mode that the configuration names; None if it names none."""
+    found = LINE.search(ctx.host.read(CONFIG) or "")
+    return found["mode"].capitalize() if found else None
+
+
+def reachable(ctx: Context, wanted: str) -> str:
+    """What it can run in without a reboot: once off it stays off, and once on it cannot be switched off."""
+    if running(ctx) == DISABLED:
+        return DISABLED
+    return PERMISSIVE if wanted == DISABLED else wanted
+
+
+def switch(ctx: Context, wanted: str) -> None:
+    if running(ctx) != reachable(ctx, wanted):
+        tool(ctx, "setenforce", SWITCH[wanted])
+
+
+def keep(ctx: Context, wanted: str) -> None:
+    text = ctx.host.read(CONFIG)
+    if text is None:
+        raise Refused(f"there is no {CONFIG}; install a policy of SELinux first")
+    line = f"SELINUX={wanted.lower()}"
+    changed = LINE.sub(line, text) if LINE.search(text) else f"{text}{line}\n"
+    ctx.host.write(CONFIG, changed)

@@ -1,0 +1,79 @@
+"""Modules of the policy."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+from saltern.modules.api import addresses
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, tool
+
+ENABLED = {"1": True, "on": True, "yes": True, "true": True, "enabled": True}
+DISABLED = {"0": False, "off": False, "no": False, "false": False, "disabled": False}
+
+
+class Module(Struct, frozen=True):
+    enabled: bool
+    priorities: tuple[str, ...]
+
+
+def read(ctx: Context) -> dict[str, Module]:
+    """All of them; one may be there at several priorities."""
+    found: dict[str, Module] = {}
+    for line in tool(ctx, "semodule", "--list-modules=full").out.splitlines():
+        words = line.split()
+        if len(words) >= 2:
+            known = found.get(words[1], Module(True, ()))
+            enabled = known.enabled and "disabled" not in words[3:]
+            found[words[1]] = Module(enabled, (*known.priorities, words[0]))
+    return found
+
+
+def switched(value: object, name: str) -> bool:
+    """Whether it is to be enabled."""
+    known = {**ENABLED, **DISABLED}
+    if str(value).lower() not in known:
+        raise Refused(f"{value} is not a valid state for the {name} module; it is enabled or disabled")
+    return known[str(value).lower()]
+
+
+def switch(ctx: Context, name: str, enabled: bool) -> None:
+    tool(ctx, "semodule", "--enable" if enabled else "--disable", name)
+
+
+def source(ctx: Context, path: str) -> str:
+    """The file of a module on disk. Raises ``Refused`` if there is none; in a test it may still be made."""
+    found = addresses.on_disk(ctx, path)
+    if found is None and ctx.test and os.path.isabs(path):
+        return path
+    if found is None:
+        raise Refused(f"there is no file {path} to install a module from; give an absolute path or salt://…")
+    return found
+
+
+def name_of(path: str) -> str:
+    """semodule calls a module as its file is called."""
+    return os.path.basename(path).partition(".")[0]
+
+
+def is_installed(ctx: Context, name: str, path: str) -> bool:
+    """Whether the module in force is the one of the file."""
+    import tempfile
+
+    if name not in read(ctx) or not ctx.host.exists(path):
+        return False
+    with tempfile.TemporaryDirectory() as directory:
+        ran = ctx.host.run(["semodule", f"--extract={name}"], cwd=directory)
+        made = [os.path.join(directory, one) for one in os.listdir(directory)]
+        return ran.code == 0 and len(made) == 1 and addresses.read(made[0]) == addresses.read(path)
+
+
+def install(ctx: Context, path: str) -> None:
+    tool(ctx, "semodule", f"--install={path}")
+
+
+def remove(ctx: Context, name: str) -> None:
+    for priority in read(ctx)[name].priorities:
+        tool(ctx, "semodule", f"--priority={priority}", f"--remove={name}")

@@ -1,0 +1,30 @@
+"""Running init scripts: a daemon that keeps the script's output open must not make us wait for its end."""
+
+from __future__ import annotations
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import MOST_SHOWN, Refused
+
+# Output goes into a file instead of a pipe; the words of the command are arguments, never shell text.
+INTO_FILE = 'log=$1; shift; exec "$@" >"$log" 2>&1 </dev/null'
+CLEAN = {
+    "LC_ALL": "C",
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "TERM": "dumb",
+}
+
+
+def run_script(ctx: Context, *argv: str, clean: bool = True) -> None:
+    """Run it to its end. Raises ``Refused`` with what it said if it fails."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(prefix="saltern-", suffix=".log") as log:
+        ran = ctx.host.run(
+            ["/bin/sh", "-c", INTO_FILE, "sh", log.name, *argv],
+            cwd="/",
+            env=CLEAN if clean else None,
+            clean_env=clean,
+        )
+        said = log.read(MOST_SHOWN).decode("utf-8", "replace").strip()
+    if ran.code:
+        raise Refused(f"{' '.join(argv)}: {said or ran.err.strip() or f'exit code {ran.code}'}")

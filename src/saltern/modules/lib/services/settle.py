@@ -1,0 +1,158 @@
+"""Bringing a service where it is wanted: unmask, start or stop, enable or disable; then look again."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.lib.services.manager import Manager, Service
+from saltern.modules.lib.services.processes import pids_of
+from saltern.modules.lib.services.providers import manager
+from saltern.system.waits import report_wait
+
+TRIES = 20
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What shall be so; None leaves it."""
+
+    running: bool | None = None
+    enabled: bool | None = None
+    sig: str | None = None
+    no_block: bool = False
+    unmask: bool = False
+    unmask_runtime: bool = False
+    init_delay: float | None = None
+
+
+def settle(ctx: Context, name: str, wish: Wish, words: Words) -> Result:
+    managing = manager(ctx)
+    if managing.kind == "offline" and wish.running is not None:
+        return _settle_offline(ctx, managing, name, wish)
+    seen = managing.look(name)
+    comments = _comments(name, wish, words, seen)
+    if not seen.exists:
+        return _missing(ctx, managing, seen, wish)
+    if seen.masked and wish.running and not (wish.unmask or wish.unmask_runtime):
+        comment = f"Service {name} is {seen.masked}, so it cannot be started; set unmask"
+        return Result(outcome=Outcome.FAILED, comment=comment, data=facts(managing, seen))
+
+    def now() -> Service:
+        found = managing.look(name)
+        return found if wish.sig is None else replace(found, running=bool(pids_of(wish.sig)))
+
+    def act(changes: Changes) -> None:  # noqa: ARG001
+        _act(ctx, managing, wish, now())
+
+    def differs() -> Changes:
+        return {name: True} if _wrong(now(), wish) else {}
+
+    if wish.no_block and not ctx.test and differs():
+        before = now()
+        act({})
+        return Result(
+            outcome=Outcome.OK, comment=comments.done, changes={name: True}, data=facts(managing, before)
+        )
+    result = bring(ctx, differs, act, facts=lambda: facts(managing, now()), words=comments)
+    if result.outcome is Outcome.FAILED and result.comment.startswith("acted, but"):
+        return replace(result, comment=_complaint(name, wish, now()))
+    return result
+
+
+def _settle_offline(ctx: Context, managing: Manager, name: str, wish: Wish) -> Result:
+    """Nothing is started or stopped where no init runs; what is asked for the next boot is done."""
+    from saltern.modules.lib.services.offline import NOTHING_TO_DO
+
+    seen = managing.look(name)
+    if wish.enabled is None and not _is_to_unmask(seen, wish):
+        return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen))
+    if not seen.exists:
+        notes = (f"there is no unit file of {name}, so that it cannot be enabled",) if wish.enabled else ()
+        return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen), warnings=notes)
+    verb = "enabled" if wish.enabled else "disabled" if wish.enabled is False else "unmasked"
+    words = Words(f"is {verb}", f"would be {verb}", f"was {verb}")
+    result = settle(ctx, name, replace(wish, running=None), words)
+    if result.outcome is Outcome.OK and not result.changes:
+        return replace(result, comment=NOTHING_TO_DO)
+    return replace(result, comment=f"Running in OFFLINE mode. {result.comment}")
+
+
+def _comments(name: str, wish: Wish, words: Words, seen: Service) -> Words:
+    start = f"Service {name} "
+    comments = Words(*(start + part for part in (words.already, words.would, words.done)))
+    if wish.running is None or wish.running != seen.running or wish.enabled is None:
+        return comments
+    verb = "enabled" if wish.enabled else "disabled"  # it runs, or not, as it should: only this is left to do
+    return Words(comments.already, f"{start}would be {verb}", f"{start}was {verb}")
+
+
+def _missing(ctx: Context, managing: Manager, seen: Service, wish: Wish) -> Result:
+    name = seen.name
+    data = facts(managing, seen)
+    if not wish.running and not wish.enabled:
+        return Result(outcome=Outcome.OK, comment=f"Service {name} does not exist", data=data)
+    if ctx.test:
+        return Result(
+            outcome=Outcome.WOULD_CHANGE,
+            comment=f"Service {name} does not exist yet; if an earlier state brings it, it would be set",
+            changes={name: True},
+            data=data,
+        )
+    reason = seen.detail if managing.kind == "none" else "is its package installed, and the name right?"
+    comment = f"Service {name} does not exist; {reason}"
+    return Result(outcome=Outcome.FAILED, comment=comment, data=data)
+
+
+def facts(managing: Manager, seen: Service) -> dict[str, object]:
+    return {**seen.asdict(), "provider": managing.kind}
+
+
+def _wrong(seen: Service, wish: Wish) -> list[str]:
+    """Which of the wishes are not fulfilled."""
+    checks = {
+        "running": wish.running is not None and seen.running != wish.running,
+        "enabled": None not in (wish.enabled, seen.enabled) and seen.enabled != wish.enabled,
+        "masked": _is_to_unmask(seen, wish),
+    }
+    return [what for what, wrong in checks.items() if wrong]
+
+
+def _is_to_unmask(seen: Service, wish: Wish) -> bool:
+    asked = {"masked": wish.unmask, "runtime masked": wish.unmask_runtime}
+    return asked.get(seen.masked, False)
+
+
+def _act(ctx: Context, managing: Manager, wish: Wish, seen: Service) -> None:
+    """Unmask before a start, which would fail otherwise; enable after it, so that a broken one stays out."""
+    wrong = _wrong(seen, wish)
+    if "masked" in wrong:
+        managing.unmask(seen.name, runtime=seen.masked == "runtime masked")
+    if "running" in wrong:
+        move = managing.start if wish.running else managing.stop
+        move(seen.name, no_block=wish.no_block)
+        if wish.init_delay:
+            report_wait(
+                f"{wish.init_delay:g} seconds until {seen.name} has settled (init_delay)", wish.init_delay
+            )
+            ctx.clock.sleep(wish.init_delay)
+        if wish.sig is not None:
+            _await_processes(ctx, wish.sig, bool(wish.running))
+    if "enabled" in wrong or ("masked" in wrong and wish.enabled):
+        (managing.enable if wish.enabled else managing.disable)(seen.name)
+
+
+def _await_processes(ctx: Context, pattern: str, wanted: bool) -> None:
+    """A process gets its command line, and ends, a moment after the script that started or stopped it."""
+    for _ in range(TRIES):
+        if bool(pids_of(pattern)) == wanted:
+            return
+        ctx.clock.sleep(0.1)
+
+
+def _complaint(name: str, wish: Wish, seen: Service) -> str:
+    verbs = {"running": "start" if wish.running else "stop", "enabled": "change at boot", "masked": "unmask"}
+    failures = " and ".join(verbs[what] for what in _wrong(seen, wish))
+    return f"Service {name} did not {failures}: it is {seen.detail}"

@@ -1,0 +1,51 @@
+"""/etc/aliases as a value: who gets whose mail."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import has, one_line, tool
+
+USUAL = "/etc/aliases"
+LINE = re.compile(r"^([^:#\s]+):\s*([^#]*?)\s*(#.*)?$")
+
+
+def place(ctx: Context) -> str:
+    """Where it is: the option ``aliases.file``, as in Salt."""
+    return str(ctx.opts.get("aliases.file") or USUAL)
+
+
+def read(ctx: Context) -> dict[str, str]:
+    return {found[1]: found[2] for line in _lines(ctx) if (found := LINE.match(line))}
+
+
+def _lines(ctx: Context) -> list[str]:
+    return (ctx.host.read(place(ctx)) or "").splitlines()
+
+
+def put(ctx: Context, alias: str, target: str | None) -> None:
+    """Set an alias, or remove it; then tell the mail server's own copy of the file."""
+    one_line(f"{alias}: {target}", "an alias")
+    lines = []
+    for line in _lines(ctx):
+        found = LINE.match(line)
+        if not found or found[1] != alias:
+            lines.append(line)
+        elif target is not None:
+            lines.append(" ".join(filter(None, (f"{alias}: {target}", found[3]))))
+            target = None
+    if target is not None:
+        lines.append(f"{alias}: {target}")
+    ctx.host.write(place(ctx), "".join(f"{line}\n" for line in lines))
+    if has("newaliases"):
+        tool(ctx, "newaliases")
+
+
+def same(one: str, other: str) -> bool:
+    """The same targets, in whatever order they are written."""
+    return sorted(_targets(one)) == sorted(_targets(other))
+
+
+def _targets(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

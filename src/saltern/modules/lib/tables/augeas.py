@@ -1,0 +1,150 @@
+"""Configuration files as a tree: ``augtool``, its commands, and what it prints."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import PLAIN_WORDS, Refused, said
+from saltern.system.process import NOT_FOUND
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+Nodes = dict[str, str]  # path → value; one without a value has an empty text
+FILES = "/files"
+SAVED = "/augeas/events/saved"
+MARK = "/augeas/here-begins-the-text"  # no node has this path
+# A command of Salt's → augtool's name of it, how many words it has, and which of them are paths.
+COMMANDS: Mapping[str, tuple[str, int, tuple[int, ...]]] = {
+    "set": ("set", 2, (0,)),
+    "setm": ("setm", 3, (0,)),
+    "mv": ("mv", 2, (0, 1)),
+    "move": ("mv", 2, (0, 1)),
+    "ins": ("ins", 3, (2,)),
+    "insert": ("ins", 3, (2,)),
+    "rm": ("rm", 1, (0,)),
+    "remove": ("rm", 1, (0,)),
+}
+_SPECIAL = "\\][|/=()!,\"' \t\n"
+
+
+def quoted(word: str) -> str:
+    """A word of a command, whatever is in it."""
+    if "\0" in word:
+        raise Refused(f"a word for augtool must not contain '\\0': {word!r}")
+    for sign, instead in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
+        word = word.replace(sign, instead)
+    return f'"{word}"'
+
+
+def command(text: object, context: str = "") -> str:
+    """One command as augtool reads it, its paths below ``context``. Raises ``Refused`` for an unknown one."""
+    try:
+        verb, *words = shlex.split(str(text)) or [""]
+    except ValueError as problem:
+        raise Refused(f"the command {str(text)!r} cannot be read: {problem}") from None
+    if verb not in COMMANDS:
+        raise Refused(f"augeas has no command {verb!r} here; there are {', '.join(COMMANDS)}")
+    name, number, paths = COMMANDS[verb]
+    if len(words) != number:
+        raise Refused(f"{str(text)!r}: {verb} takes {number} words, not {len(words)}")
+    for place in paths if context else ():
+        words[place] = f"{context.rstrip('/')}/{words[place].lstrip('/')}".rstrip("/")
+    return " ".join([name, *map(quoted, words)])
+
+
+def run(
+    ctx: Context, script: Iterable[str], *, load_path: str | None = None, lens: str = "", file: str = ""
+) -> str:
+    """What augtool prints about these lines. Raises ``Refused`` if one of them fails."""
+    argv = ["augtool", "--nostdinc"] if load_path == "" else ["augtool"]
+    for place in (load_path or "").split(":"):
+        argv += ["--include", place] if place else []
+    if lens:
+        argv += ["--noautoload", "--transform", f"{lens} incl {file}"]
+    ran = ctx.host.run(argv, stdin="\n".join((*script, "")), user=ctx.runas, env=PLAIN_WORDS)
+    if ran.code == NOT_FOUND:
+        raise Refused("the program 'augtool' is not on this machine; install the package that has it")
+    if ran.code != 0:
+        raise Refused(said(ran).replace("error: Failed to execute command\n", "") or f"exit code {ran.code}")
+    return ran.out
+
+
+def nodes(
+    ctx: Context, expressions: Sequence[str], *, load_path: str | None = None, deep: bool = False
+) -> Nodes:
+    """The nodes that match, and with ``deep`` all below them."""
+    from xml.etree import ElementTree
+
+    result: Nodes = {}
+    for expression in expressions:
+        text = run(ctx, [f"dump-xml {quoted(expression)}"], load_path=load_path)
+        try:
+            top = ElementTree.fromstring(text)
+        except ElementTree.ParseError as problem:
+            raise Refused(f"augtool printed no tree for {expression!r}: {problem}") from None
+        for node in top.findall("node"):
+            _collect(node, node.get("path", ""), result, deep=deep)
+    return result
+
+
+def _collect(node: Element, path: str, result: Nodes, *, deep: bool) -> None:
+    result[path] = node.findtext("value") or ""
+    below = node.findall("node") if deep else []
+    labels = [one.get("label", "") for one in below]
+    for index, one in enumerate(below):
+        label = labels[index]
+        place = f"[{labels[: index + 1].count(label)}]" if labels.count(label) > 1 else ""
+        _collect(one, f"{path}/{_escaped(label)}{place}", result, deep=deep)
+
+
+def _escaped(label: str) -> str:
+    return "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in label)
+
+
+class Edit:
+    """Commands that belong together: foretold, and saved at once or not at all."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        commands: Sequence[object],
+        context: str = "",
+        lens: str = "",
+        load_path: str | None = None,
+    ) -> None:
+        if lens and not context:
+            raise Refused("lens needs context: the file it is for")
+        self._ctx = ctx
+        self._lens, self._load_path = lens, load_path
+        self._file = context.removeprefix(FILES)
+        self._script = [command(one, context) for one in commands]
+
+    def foretold(self) -> dict[str, str]:
+        """File → what it would hold; only those that would change."""
+        tried = [*self._script, "set /augeas/save noop", "save"]
+        printed = self._run([*tried, f"match {SAVED}"])
+        changed = [line.partition(" = ")[2] for line in printed.splitlines() if line.startswith(SAVED)]
+        return {path.removeprefix(FILES): self._preview(path) for path in changed}
+
+    def _preview(self, path: str) -> str:
+        """The text of a file; what the commands print stands before the mark."""
+        printed = self._run([*self._script, f"get {MARK}", f"preview {quoted(path)}"])
+        return printed.partition(f"{MARK} (o)\n")[2]
+
+    def save(self) -> None:
+        self.foretold()  # augtool saves what it has done before a command that fails
+        self._run([*self._script, "save"])
+
+    def _run(self, script: Iterable[str]) -> str:
+        return run(self._ctx, script, load_path=self._load_path, lens=self._lens, file=self._file)
+
+
+def text_of(ctx: Context, path: str) -> str:
+    """What a file holds now, below the root that augtool uses."""
+    root = os.environ.get("AUGEAS_ROOT", "")
+    return ctx.host.read(f"{root.rstrip('/')}{path}") or ""

@@ -1,0 +1,124 @@
+"""/etc/fstab as a value. Lines that are no entries are kept as they are."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+
+USUAL = "/etc/fstab"
+BY_DEVICE = frozenset({"none", "swap", ""})  # places that many entries share
+SECRET = frozenset({"password", "passwd", "pass", "passphrase"})
+MATCHES = ("auto", "name", "device")
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    device: str
+    name: str
+    fstype: str
+    opts: str = "defaults"
+    dump: str = "0"
+    pass_num: str = "0"
+    text: str = ""  # the line as it stands; empty for one to be written
+
+    def line(self) -> str:
+        values = (self.device, self.name, self.fstype, self.opts, self.dump, self.pass_num)
+        return self.text or "\t\t".join(map(escaped, values))
+
+    def same(self, other: Entry) -> bool:
+        return replace(self, text="") == replace(other, text="")
+
+    def asdict(self) -> dict[str, object]:
+        return {
+            "device": self.device,
+            "fstype": self.fstype,
+            "opts": self.opts.split(","),
+            "dump": self.dump,
+            "pass": self.pass_num,
+        }
+
+
+Line = Entry | str
+
+
+class Fstab(Struct, frozen=True):
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def entries(self) -> list[Entry]:
+        return [line for line in self.lines if isinstance(line, Entry)]
+
+    def find(self, wanted: Entry, match_on: str = "auto") -> Entry | None:
+        """The entry that ``wanted`` would take the place of."""
+        keys = _keys(wanted, match_on)
+        asked = [getattr(wanted, key) for key in keys]
+        return next((one for one in self.entries if [getattr(one, key) for key in keys] == asked), None)
+
+    def with_entry(self, entry: Entry, instead_of: Entry | None) -> Fstab:
+        if instead_of is None:
+            return Fstab((*self.lines, entry))
+        return Fstab(tuple(entry if line is instead_of else line for line in self.lines))
+
+    def without(self, entry: Entry) -> Fstab:
+        return Fstab(tuple(line for line in self.lines if line is not entry))
+
+    def text(self) -> str:
+        return "".join(f"{line if isinstance(line, str) else line.line()}\n" for line in self.lines)
+
+
+def _keys(wanted: Entry, match_on: str) -> tuple[str, ...]:
+    if match_on not in MATCHES:
+        raise Refused(f"match_on cannot be {match_on!r}; it is one of {', '.join(MATCHES)}")
+    if match_on == "auto":
+        return ("device",) if wanted.name in BY_DEVICE else ("name",)
+    return (match_on,)
+
+
+ESCAPES = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\r": "\\015", "\\": "\\134"}
+
+
+def shown(opt: str) -> str:
+    """The option, without its value if that is a secret."""
+    key, _, value = opt.partition("=")
+    return f"{key}=XXX-REDACTED-XXX" if value and key in SECRET else opt
+
+
+def escaped(text: str) -> str:
+    return "".join(ESCAPES.get(sign, sign) for sign in text)
+
+
+def plain(text: str) -> str:
+    for sign, code in ESCAPES.items():
+        text = text.replace(code, sign)
+    return text
+
+
+def parse(text: str) -> Fstab:
+    return Fstab(tuple(map(_line, text.splitlines())))
+
+
+def _line(text: str) -> Line:
+    words = [plain(word) for word in text.split()]
+    if len(words) < 3 or words[0].startswith("#"):
+        return text
+    usual = ("", "", "", "defaults", "0", "0")
+    device, name, fstype, opts, dump, number = (*words, *usual[len(words) :])[:6]
+    return Entry(device=device, name=name, fstype=fstype, opts=opts, dump=dump, pass_num=number, text=text)
+
+
+def read(ctx: Context, config: str = USUAL) -> Fstab:
+    return parse(ctx.host.read(config) or "")
+
+
+def write(ctx: Context, table: Fstab, config: str = USUAL) -> None:
+    ctx.host.write(config, table.text())
+
+
+def settle(table: Fstab, wanted: Entry, match_on: str = "auto", *, keep: bool = False) -> str:
+    """What is to be done for an entry: ``new``, ``update``, or nothing. ``keep`` leaves one that differs."""
+    have = table.find(wanted, match_on)
+    if have is None:
+        return "new"
+    return "" if keep or have.same(wanted) else "update"

@@ -1,0 +1,37 @@
+"""Sizes as LVM's users write them."""
+
+from __future__ import annotations
+
+import re
+
+from saltern.modules.api.converge import Refused
+
+# LVM reads them so, in either case: powers of 1024, and sectors of 512 bytes.
+UNITS = {
+    "b": 1,
+    "s": 512,
+    "k": 1 << 10,
+    "m": 1 << 20,
+    "g": 1 << 30,
+    "t": 1 << 40,
+    "p": 1 << 50,
+    "e": 1 << 60,
+}
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([bskmgtpe])|([kmgtpe])i?b)?", re.IGNORECASE)
+
+
+def in_bytes(size: object) -> int:
+    """``10G``, ``512MB``, ``2048s``; a bare number is in MiB. Raises ``Refused`` for any other."""
+    found = SIZE.fullmatch(str(size).strip())
+    if found is None:
+        raise Refused(f"size needs a number with a unit such as 10G, got {size!r}")
+    unit = (found[2] or found[3] or "m").lower()
+    number = int(float(found[1]) * UNITS[unit]) if "." in found[1] else int(found[1]) * UNITS[unit]
+    if number <= 0:
+        raise Refused(f"size needs to be more than nothing, got {size!r}")
+    return number
+
+
+def extents_for(size: int, extent: int) -> int:
+    """How many extents LVM takes for so many bytes: it rounds up."""
+    return -(-size // extent)

@@ -1,9 +1,0 @@
-"""Comments of cron states."""
-
-from __future__ import annotations
-
-from saltern.modules.machine import Words
-
-
-def words_for(what: str, already: str, verb: str) -> Words:
-    return Words(f"{what} {already}", f"{what} would be {verb}", f"{what} was {verb}")

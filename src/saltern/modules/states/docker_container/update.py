@@ -1,0 +1,192 @@
+"""How a container is brought to what is wanted of it, and kept there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.lib.containers import endpoints, images, lifecycle
+from saltern.modules.lib.containers.engine import Engine, Seen, engine
+from saltern.modules.lib.containers.options import OPTIONS, Given
+from saltern.modules.lib.containers.wish import Wish, differences
+
+CREATED = "created"  # of a container that is started once, and may have ended already
+
+
+class Manner(Struct, frozen=True, kw_only=True):
+    start: bool = True
+    force: bool = False
+    timeout: int | None = None
+    patience: float = 60
+
+
+class Keeper:
+    """One container and the wish for it."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        name: str,
+        image: str,
+        read: Given,
+        networks: object,
+        manner: Manner,
+        validate: bool,
+    ) -> None:
+        self.ctx = ctx
+        self.name = lifecycle.checked(name)
+        self.manner = manner
+        self.engine = engine(ctx, manner.patience)
+        options, self.warnings = usable(self.engine, read)
+        wanted = None if networks is None else endpoints.read(networks, validate=validate)
+        mode = str(options.get("network_mode", ""))
+        if wanted and (mode in endpoints.NO_NETWORKS or mode.startswith("container:")):
+            raise Refused(f"network_mode {mode!r} leaves no networks to be in; leave out one of the two")
+        self.wish = Wish(
+            image=images.checked(image), options=_resolved(self.engine, options), networks=wanted
+        )
+        self.forced = manner.force
+
+    def kept(self) -> Result:
+        seen = self.seen()
+        would = "created" if seen is None else "replaced" if self._replaces(seen) else "changed"
+        return bring(
+            self.ctx,
+            self.differs,
+            lambda _: self.act(),
+            facts=lambda: facts(self.name, self.seen()),
+            words=Words(
+                f"Container {self.name!r} is already configured as specified",
+                f"Container {self.name!r} would be {would}",
+                f"Container {self.name!r} was {would}",
+            ),
+            warnings=self.warnings,
+            why=lambda _: self._why_dead(),
+        )
+
+    def seen(self) -> Seen | None:
+        return lifecycle.find(self.engine, self.name)
+
+    def differs(self) -> Changes:
+        seen, image = self.seen(), images.find(self.engine, self.wish.image)
+        changes: Changes = {}
+        if image is None or (seen is not None and seen["Image"] != image["Id"]):
+            old = seen["Image"] if seen else None
+            changes["image"] = {"old": old, "new": image["Id"] if image else self.wish.image}
+        if seen is not None:
+            changes |= self._container(seen, image)
+        if self.forced and seen is not None:
+            changes["forced_update"] = True
+        before, after = lifecycle.state_of(seen), self._state_after(seen, anew=_anew(changes))
+        if before != after:
+            changes["state"] = {"old": before, "new": after}
+        return changes
+
+    def _container(self, seen: Seen, image: Seen | None) -> Changes:
+        found = differences(self.wish, seen, image)
+        if self.wish.networks is not None and (moved := endpoints.differences(self.wish.networks, seen)):
+            found["Networks"] = moved
+        return {"container": found} if found else {}
+
+    def _state_after(self, seen: Seen | None, *, anew: bool) -> str | None:
+        if seen is None:
+            return lifecycle.RUNNING if self.manner.start else CREATED
+        if self.manner.start:
+            return lifecycle.RUNNING
+        return lifecycle.STOPPED if anew else lifecycle.state_of(seen)
+
+    def _replaces(self, seen: Seen) -> bool:
+        return _anew(self.differs()) if seen else False
+
+    def act(self) -> None:
+        """Pull, then create, replace, reconnect or start: whatever is still to be done."""
+        if images.find(self.engine, self.wish.image) is None:
+            images.pull(self.ctx, self.engine, self.wish.image)
+        seen, changes = self.seen(), self.differs()
+        self.forced = False
+        if seen is None:
+            new, told = lifecycle.create(self.engine, self.name, self.wish)
+            self.warnings += told
+            self._begun(new)
+        elif _anew(changes):
+            self.warnings += lifecycle.replace(
+                self.engine, seen, self.wish, begin=self.manner.start, timeout=self.manner.timeout
+            )
+        else:
+            self._adjust(seen, changes)
+        if why := self._why_dead():
+            raise Refused(why)
+
+    def _begun(self, new: str) -> None:
+        """A container that never ran is nothing to keep."""
+        try:
+            lifecycle.start(self.engine, new)
+        except Refused:
+            lifecycle.remove(self.engine, new, force=True)
+            raise
+
+    def _adjust(self, seen: Seen, changes: Changes) -> None:
+        container: Any = changes.get("container", {})
+        lifecycle.reconnect(self.engine, seen, container.get("Networks", ()), self.wish.networks or {})
+        if self.manner.start and lifecycle.state_of(seen) != lifecycle.RUNNING:
+            lifecycle.start(self.engine, self.name)
+
+    def _why_dead(self) -> str:
+        """Why it does not run, where the engine knows; empty if it does. It may end at any moment."""
+        seen = self.seen()
+        if not self.manner.start or lifecycle.state_of(seen) == lifecycle.RUNNING:
+            return ""
+        told = (seen or {}).get("State") or {}
+        why = told.get("Error") or f"its command ended with exit code {told.get('ExitCode')}"
+        return f"Container {self.name!r} was started but does not run: {why}"
+
+
+def _anew(changes: Changes) -> bool:
+    """Whether what differs can be changed only by another container."""
+    container: Any = changes.get("container", {})
+    return bool({"image", "forced_update"} & changes.keys()) or bool(container.keys() - {"Networks"})
+
+
+def usable(engine: Engine, read: Given) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The options without those that the engine throws away because its kernel cannot do them."""
+    needing = [name for name in read.options if OPTIONS[name].needs]
+    if not needing:
+        return read.options, read.warnings
+    able = engine.get("/info")
+    lost = [name for name in needing if able.get(OPTIONS[name].needs) is False]
+    kept = {name: value for name, value in read.options.items() if name not in lost}
+    told = tuple(f"the engine cannot do {name} on this kernel; it is left out" for name in lost)
+    return kept, read.warnings + told
+
+
+def _resolved(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
+    """``container:NAME`` with the ID that the engine makes of it."""
+    found = dict(options)
+    for name in ("network_mode", "ipc_mode", "pid_mode"):
+        kind, _, other = str(options.get(name, "")).partition(":")
+        if kind == "container" and (seen := lifecycle.find(engine, other, by_id=True)):
+            found[name] = f"container:{seen['Id']}"
+    return found
+
+
+def facts(name: str, seen: Seen | None) -> Changes:
+    """What is known of a container, its environment aside."""
+    if seen is None:
+        return {"name": name, "exists": False, "state": None}
+    config, settings = seen.get("Config") or {}, seen.get("NetworkSettings") or {}
+    return {
+        "name": name,
+        "exists": True,
+        "id": seen["Id"],
+        "image": config.get("Image"),
+        "image_id": seen.get("Image"),
+        "state": lifecycle.state_of(seen),
+        "command": config.get("Cmd"),
+        "networks": {net: one.get("IPAddress", "") for net, one in endpoints.connected(seen).items()},
+        "ports": {port: places for port, places in (settings.get("Ports") or {}).items() if places},
+        "mounts": {one.get("Destination"): one.get("Source") for one in seen.get("Mounts") or ()},
+    }

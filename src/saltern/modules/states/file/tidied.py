@@ -1,0 +1,152 @@
+"""``file.tidied``: what is old or large goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.patterns import compiled
+from saltern.modules.states.file.walk import below
+from saltern.system import files
+
+UNITS: dict[str, int] = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+DAY = 86400
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    age: float
+    size: int
+    matches: tuple[str, ...]
+    exclude: tuple[str, ...]
+    full_path: bool
+    clock: str
+    both: bool
+    only: str
+    links: bool
+
+
+@state
+def tidied(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    age: float = 0,
+    matches: list[str] | None = None,
+    rmdirs: bool = False,
+    size: object = 0,
+    exclude: list[str] | None = None,
+    full_path_match: bool = False,
+    followlinks: bool = False,
+    time_comparison: str = "atime",
+    age_size_logical_operator: str = "OR",
+    age_size_only: str | None = None,
+    rmlinks: bool = True,
+    **_: Ignored,
+) -> Result:
+    """Remove old or large files from a directory and all below it.
+
+    Args:
+        name: the absolute path of the directory.
+        age: remove what is at least this many days old.
+        size: remove what is at least this large; ``10m`` is ten megabytes.
+        age_size_logical_operator: ``OR`` or ``AND``: whether one of both is enough.
+        age_size_only: ``age`` or ``size``: look only at this one.
+        matches, exclude: regular expressions for names to remove, and not to.
+        full_path_match: match them against the whole path.
+        rmdirs: also remove directories, empty ones.
+        rmlinks: also remove links.
+        followlinks: go into directories that are links.
+        time_comparison: ``atime``, ``mtime`` or ``ctime``.
+
+    Example:
+        ```yaml
+        /var/log/app:
+          file.tidied:
+            - age: 30
+            - matches:
+              - '.*\\.log'
+        ```
+    """
+
+    def work() -> Result:
+        path = absolute(name)
+        found = files.look(path, follow=True)
+        if found is None or files.kind_of(found) != "directory":
+            raise Refusal(f"{path}: there is no such directory")
+        if time_comparison not in ("atime", "mtime", "ctime"):
+            raise Refusal(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
+        rules = Rules(
+            age=age,
+            size=_bytes(size),
+            matches=tuple(matches or (".*",)),
+            exclude=tuple(exclude or ()),
+            full_path=full_path_match,
+            clock=f"st_{time_comparison}",
+            both=age_size_logical_operator.upper() == "AND",
+            only=(age_size_only or "").lower(),
+            links=rmlinks,
+        )
+        todo = list(_old(ctx, path, rules, rmdirs, followlinks))
+        if not todo:
+            return unchanged(f"{path} is tidy", facts(ctx, path, found))
+        if not ctx.test:
+            for victim in todo:
+                files.remove(victim, tree=False)
+        done = f"Tidied {path}: {len(todo)} paths removed"
+        return changed(
+            ctx,
+            {"removed": todo},
+            done,
+            f"{len(todo)} paths would be removed from {path}",
+            facts(ctx, path, found),
+        )
+
+    return guarded(name, work)
+
+
+def _bytes(size: object) -> int:
+    text = str(size).strip().lower()
+    unit = text.lstrip("0123456789")
+    if unit not in UNITS or not text[: len(text) - len(unit)]:
+        raise Refusal(f"{size!r} is no size; give a number and one of b, k, m, g, t")
+    return int(text[: len(text) - len(unit)]) * UNITS[unit]
+
+
+def _old(ctx: Context, root: str, rules: Rules, rmdirs: bool, follow: bool) -> Iterator[str]:
+    """What the rules say, deepest first; a directory if all in it goes, too."""
+    wanted = [compiled(pattern) for pattern in rules.matches]
+    spared = [compiled(pattern) for pattern in rules.exclude]
+    now = ctx.clock.now()
+    going: set[str] = set()
+    for path, found in reversed(list(below(root, follow=follow))):
+        kind = files.kind_of(found)
+        text = path if rules.full_path else os.path.basename(path)
+        if not any(pattern.match(text) for pattern in wanted) or any(
+            pattern.match(text) for pattern in spared
+        ):
+            continue
+        if (kind == "link" and not rules.links) or (kind == "directory" and not _empty(path, rmdirs, going)):
+            continue
+        if kind == "directory" or _matches(found, rules, now):
+            going.add(path)
+            yield path
+
+
+def _empty(path: str, rmdirs: bool, going: set[str]) -> bool:
+    return rmdirs and not os.path.islink(path) and all(f"{path}/{name}" in going for name in os.listdir(path))
+
+
+def _matches(found: os.stat_result, rules: Rules, now: float) -> bool:
+    old = now - float(getattr(found, rules.clock)) >= rules.age * DAY
+    large = found.st_size >= rules.size
+    if rules.only in ("age", "size"):
+        return old if rules.only == "age" else large
+    return (old and large) if rules.both else (old or large)

@@ -1,0 +1,208 @@
+"""``mount.mounted`` and ``mount.unmounted``: what is mounted, now and after a reboot."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.lib.tables import fstab, mounts
+from saltern.modules.lib.tables.fstab import USUAL, Entry
+from saltern.modules.states.mount.wishes import drop, entry_of, facts, keep, options_of, place_of
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    name: str
+    device: str
+    fstype: str
+    opts: tuple[str, ...]
+    not_compared: frozenset[str] = frozenset()
+    patterns: tuple[str, ...] = ()
+    mkmnt: bool = False
+    user: str | None = None
+
+    @property
+    def compared(self) -> list[str]:
+        return [opt for opt in self.opts if opt.partition("=")[0] not in self.not_compared]
+
+
+@state
+def mounted(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    device: str,
+    fstype: str,
+    mkmnt: bool = False,
+    opts: list[str] | None = None,
+    dump: int = 0,
+    pass_num: int = 0,
+    config: str = USUAL,
+    persist: bool = True,
+    mount: bool = True,
+    user: str | None = None,
+    match_on: str = "auto",
+    device_name_regex: list[str] | None = None,
+    extra_mount_invisible_options: list[str] | None = None,
+    extra_mount_invisible_keys: list[str] | None = None,
+    extra_mount_ignore_fs_keys: dict[str, object] | None = None,
+    hidden_opts: list[str] | None = None,
+    **_: Unused,
+) -> Result:
+    """Make sure that something is mounted, and mounted again after a reboot.
+
+    Args:
+        name: the directory.
+        device: what is mounted there: a device, ``UUID=…``, ``LABEL=…``, ``host:/path``, a directory.
+        fstype: the type of the file system.
+        mkmnt: make the directory if it is missing.
+        opts: mount options, as a list or with commas between them.
+        dump, pass_num: the last two fields of fstab.
+        config: where it is kept across reboots.
+        persist: keep it there; false only mounts it.
+        mount: false only keeps it there.
+        user: the user to mount it as.
+        match_on: what finds the entry in fstab: ``name``, ``device``, or ``auto``.
+        device_name_regex: patterns for other names of the same device.
+        extra_mount_invisible_options, extra_mount_invisible_keys, extra_mount_ignore_fs_keys: options not
+            to compare with what is mounted.
+        hidden_opts: options not to compare nor to show, such as ``password``.
+
+    Example:
+        ```yaml
+        /srv/data:
+          mount.mounted:
+            - device: tmpfs
+            - fstype: tmpfs
+            - opts: noatime,nodev
+            - mkmnt: true
+        ```
+    """
+    ignored = (extra_mount_ignore_fs_keys or {}).get(fstype)
+    lists = (extra_mount_invisible_options, extra_mount_invisible_keys, hidden_opts)
+    unseen = {str(one) for some in lists for one in some or ()} | set(
+        ignored if isinstance(ignored, list) else ()
+    )
+    wish = Wish(
+        name=place_of(name),
+        device=one_line(device, "device"),
+        fstype=fstype,
+        opts=options_of(opts),
+        not_compared=frozenset(unseen),
+        patterns=tuple(device_name_regex or ()),
+        mkmnt=mkmnt,
+        user=user,
+    )
+    entry = entry_of(device, wish.name, fstype, wish.opts, dump, pass_num)
+
+    def differs() -> Changes:
+        changes = _mount_changes(ctx, wish) if mount else {}
+        todo = fstab.settle(fstab.read(ctx, config), entry, match_on) if persist else ""
+        return {**changes, **({"persist": todo} if todo else {})}
+
+    def act(changes: Changes) -> None:
+        if changes.keys() & {"mount", "umount"}:
+            _mount(ctx, wish, changes)
+        if "persist" in changes:
+            keep(ctx, entry, match_on, config)
+
+    _ready(ctx, wish, mount)
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: facts(ctx, wish.name, config),
+        words=Words(f"{name} is mounted", f"{name} would be mounted", f"{name} was mounted"),
+    )
+
+
+def _ready(ctx: Context, wish: Wish, mount: bool) -> None:
+    """What must be there before a mount; in test mode an earlier state may still make it."""
+    if mount and not ctx.test and not wish.mkmnt and not os.path.isdir(wish.name):
+        raise Refused(f"{wish.name} is no directory, so nothing can be mounted there; make it, or set mkmnt")
+
+
+def _mount_changes(ctx: Context, wish: Wish) -> Changes:
+    now = mounts.at(ctx, wish.name)
+    if now is None:
+        return {"mount": True}
+    if not mounts.is_device(now, wish.device, wish.opts, wish.patterns):
+        why = f"Forced unmount because devices don't match. Wanted: {wish.device}, current: {now.device}"
+        return {"umount": why, "mount": True}
+    changed = mounts.options_not_in_force(now, wish.compared)
+    if changed:
+        return {"umount": f"Forced remount because options ({', '.join(changed)}) changed"}
+    return {}
+
+
+def _mount(ctx: Context, wish: Wish, changes: Changes) -> None:
+    if wish.mkmnt:
+        ctx.host.makedirs(wish.name)
+    if "mount" not in changes:
+        mounts.remount(ctx, wish.name, wish.opts, user=wish.user)
+        return
+    if "umount" in changes:
+        mounts.unmount(ctx, wish.name, user=wish.user)
+    mounts.mount(ctx, wish.name, wish.device, wish.fstype, wish.opts, user=wish.user)
+
+
+@state
+def unmounted(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    device: str | None = None,
+    config: str = USUAL,
+    persist: bool = False,
+    user: str | None = None,
+    **_: Unused,
+) -> Result:
+    """Make sure that nothing is mounted in a place.
+
+    Args:
+        name: the directory.
+        device: only if this is what is mounted there.
+        config: the fstab.
+        persist: remove it from there as well.
+        user: the user to unmount it as.
+
+    Example:
+        ```yaml
+        /srv/data:
+          mount.unmounted:
+            - device: tmpfs
+            - persist: true
+        ```
+    """
+    place = place_of(name)
+
+    def entry() -> Entry | None:
+        entries = fstab.read(ctx, config).entries
+        return next((one for one in entries if one.name == place and device in (None, one.device)), None)
+
+    def differs() -> Changes:
+        now = mounts.at(ctx, place)
+        here = now is not None and (device is None or mounts.is_device(now, device, ()))
+        changes: Changes = {"umount": True} if here else {}
+        return {**changes, **({"persist": "purged"} if persist and entry() else {})}
+
+    def act(changes: Changes) -> None:
+        if "umount" in changes:
+            mounts.unmount(ctx, place, user=user)
+        while "persist" in changes and (found := entry()):
+            drop(ctx, found, config)
+
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: facts(ctx, place, config),
+        words=Words(f"{name} is not mounted", f"{name} would be unmounted", f"{name} was unmounted"),
+    )

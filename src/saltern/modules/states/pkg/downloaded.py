@@ -1,0 +1,93 @@
+"""``pkg.downloaded``."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Unused
+from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
+from saltern.modules.lib.packages.versions import fulfils
+from saltern.modules.states.pkg.answers import answer, guarded, named, unused
+from saltern.modules.states.pkg.wanted import Wanted, wanted
+
+
+@state
+def downloaded(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    version: str | None = None,
+    pkgs: object = None,
+    fromrepo: str | None = None,
+    ignore_epoch: bool | None = None,
+    refresh: bool | None = None,
+    skip_verify: bool = False,
+    **rest: Unused,
+) -> Result:
+    """Fetch packages into the package manager's cache, for an installation later on.
+
+    Args:
+        name: the package; only a label if ``pkgs`` is given.
+        version: the version to fetch; the newest if not given.
+        pkgs: several packages: names, and ``{name: version}``.
+        fromrepo: the repository, or on Debian the release, to fetch from.
+        ignore_epoch: compare versions without their epochs.
+        refresh: fetch the lists of packages first; once per run if not given.
+        skip_verify: fetch also what is not signed.
+
+    Example:
+        ```yaml
+        fetch the update by day:
+          pkg.downloaded:
+            - name: webserver
+            - version: '2.0'
+        ```
+    """
+
+    def work() -> Result:
+        manager = choose.manager(ctx)
+        if refresh is not False:
+            choose.refresh(ctx, again=refresh is True)
+        wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
+        how = How(fromrepo=fromrepo or "", skip_verify=skip_verify)
+        items = _items(manager, wants, how, ignore_epoch)
+        return _fetched(ctx, manager, Order("download", items, how), unused(rest, ("version", "pkgs")))
+
+    return guarded(work)
+
+
+def _items(manager: Manager, wants: list[Wanted], how: How, ignore_epoch: bool | None) -> tuple[Item, ...]:
+    offers = manager.offers([one.name for one in wants], how)
+    found = []
+    for one in wants:
+        versions = offers[one.name].versions if one.name in offers else ()
+        fitting = [each for each in versions if fulfils(each, one.must, manager.compare, ignore_epoch)]
+        if not fitting:
+            raise PackageError(f"No version of {one.name} is {one.version or 'to be had'!r}")
+        best = fitting[0] if one.must else offers[one.name].candidate or fitting[0]
+        found.append(Item(one.name, best))
+    return tuple(found)
+
+
+def _fetched(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...]) -> Result:
+    def missing() -> list[Item]:
+        return [item for item in order.items if not manager.fetched(item)]
+
+    left = missing()
+    data: dict[str, object] = {
+        "manager": manager.name,
+        "packages": {item.name: item.version for item in order.items},
+    }
+    if not left:
+        return answer(ctx, {}, "All specified packages are already downloaded", data, notes)
+    changes: dict[str, object] = {item.name: change("", item.version) for item in left}
+    names = named(item.name for item in left)
+    if ctx.test:
+        return answer(ctx, changes, f"The following packages would be downloaded: {names}", data, notes)
+    manager.carry_out(Order("download", tuple(left), order.how))
+    if still := missing():
+        raise PackageError(f"These packages were not downloaded: {named(item.name for item in still)}")
+    return answer(ctx, changes, f"The following packages were downloaded: {names}", data, notes)

@@ -1,0 +1,127 @@
+"""``pkg.held`` and ``pkg.unheld``."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace as replaced
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.packages.choose import manager as manager_of
+from saltern.modules.lib.packages.model import Manager, PackageError
+from saltern.modules.states.pkg.answers import guarded, named
+from saltern.modules.states.pkg.wanted import wanted
+
+
+@state
+def held(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    version: str | None = None,
+    pkgs: object = None,
+    replace: bool = False,
+    **_: Ignored,
+) -> Result:
+    """Hold packages: no upgrade changes them.
+
+    Args:
+        name: the package; only a label if ``pkgs`` is given.
+        version: hold it only if it is installed in this version.
+        pkgs: several packages: names, and ``{name: version}``.
+        replace: release all other packages that are held.
+
+    Example:
+        ```yaml
+        webserver:
+          pkg.held: []
+        ```
+    """
+
+    def work() -> Result:
+        manager = manager_of(ctx)
+        names = _names(manager, name, pkgs, version)
+        now = manager.held()
+        others = sorted(now - set(names)) if replace else []
+        return _turned(ctx, manager, names, [one for one in names if one not in now], others)
+
+    return guarded(work)
+
+
+@state
+def unheld(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    version: str | None = None,
+    pkgs: object = None,
+    all: bool = False,
+    **_: Ignored,
+) -> Result:
+    """Release packages that are held.
+
+    Args:
+        name: the package; only a label if ``pkgs`` is given.
+        version: release it only if it is installed in this version.
+        pkgs: several packages: names, and ``{name: version}``.
+        all: release every package that is held.
+
+    Example:
+        ```yaml
+        webserver:
+          pkg.unheld: []
+        ```
+    """
+
+    def work() -> Result:
+        manager = manager_of(ctx)
+        now = manager.held()
+        names = sorted(now) if all else _names(manager, name, pkgs, version)
+        return _turned(ctx, manager, names, [], [one for one in names if one in now])
+
+    return guarded(work)
+
+
+def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> list[str]:
+    """The packages that are meant; one of another version than the one named is an error."""
+    from saltern.modules.lib.packages.versions import fulfils
+
+    wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
+    if any(one.must for one in wants):
+        listing = manager.listing()
+        for one in wants:
+            current = listing.get(one.name, "")
+            if one.must and not fulfils(current, one.must, manager.compare):
+                raise PackageError(
+                    f"Package {one.name} is not installed as {one.version}, but as {current or 'nothing'}"
+                )
+    return [one.name for one in wants]
+
+
+def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], release: list[str]) -> Result:
+    if (hold or release) and (why := manager.why_no_hold()):
+        raise PackageError(why)
+
+    def observe() -> dict[str, str]:
+        now = manager.held()
+        return {one: "hold" if one in now else "install" for one in sorted({*names, *release})}
+
+    def act() -> None:
+        if hold:
+            manager.set_hold(hold, on=True)
+        if release:
+            manager.set_hold(release, on=False)
+
+    told = "; ".join(
+        f"{word}: {named(some)}" for word, some in (("held", hold), ("released", release)) if some
+    )
+    result = ctx.converge(
+        observe,
+        {**dict.fromkeys(hold, "hold"), **dict.fromkeys(release, "install")},
+        act,
+        comments=("The packages are already as wanted", f"Would be {told}", f"Now {told}"),
+    )
+    return replaced(result, data={"manager": manager.name, "packages": dict(result.data)})

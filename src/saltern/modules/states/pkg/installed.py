@@ -1,0 +1,199 @@
+"""``pkg.installed`` and ``pkg.latest``."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result, ok
+from saltern.modules.api.context import Context
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument, Unused
+from saltern.modules.lib.packages.choose import manager as manager_of
+from saltern.modules.lib.packages.model import How
+from saltern.modules.states.pkg.answers import guarded, unused
+from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
+from saltern.modules.states.pkg.wanted import LATEST, from_sources, wanted
+
+INSTALLED = Wording(
+    nothing="All specified packages are already installed",
+    done="The following packages were installed/updated: {}",
+    would="The following packages would be installed/updated: {}",
+)
+UPGRADED = Wording(
+    nothing="All packages are up-to-date ({})",
+    done="The following packages were successfully installed/upgraded: {}",
+    would="The following packages would be installed/upgraded: {}",
+)
+KNOWN = ("version", "refresh", "fromrepo", "pkgs", "sources", "hold", "install_recommends", "update_holds")
+
+
+@state
+def installed(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    version: str | None = None,
+    refresh: bool | None = None,
+    fromrepo: str | None = None,
+    skip_verify: bool = False,
+    pkgs: object = None,
+    sources: object = None,
+    allow_updates: bool = False,
+    normalize: bool = True,
+    ignore_epoch: bool | None = None,
+    reinstall: bool = False,
+    update_holds: bool = False,
+    hold: bool | None = None,
+    install_recommends: bool = True,
+    only_upgrade: bool = False,
+    cache_valid_time: float | None = None,
+    force_conf_new: bool = False,
+    enablerepo: list[str] | None = None,
+    disablerepo: list[str] | None = None,
+    **rest: Unused,
+) -> Result:
+    """Install packages, all in one transaction.
+
+    Args:
+        name: the package; only a label if ``pkgs`` or ``sources`` is given.
+        version: the version it must have: exact, with ``*``, ``>=1.2,<2``, or ``latest``.
+        refresh: fetch the lists of packages first: True each time, False never; once per run, and
+            only if something is missing, if not given.
+        fromrepo: the repository, or on Debian the release (``bookworm-backports``), to install from.
+        skip_verify: install also what is not signed.
+        pkgs: several packages: names, and ``{name: version}``.
+        sources: package files to install: ``{name: path, salt:// or URL}``.
+        allow_updates: a newer version than ``version`` is fine, too.
+        normalize: take ``name:arch`` of the machine's own architecture for ``name``.
+        ignore_epoch: compare versions without their epochs; if not given, where ``version`` has none.
+        reinstall: install again what is installed already.
+        update_holds: change also packages that are held.
+        hold: True holds the packages afterwards, False releases them.
+        install_recommends: False leaves out what is only recommended.
+        only_upgrade: leave out packages that are not installed.
+        cache_valid_time: seconds for which the lists of packages count as fresh.
+        force_conf_new: take the package's new configuration files instead of keeping the old ones.
+        enablerepo, disablerepo: repositories to use or to leave out, for dnf and yum.
+
+    Example:
+        ```yaml
+        web server:
+          pkg.installed:
+            - pkgs:
+              - webserver: '>=1.0'
+              - webserver-docs
+        ```
+    """
+
+    def work() -> Result:
+        manager = manager_of(ctx)
+        if pkgs and sources:
+            raise BadArgument("give either pkgs or sources, not both")
+        if pkgs == [] or sources == []:
+            return ok("No packages to install provided", manager=manager.name, packages={})
+        plain_name = manager.plain_name if normalize else str
+        wants = (
+            from_sources(ctx, manager, sources)
+            if sources
+            else wanted(name, pkgs, version, plain_name=plain_name)
+        )
+        how = How(
+            fromrepo=fromrepo or "",
+            skip_verify=skip_verify,
+            install_recommends=install_recommends,
+            only_upgrade=only_upgrade,
+            change_held=update_holds,
+            new_config=force_conf_new,
+            enablerepo=tuple(enablerepo or ()),
+            disablerepo=tuple(disablerepo or ()),
+        )
+        terms = Terms(
+            how=how,
+            refresh=refresh,
+            cache_valid_time=cache_valid_time,
+            hold=hold,
+            update_holds=update_holds,
+            allow_updates=allow_updates,
+            ignore_epoch=ignore_epoch,
+            reinstall=reinstall,
+        )
+        notes = unused(rest, KNOWN)
+        return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=INSTALLED, notes=notes))
+
+    return guarded(work)
+
+
+@state
+def latest(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    refresh: bool | None = None,
+    fromrepo: str | None = None,
+    skip_verify: bool = False,
+    pkgs: object = None,
+    watch_flags: bool = True,
+    normalize: bool = True,
+    update_holds: bool = False,
+    install_recommends: bool = True,
+    only_upgrade: bool = False,
+    cache_valid_time: float | None = None,
+    force_conf_new: bool = False,
+    enablerepo: list[str] | None = None,
+    disablerepo: list[str] | None = None,
+    **rest: Unused,
+) -> Result:
+    """Install packages in the newest version the repositories have, and keep them there.
+
+    Args:
+        name: the package; only a label if ``pkgs`` is given.
+        pkgs: several packages, by name.
+        refresh, fromrepo, skip_verify, normalize, update_holds, install_recommends, only_upgrade,
+            cache_valid_time, force_conf_new, enablerepo, disablerepo: as for ``pkg.installed``.
+        watch_flags: accepted for Salt's sake.
+
+    Example:
+        ```yaml
+        webserver:
+          pkg.latest:
+            - refresh: true
+        ```
+    """
+    del watch_flags
+
+    def work() -> Result:
+        manager = manager_of(ctx)
+        if pkgs == []:
+            return ok("No packages to install provided", manager=manager.name, packages={})
+        named = wanted(name, pkgs, plain_name=manager.plain_name if normalize else str)
+        if versioned := [one.name for one in named if one.version]:
+            raise BadArgument(f"pkg.latest takes no versions, but {', '.join(versioned)} has one")
+        wants = [wanted(one.name, None, LATEST)[0] for one in named]
+        how = How(
+            fromrepo=fromrepo or "",
+            skip_verify=skip_verify,
+            install_recommends=install_recommends,
+            only_upgrade=only_upgrade,
+            change_held=update_holds,
+            new_config=force_conf_new,
+            enablerepo=tuple(enablerepo or ()),
+            disablerepo=tuple(disablerepo or ()),
+        )
+        terms = Terms(how=how, refresh=refresh, cache_valid_time=cache_valid_time, update_holds=update_holds)
+        # Without fresh lists the newest version is only the newest known one.
+        if refresh is None:
+            _fresh(ctx, cache_valid_time)
+        notes = unused(rest, KNOWN)
+        return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=UPGRADED, notes=notes))
+
+    return guarded(work)
+
+
+def _fresh(ctx: Context, valid_for: float | None) -> None:
+    from saltern.modules.lib.packages.choose import refresh
+    from saltern.modules.lib.packages.model import PackageError
+
+    try:
+        refresh(ctx, valid_for=valid_for)
+    except PackageError:
+        return  # old lists are better than none

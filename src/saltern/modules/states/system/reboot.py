@@ -1,0 +1,195 @@
+"""``system.reboot``: the machine goes down in the middle of a run, and the run continues afterwards."""
+
+# ruff: noqa: ARG001 - every state has a name; arguments are Salt's
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused
+from saltern.modules.api.declare import state
+from saltern.modules.api.params import Ignored
+from saltern.modules.lib.boots import checks as health
+from saltern.modules.lib.boots import reboot_needed, units
+from saltern.modules.lib.boots import scheduled_shutdown as foreign
+from saltern.system.boot import has_rebooted
+from saltern.system.reboot import Rebooter, current
+from saltern.system.waits import report_wait
+
+if TYPE_CHECKING:
+    from saltern.runtime.barriers import Crossing
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What is asked for, with the reasons that there are."""
+
+    reasons: list[str]
+    always: bool
+    notice: float
+    start_deadline: float
+    force: bool
+    return_deadline: float
+    checks: list[object]
+    stable: float
+    failed_units: bool
+    pending: str
+
+    @property
+    def changes(self) -> dict[str, object]:
+        return {"reboot": {"old": self.reasons or ["asked for"], "new": "rebooted"}}
+
+
+@state
+def reboot(
+    ctx: Context,
+    /,
+    name: str,
+    *,
+    only_on_pending_reboot: bool = True,
+    notice: float = 0.0,
+    start_deadline: float = 600.0,
+    force: bool = False,
+    return_deadline: float = 600.0,
+    checks: list[object] | None = None,
+    stable: float = 0.0,
+    failed_units: bool = False,
+    pending_shutdown: str = "auto",
+    timeout: float | None = None,
+    in_seconds: bool = False,
+    **_: Ignored,
+) -> Result:
+    """Reboot this machine if that is due, and continue the run after it.
+
+    What is to come is on disk before the machine goes down. That it was down is proven by the identity of
+    its boot, never by a clock. `saltern install-service` installs what resumes the run at boot;
+    without it, `saltern resume` does.
+
+    A reboot is due if a package has said so (`/run/reboot-required`), if a newer kernel is installed than
+    is running, if process 1 uses libraries that were replaced, or if `needs-restarting` says so. If a
+    reason is still there after the boot, the state fails: another reboot would not help.
+
+    Args:
+        name: any text.
+        only_on_pending_reboot: only if a reboot is due; false: always.
+        notice: seconds from the request to the reboot; users are notified unless it is 0.
+        start_deadline: seconds after the notice in which the machine must have gone down; after them the
+            state fails, and the run continues without a reboot.
+        force: after the start deadline, reboot without ending anything in order, and fail only if even
+            that does nothing.
+        return_deadline: seconds after the boot in which all checks must have become true.
+        checks: what must be true after the boot: commands, and functions as in ``onlyif``.
+        stable: seconds to wait after the boot; if the machine boots again in them, the state fails.
+        failed_units: the state fails if a unit of systemd has failed after the boot that had not before.
+        pending_shutdown: what to do about a shutdown that was scheduled elsewhere. ``auto`` calls a
+            reboot off, since this one comes instead, and fails if the machine is to be switched off;
+            ``replace`` calls both off, ``fail`` neither.
+        timeout: the same as notice, in minutes.
+        in_seconds: the timeout is in seconds.
+
+    Example:
+        ```yaml
+        boot into the new kernel:
+          system.reboot:
+            - start_deadline: 300
+            - checks:
+              - test -d /proc/1
+              - fun: test.true
+        ```
+    """
+    if timeout is not None:
+        notice = timeout if in_seconds else timeout * 60
+    wish = Wish(
+        reasons=reboot_needed.reasons(ctx),
+        always=not only_on_pending_reboot,
+        notice=_seconds(notice, "notice"),
+        start_deadline=_seconds(start_deadline, "start_deadline"),
+        force=force,
+        return_deadline=_seconds(return_deadline, "return_deadline"),
+        checks=health.checked(checks),
+        stable=_seconds(stable, "stable"),
+        failed_units=failed_units,
+        pending=foreign.policy(pending_shutdown),
+    )
+    crossing = ctx.run.crossing
+    if crossing is not None and crossing.kind == "reboot" and not ctx.test:
+        return _after(ctx, wish, crossing)
+    return _before(ctx, wish)
+
+
+def _before(ctx: Context, wish: Wish) -> Result:
+    data: dict[str, object] = {"needed": wish.reasons}
+    if not (wish.reasons or wish.always):
+        return Result(outcome=Outcome.OK, comment="No reboot is due", data=data)
+    why = "; ".join(wish.reasons) or "as the state says"
+    if ctx.test:
+        comment = f"The machine would be rebooted: {why}"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=wish.changes, data=data)
+    instead = foreign.make_way(_machine(ctx), wish.pending)
+    ask = {
+        "when": "again",
+        "notice": wish.notice,
+        "start_deadline": wish.start_deadline,
+        "force": wish.force,
+        "reasons": wish.reasons,
+        "failed_units": units.failed_units(ctx) if wish.failed_units else [],
+        "instead": instead,
+    }
+    comment = "\n".join(part for part in (f"A reboot is due: {why}", instead) if part)
+    return Result(outcome=Outcome.OK, comment=comment, data=data, extra={"reboot": ask})
+
+
+def _after(ctx: Context, wish: Wish, crossing: Crossing) -> Result:
+    """On the other side: is the machine well, and has it helped?"""
+    before = _texts(crossing, "reasons")
+    data: dict[str, object] = {
+        "needed": wish.reasons,
+        "before": dict(crossing.before),
+        "now": dict(crossing.now),
+    }
+    changes: dict[str, object] = {"reboot": {"old": before or ["asked for"], "new": "rebooted"}}
+    instead = str(crossing.ask.get("instead") or "")
+    comments = ["The machine was rebooted", *([instead] if instead else [])]
+    again = has_rebooted({key: str(part) for key, part in crossing.now.items()}, _machine(ctx).identity())
+    if again:
+        comments.append("It has booted once more since, and saltern did not ask for that")
+    problems = list(_problems(ctx, wish, crossing, again=again))
+    outcome = Outcome.FAILED if problems else Outcome.OK
+    return Result(outcome=outcome, comment="\n".join([*comments, *problems]), changes=changes, data=data)
+
+
+def _problems(ctx: Context, wish: Wish, crossing: Crossing, *, again: bool) -> Iterator[str]:
+    for check in health.failing(ctx, wish.checks, wish.return_deadline):
+        yield f"not true {wish.return_deadline:g} seconds after the boot: {check}"
+    before = _texts(crossing, "reasons")
+    old = reboot_needed.old_kernel(ctx)
+    for reason in wish.reasons:
+        if reason in before or reason in old:
+            yield f"still so after the boot: {reason}"
+    if wish.stable and again:
+        yield f"not stable: it was to stay up for {wish.stable:g} seconds"
+    elif wish.stable:
+        report_wait(f"{wish.stable:g} seconds in which the machine has to stay up", wish.stable)
+        ctx.clock.sleep(wish.stable)
+    if wish.failed_units:
+        known = _texts(crossing, "failed_units")
+        yield from (f"failed since the boot: {unit}" for unit in units.failed_units(ctx) if unit not in known)
+
+
+def _texts(crossing: Crossing, name: str) -> list[str]:
+    given = crossing.ask.get(name)
+    return [str(one) for one in given] if isinstance(given, list) else []
+
+
+def _machine(ctx: Context) -> Rebooter:
+    return current(ctx.settings)
+
+
+def _seconds(value: float, what: str) -> float:
+    if value < 0:
+        raise Refused(f"{what} cannot be less than no time: {value:g}")
+    return value

@@ -1,0 +1,140 @@
+"""Whether the world is still the one a plan was made for; if not, what has moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from saltern.journal.codec import chunks_in
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.planfile.document import Body, Proposal, readable, unpacked
+from saltern.planfile.make import Foresight, content_sum, value_sum
+from saltern.report.foreseen import VERBS, Foreseen
+from saltern.report.plain import plain
+
+if TYPE_CHECKING:
+    from saltern.engine.session import Session
+
+MOST_TOLD = 20
+
+
+def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) -> None:
+    """Raises ``OperationError`` with everything that has moved. ``session`` is the one that looked again."""
+    body = unpacked(proposal, path)
+    with readable(path):
+        told = [*_bases(proposal, session), *_states(proposal, body, now)]
+    if not told:
+        return
+    left = len(told) - MOST_TOLD
+    shown = [*told[:MOST_TOLD], f"and {left} more"] if left > 0 else told
+    raise OperationError(
+        Diagnostic(
+            code="plan-moved",
+            what=f"{path} was not applied: the world is not the one it was made for",
+            detail="\n".join(f"- {line}" for line in shown),
+            fix=f"saltern apply {path} --replan makes it anew and shows it",
+        )
+    )
+
+
+def _bases(proposal: Proposal, session: Session) -> Iterator[str]:
+    kept = proposal.bases
+    for path, before in kept.sources.items():
+        now = content_sum(path)
+        if now != before:
+            yield f"the file {path} {'has changed' if now else 'is gone'} since the plan was made"
+    for name in _differing(kept.pillar, session.pillar, kept.salt):
+        yield f"the pillar key {name!r} is another than when the plan was made"
+    grains = {name: session.grains.get(name) for name in kept.grains}
+    for name in _differing(kept.grains, grains, kept.salt):
+        yield f"the grain {name!r} is another than when the plan was made"
+
+
+def _differing(before: Mapping[str, str], now: Mapping[str, object], salt: str) -> Iterator[str]:
+    for name in sorted({*before, *now}):
+        if name not in before or name not in now or value_sum(now[name], salt) != before[name]:
+            yield name
+
+
+def _states(proposal: Proposal, body: Body, now: Foresight) -> Iterator[str]:
+    """First what is to be done, as compiled; then what each state says it would do."""
+    kept = _by_tag(chunks_in(body.plan, body.sources))
+    made = _by_tag(now.plan.chunks if now.plan else [])
+    for tag in [*kept, *(tag for tag in made if tag not in kept)]:
+        if (words := _compiled(kept.get(tag), made.get(tag))) is not None:
+            yield words
+    before, after = _by_path(proposal.states), _by_path(now.rows)
+    for place in [*before, *(place for place in after if place not in before)]:
+        words = _foreseen(before.get(place), after.get(place))
+        if words:
+            yield words
+
+
+def _by_tag(chunks: list[Chunk]) -> dict[tuple[str, int], Chunk]:
+    """Tags may come twice."""
+    found: dict[tuple[str, int], Chunk] = {}
+    for chunk in chunks:
+        count = 0
+        while (chunk.tag, count) in found:
+            count += 1
+        found[chunk.tag, count] = chunk
+    return found
+
+
+def _compiled(before: Chunk | None, now: Chunk | None) -> str | None:
+    if before is None or now is None:
+        one = now or before
+        assert one is not None
+        how = "is new" if before is None else "is gone"
+        return f"{one.function} {one.label!r} ({one.mark()}) {how} since the plan was made"
+    old, new = plain(before.low()), plain(now.low())
+    assert isinstance(old, dict)
+    assert isinstance(new, dict)
+    words = sorted(word for word in {*old, *new} if old.get(word) != new.get(word))
+    if not words:
+        return None
+    return f"{now.function} {now.label!r} ({now.mark()}) now has another {' and '.join(words)}"
+
+
+Place = tuple[str, str, int]
+
+
+def _by_path(rows: list[Foreseen]) -> dict[Place, Foreseen]:
+    found: dict[Place, Foreseen] = {}
+    for row in rows:
+        count = 0
+        while (row.path, row.tag, count) in found:
+            count += 1
+        found[row.path, row.tag, count] = row
+    return found
+
+
+def _foreseen(before: Foreseen | None, now: Foreseen | None) -> str:
+    """Empty if it would do what it would have done. What is known only later is no part of the promise."""
+    if before is None or now is None:
+        one = now or before
+        assert one is not None
+        how = "was not in the plan" if before is None else "was in the plan, and is not there now"
+        return f"{one.function} {one.id!r} ({one.where}) {how}"
+    title = f"{now.function} {now.id!r} ({now.where})"
+    if before.kind != now.kind:
+        then, today = VERBS[before.kind].words, VERBS[now.kind].words
+        return f"{title}: in the plan it {then}, now it {today}"
+    if before.changes != now.changes:
+        keys = sorted(
+            key for key in {*before.changes, *now.changes} if before.changes.get(key) != now.changes.get(key)
+        )
+        return f"{title} would change something else than was approved: {', '.join(keys)}"
+    return ""
+
+
+def check_machine(proposal: Proposal, machine: str) -> None:
+    if proposal.machine != machine:
+        raise OperationError(
+            Diagnostic(
+                code="plan-elsewhere",
+                what=f"this plan was made on {proposal.machine!r}, and this machine is {machine!r}",
+                fix="make a plan on the machine it is for",
+            )
+        )
