@@ -11,8 +11,11 @@ from tests.e2e.command import Place
 
 # Never, whatever a run of the engine does.
 NEVER = frozenset(
-    ("asyncio", "nats", "rich", "psutil", "ssl", "importlib.metadata", "pkg_resources", "multiprocessing")
-)
+    (
+        "asyncio", "nats", "rich", "psutil", "ssl", "importlib.metadata", "pkg_resources", "multiprocessing",
+        "saltern.fleet",
+    )
+)  # fmt: skip
 # Not as long as nothing goes wrong and no module asks for it.
 RARELY = NEVER | {
     "logging", "argparse", "difflib", "pathlib", "email", "urllib.request", "http.client", "socket",

@@ -1,0 +1,95 @@
+"""Ids of systems and jobs, and the one way in which they become parts of a subject.
+
+Letters, digits, ``-`` and ``_`` stay as they are; every other byte of the UTF-8 text becomes ``=XX``, and so
+does a leading ``_``: names that begin with it (``_all``, ``_site``, ``_join-…``) are the protocol's own. So
+no id can be a wildcard, hold a separator, or be taken for another one.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+import unicodedata
+
+MAX_ID = 255  # bytes of UTF-8, as long as a host name can be
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+_TOKEN = re.compile(r"[A-Za-z0-9=-][A-Za-z0-9_=-]*")
+_OWN = re.compile(r"_[a-z]+(-[A-Za-z0-9_=-]+)?")
+_JID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,63}")
+
+
+class BadId(ValueError):
+    """The id cannot be used; its text says why."""
+
+
+def check_id(name: str) -> None:
+    """Raise ``BadId`` for what cannot be the id of a system."""
+    if not name or name != name.strip():
+        raise BadId(f"the id {name!r} is empty, or begins or ends with a space")
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        raise BadId("the id is not valid Unicode") from None
+    if size > MAX_ID:
+        raise BadId(f"the id is {size} bytes long, and may have {MAX_ID}")
+    if bad := next((sign for sign in name if sign == "/" or unicodedata.category(sign)[0] == "C"), None):
+        raise BadId(f"the id {name!r} has {bad!r} in it")
+
+
+def encode_id(name: str) -> str:
+    """The id of a system as one token of a subject."""
+    check_id(name)
+    return encode_token(name)
+
+
+def encode_token(text: str) -> str:
+    """Any text as one token of a subject; equal tokens come from equal texts only."""
+    data = text.encode()
+    if not data:
+        raise BadId("an empty text cannot be a part of a subject")
+    head = f"={data[0]:02X}" if data[:1] == b"_" else _escaped(data[0])
+    return head + "".join(map(_escaped, data[1:]))
+
+
+def _escaped(byte: int) -> str:
+    return chr(byte) if byte in _PLAIN else f"={byte:02X}"
+
+
+def decode_token(token: str) -> str:
+    """The text of a token; ``BadId`` for what ``encode_token`` never writes."""
+    try:
+        parts = token.split("=")
+        data = parts[0].encode("ascii") + b"".join(
+            bytes.fromhex(part[:2]) + part[2:].encode("ascii") for part in parts[1:]
+        )
+        text = data.decode()
+        if encode_token(text) == token:
+            return text
+    except ValueError:
+        pass
+    raise BadId(f"{token!r} is not an encoded id")
+
+
+def is_token(token: str) -> bool:
+    """True for what may stand in a permission: no wildcard, no separator, nothing of the protocol's own."""
+    return _TOKEN.fullmatch(token) is not None
+
+
+def is_own_name(token: str) -> bool:
+    """True for a name that the protocol gives itself, and no system can have."""
+    return _OWN.fullmatch(token) is not None
+
+
+def new_jid(now: float) -> str:
+    """A job's id: the time in UTC, which sorts, and enough chance for many controllers."""
+    micro = f"{int(now * 1_000_000) % 1_000_000:06d}"
+    return f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime(now))}.{micro}-{secrets.token_hex(3)}"
+
+
+def is_jid(text: str) -> bool:
+    return _JID.fullmatch(text) is not None
+
+
+def new_nonce() -> str:
+    return secrets.token_urlsafe(12)

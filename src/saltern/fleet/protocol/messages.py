@@ -1,0 +1,374 @@
+"""Every message, one frozen struct each, and the table ``MESSAGES``.
+
+A field that a reader does not know is skipped, and one that is missing has its default: so a field can be
+added at any time, with a default. ``v`` says how old a reader may be; it grows only if an older one would
+misunderstand, and such a reader refuses the message by name.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+VERSION = 1  # the newest ``v`` that is understood here
+
+Id = Annotated[str, Meta(min_length=1, max_length=255)]
+Jid = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
+Word = Annotated[str, Meta(max_length=255)]
+Text = Annotated[str, Meta(max_length=8192)]
+Digest = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
+Nonce = Annotated[str, Meta(max_length=64)]
+Key = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Seconds = Annotated[float, Meta(ge=0)]
+Status = Literal["returned", "failed", "refused", "expired", "cancelled", "indeterminate"]
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """What all messages have."""
+
+    v: Annotated[int, Meta(ge=1)] = 1
+
+
+# -- from controllers to agents: always inside a signed envelope -------------------------------
+
+
+class Job(Message, frozen=True, kw_only=True):
+    """Something to run. ``changing`` jobs run one after the other, the rest beside them."""
+
+    jid: Jid
+    function: Word
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    changing: bool = True
+    test: bool = False
+    environment: Word = "base"
+    tree: Digest = ""
+    after: Jid | None = None
+    parent: Jid | None = None
+    on_interrupt: Literal["rerun", "report"] = "rerun"
+    splay: Seconds = 0
+    time_limit: Seconds = 0
+    user: Word = ""
+    rule: Word = ""
+
+
+class Control(Message, frozen=True, kw_only=True):
+    """A short order: cancel a job, ask for a sync, stop taking jobs, read the configuration again."""
+
+    action: Literal["cancel", "kill", "sync", "drain", "reload", "leave"]
+    jid: Jid | None = None
+    why: Text = ""
+
+
+class Confirmed(Struct, frozen=True, kw_only=True):
+    """How much of a job the controller has stored: its return, and the records before ``records``."""
+
+    jid: Jid
+    returned: bool = False
+    records: Count = 0
+
+
+class SyncAnswer(Message, frozen=True, kw_only=True):
+    """All that an agent missed, in one answer. ``refused`` says why the agent may not take part."""
+
+    cursor: Count = 0
+    jobs: list[Annotated[str, Meta(max_length=1_000_000)]] = []
+    more: bool = False
+    cancelled: list[Jid] = []
+    confirmed: list[Confirmed] = []
+    trees: dict[str, Digest] = {}
+    credential: str = ""
+    servers: list[Word] = []
+    now: Seconds = 0
+    retry_after: Seconds = 0
+    next_sync: Seconds = 600
+    refused: Text = ""
+
+
+class PillarAnswer(Message, frozen=True, kw_only=True):
+    """The pillar of one system, sealed to its key."""
+
+    sealed: bytes = b""
+    digest: Digest = ""
+    problem: Text = ""
+
+
+class RenderAnswer(Message, frozen=True, kw_only=True):
+    """What a file or block became on the controller, sealed to the agent's key."""
+
+    sealed: bytes = b""
+    problem: Text = ""
+
+
+class MineAnswer(Message, frozen=True, kw_only=True):
+    """What other systems have put into the mine, by id."""
+
+    data: dict[str, Any] = {}
+    problem: Text = ""
+
+
+class Received(Message, frozen=True, kw_only=True):
+    """What was sent is stored."""
+
+    digest: Digest = ""
+    problem: Text = ""
+
+
+class RenewAnswer(Message, frozen=True, kw_only=True):
+    """A new credential for the same key, or why there is none."""
+
+    credential: str = ""
+    problem: Text = ""
+
+
+class EnrolAnswer(Message, frozen=True, kw_only=True):
+    """What became of a request to join. ``fingerprint`` is what an operator compares before accepting."""
+
+    state: Literal["accepted", "pending", "rejected"]
+    fingerprint: Word = ""
+    credential: str = ""
+    why: Text = ""
+    retry_after: Seconds = 0
+
+
+# -- from agents to controllers ------------------------------------------------------------------
+
+
+class SyncRequest(Message, frozen=True, kw_only=True):
+    """What an agent has, so that the controller can say what it lacks.
+
+    ``instance`` is drawn at each start, ``starts`` counts them on disk: two machines with one identity
+    differ in both.
+    """
+
+    nonce: Nonce
+    instance: Word
+    starts: Count = 0
+    boot: Word = ""
+    version: Word = ""
+    cursor: Count = 0
+    running: list[Jid] = []
+    unconfirmed: list[Jid] = []
+    trees: dict[str, Digest] = {}
+    facts: Digest = ""
+    now: Seconds = 0
+
+
+class Return(Message, frozen=True, kw_only=True):
+    """How a job ended on one system. A long body travels in parts, each a message of its own."""
+
+    jid: Jid
+    status: Status
+    part: Count = 0
+    parts: Annotated[int, Meta(ge=1, le=4096)] = 1
+    exit_code: int = 0
+    started: Seconds = 0
+    ended: Seconds = 0
+    changed: Count = 0
+    failed: Count = 0
+    why: Text = ""
+    encoding: Literal["json", "json+zlib"] = "json"
+    size: Count = 0
+    digest: Digest = ""
+    body: bytes = b""
+
+
+class Records(Message, frozen=True, kw_only=True):
+    """Records of a job's journal, from number ``first`` on: the journal is the outbox."""
+
+    jid: Jid
+    run: Word
+    first: Count
+    records: list[Any] = []
+
+
+class Progress(Message, frozen=True, kw_only=True):
+    """Where a job is: the state it is in, by number. Best effort, and not too often."""
+
+    jid: Jid
+    done: Count = 0
+    total: Count = 0
+    state: Word = ""
+    outcome: Literal["", "ok", "changed", "failed", "would change"] = ""
+    failed: Count = 0
+    comment: Text = ""
+
+
+class Away(Message, frozen=True, kw_only=True):
+    """The system goes down, or the agent does, on purpose; and when it is to be back."""
+
+    why: Literal["reboot", "update", "stop", "leave"]
+    jid: Jid | None = None
+    back_by: Seconds = 0
+
+
+class Event(Message, frozen=True, kw_only=True):
+    """Something happened: a tag, as Salt's events have, and data."""
+
+    tag: Annotated[str, Meta(min_length=1, max_length=512)]
+    data: dict[str, Any] = {}
+    at: Seconds = 0
+
+
+class Alive(Message, frozen=True, kw_only=True):
+    """The answer to a poke."""
+
+    instance: Word
+    starts: Count = 0
+    running: list[Jid] = []
+    version: Word = ""
+
+
+class PillarRequest(Message, frozen=True, kw_only=True):
+    """Ask for one's own pillar. The subject says whose."""
+
+    nonce: Nonce
+    environment: Word = "base"
+    digest: Digest = ""
+    overrides: dict[str, Any] = {}
+
+
+class RenderRequest(Message, frozen=True, kw_only=True):
+    """Ask the controller to render a file or a delayed block of a job, with what the caller returned."""
+
+    nonce: Nonce
+    jid: Jid
+    source: Text
+    parent: Text = ""
+    block: Text = ""
+    previous: dict[str, Any] | None = None
+    context: dict[str, Any] = {}
+
+
+class MineRequest(Message, frozen=True, kw_only=True):
+    """Put something into the mine (``store``), or ask for what others have put there."""
+
+    nonce: Nonce
+    store: dict[str, Any] = {}
+    function: Word = ""
+    target: Text = ""
+    matcher: Word = "glob"
+
+
+class Facts(Message, frozen=True, kw_only=True):
+    """What a system says of itself: its grains. Stored as its claim, not as the truth."""
+
+    nonce: Nonce
+    digest: Digest
+    grains: dict[str, Any] = {}
+
+
+class RenewRequest(Message, frozen=True, kw_only=True):
+    """Ask for a new credential before the old one ends."""
+
+    nonce: Nonce
+    expires: Seconds = 0
+
+
+class EnrolRequest(Message, frozen=True, kw_only=True):
+    """Ask to join. ``signed`` is the text of an ``EnrolClaim``; the key in it has signed it."""
+
+    signed: Annotated[str, Meta(max_length=65_536)]
+    signature: Signature
+    proof: Annotated[bytes, Meta(max_length=64)] = b""
+
+
+class EnrolClaim(Message, frozen=True, kw_only=True):
+    """Who asks to join, with which keys, by which token."""
+
+    nonce: Nonce
+    fleet: Word
+    id: Id
+    key: Key
+    sealing_key: Key
+    token: Word = ""
+    at: Seconds = 0
+    facts: dict[str, Any] = {}
+
+
+# -- signatures ------------------------------------------------------------------------------------
+
+
+class Signed(Struct, frozen=True, kw_only=True):
+    """A text and the signature of exactly these bytes: nothing is written anew before it is checked."""
+
+    text: Annotated[str, Meta(max_length=65_536)]
+    signature: Signature
+
+
+class Certificate(Message, frozen=True, kw_only=True):
+    """The fleet root says: this key signs for this fleet until then."""
+
+    fleet: Word
+    serial: Word
+    name: Word
+    key: Key
+    issued: Seconds
+    expires: Seconds
+
+
+class Audience(Struct, frozen=True, kw_only=True):
+    """Who is meant: some ids, or all that a target expression matches, or everyone."""
+
+    ids: list[Id] = []
+    expression: Text = ""
+    everyone: bool = False
+
+
+class Envelope(Message, frozen=True, kw_only=True):
+    """A signed message: the text of its ``Claims``, the signature, and the certificate of the key."""
+
+    signed: Annotated[str, Meta(max_length=1_000_000)]
+    signature: Signature
+    certificate: Signed
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+KIB = 1024
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """How a message travels: at most ``limit`` bytes, ``signed`` inside an envelope."""
+
+    shape: type[Message]
+    limit: int = 64 * KIB
+    signed: bool = False
+    answers: str | UnsetType = UNSET
+
+    @property
+    def about(self) -> str:
+        return " ".join((self.shape.__doc__ or "").split())
+
+
+MESSAGES: dict[str, Row] = {
+    "job": Row(shape=Job, limit=700 * KIB, signed=True),
+    "control": Row(shape=Control, signed=True),
+    "sync": Row(shape=SyncRequest, limit=256 * KIB),
+    "sync-answer": Row(shape=SyncAnswer, limit=960 * KIB, signed=True, answers="sync"),
+    "return": Row(shape=Return, limit=700 * KIB),
+    "records": Row(shape=Records, limit=700 * KIB),
+    "progress": Row(shape=Progress),
+    "away": Row(shape=Away),
+    "event": Row(shape=Event, limit=256 * KIB),
+    "alive": Row(shape=Alive),
+    "pillar": Row(shape=PillarRequest),
+    "pillar-answer": Row(shape=PillarAnswer, limit=700 * KIB, signed=True, answers="pillar"),
+    "render": Row(shape=RenderRequest, limit=512 * KIB),
+    "render-answer": Row(shape=RenderAnswer, limit=700 * KIB, signed=True, answers="render"),
+    "mine": Row(shape=MineRequest, limit=256 * KIB),
+    "mine-answer": Row(shape=MineAnswer, limit=700 * KIB, signed=True, answers="mine"),
+    "facts": Row(shape=Facts, limit=512 * KIB),
+    "received": Row(shape=Received, signed=True, answers="facts"),
+    "renew": Row(shape=RenewRequest),
+    "renew-answer": Row(shape=RenewAnswer, signed=True, answers="renew"),
+    "enrol": Row(shape=EnrolRequest),
+    "enrol-claim": Row(shape=EnrolClaim),
+    "enrol-answer": Row(shape=EnrolAnswer, signed=True, answers="enrol"),
+    "envelope": Row(shape=Envelope, limit=1000 * KIB),
+    "certificate": Row(shape=Certificate),
+}
+KINDS: dict[type[Message], str] = {row.shape: kind for kind, row in MESSAGES.items()}
