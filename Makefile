@@ -12,7 +12,7 @@ VM := build/vm/.fetched
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup salt engines machine vm demo test chaos check audit bench docs examples format lock clean
+.PHONY: help setup hooks salt engines machine vm demo quick test coverage pythons chaos check audit bench docs examples format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ $(STAMP): requirements.lock pyproject.toml
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
+
+hooks: ## check the form of what is committed, at each commit
+	git config core.hooksPath .githooks
 
 salt: $(SALT) ## install Salt into build/salt, for the tests that compare with it
 
@@ -50,6 +53,16 @@ $(VM): tools/vm.py | $(STAMP) machine
 
 test: $(STAMP) $(SALT) $(ENGINES) machine $(VM) ## run all tests
 	$(PY) -m pytest -n 2 -rs
+
+quick: $(STAMP) ## run the unit and property tests, in about a minute
+	$(PY) -m pytest -n 2 tests/unit tests/property -m "not slow and not real"
+
+coverage: $(STAMP) ## the share of src that the quick tests reach; a figure to know, and not a gate
+	$(PY) -m pytest -n 2 tests/unit tests/property tests/conformance -m "not slow and not real" --cov=saltern --cov-report=term:skip-covered | tail -n 200 > build/coverage.txt
+	@grep -E '^TOTAL' build/coverage.txt
+
+pythons: $(STAMP) ## run the quick tests with the other Pythons that are found here
+	@$(PY) -m tools.pythons
 
 chaos: $(STAMP) ## damage every kind of file that saltern reads, for ten minutes each; CHAOS_SECONDS, CHAOS_SEED
 	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos

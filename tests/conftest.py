@@ -8,7 +8,9 @@ import shutil
 import signal
 import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
+from tests.groups import markers_of, time_by_folder
 from tests.power_lock import lock_power
 
 # Before any test module is imported: some of them keep a copy of the environment. One machine has one lock
@@ -25,3 +27,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # How long an example takes depends on what else the machine does.
 settings.register_profile("saltern", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("saltern")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for name in markers_of(item.nodeid):
+            item.add_marker(name)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where the time goes: seconds of all processes, by folder."""
+    reports = [one for some in terminalreporter.stats.values() for one in some]
+    for line in time_by_folder(reports):
+        terminalreporter.write_line(line)

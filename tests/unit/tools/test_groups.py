@@ -1,0 +1,34 @@
+"""The groups of tests: given by folder, and folders that exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests import groups
+
+ROOT = Path(groups.__file__).parent.parent
+
+
+@pytest.mark.parametrize("path", sorted({*groups.SLOW, *groups.REAL}))
+def test_every_path_of_the_tables_exists(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+def test_a_test_has_the_markers_of_its_folder() -> None:
+    assert [*groups.markers_of("tests/vm/test_boot.py::test_it")] == ["slow", "real"]
+    assert [*groups.markers_of("tests/unit/plan/test_make.py::test_it")] == []
+    assert [*groups.markers_of("tests/fault_free/test_it.py::test_it")] == []
+
+
+def test_the_time_of_a_folder_is_that_of_all_its_tests() -> None:
+    class Report:
+        def __init__(self, nodeid: str, duration: float) -> None:
+            self.nodeid, self.duration = nodeid, duration
+
+    reports = [Report("tests/a/b/test_x.py::one", 40.0), Report("tests/a/b/test_y.py::two", 30.0)]
+    assert [*groups.time_by_folder(reports[:1])] == []
+    assert [*groups.time_by_folder([*reports, object()])] == [
+        "where the time went, 70 s of all processes:",
+        "      70 s  tests/a/b",
+    ]

@@ -1,0 +1,81 @@
+"""Run the quick tests with every other Python that is supported and found on this machine.
+
+Each has an environment of its own in ``build/pythons``, with what ``requirements.lock`` lists. An interpreter
+that is not found is named, and skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "build" / "pythons"
+SUPPORTED = ("3.11", "3.12", "3.13")
+TESTS = ("tests/unit", "tests/conformance", "-m", "not slow", "-n", "2", "-q")
+
+
+def main() -> int:
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    failed = []
+    for version in SUPPORTED:
+        if version == own:
+            continue
+        python = find(version)
+        if python is None:
+            print(f"Python {version}: not found on this machine; skipped", flush=True)
+        elif not run_tests(python, version):
+            failed.append(version)
+    if failed:
+        print(f"the tests fail with Python {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def find(version: str) -> str | None:
+    """An interpreter of this version that starts."""
+    for path in candidates(f"python{version}"):
+        try:
+            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        except OSError:
+            continue
+        if said.returncode == 0 and said.stdout.startswith(f"Python {version}."):
+            return path
+    return None
+
+
+def candidates(name: str) -> Iterator[str]:
+    """Those on PATH; and where PATH has a launcher of pyenv, the interpreters that it knows."""
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        path = Path(folder, name)
+        if path.exists():
+            yield str(path)
+            yield from map(str, sorted(path.parent.parent.glob(f"versions/*/bin/{name}")))
+
+
+def run_tests(python: str, version: str) -> bool:
+    """True if the quick tests pass in an environment with this interpreter."""
+    print(f"Python {version}: {python}", flush=True)
+    home = FOLDER / version
+    stamp = home / ".installed"
+    if not stamp.exists():
+        shutil.rmtree(home, ignore_errors=True)
+        pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        for command in (
+            [python, "-m", "venv", str(home)],
+            [*pip, "--require-hashes", "-r", str(ROOT / "requirements.lock")],
+            [*pip, "--no-deps", "--no-build-isolation", "-e", str(ROOT)],
+        ):
+            if subprocess.run(command, check=False).returncode != 0:
+                print(f"Python {version}: the environment cannot be made; skipped", flush=True)
+                return True
+        stamp.touch()
+    command = [str(home / "bin" / "python"), "-m", "pytest", *TESTS]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
