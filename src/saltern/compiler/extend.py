@@ -49,13 +49,13 @@ class _Table:
 
     def __init__(self, declarations: Iterable[Declaration]) -> None:
         self.declarations = list(declarations)
-        self.at = {(one.id, one.state): place for place, one in enumerate(self.declarations)}
-        self.ids = {one.id: place for place, one in enumerate(self.declarations)}
+        self.at = {(one.id, one.state): index for index, one in enumerate(self.declarations)}
+        self.ids = {one.id: index for index, one in enumerate(self.declarations)}
 
     def named(self, name: str, state: str, *, loosely: bool) -> list[int]:
         return [
-            place
-            for place, one in enumerate(self.declarations)
+            index
+            for index, one in enumerate(self.declarations)
             if one.state == state and name in _values(one, loosely)
         ]
 
@@ -115,22 +115,22 @@ def _apply(
     found: Diagnostics,
 ) -> None:
     state = key.partition(".")[0]
-    place = table.at.get((extension.id, state))
-    if place is None and extension.id in table.ids:
+    index = table.at.get((extension.id, state))
+    if index is None and extension.id in table.ids:
         model = table.declarations[table.ids[extension.id]]
         table.add(replace(model, state=state, key=key, items=items, words=words_in(items), order=None))
         return
-    if place is None:
-        place = _by_name(extension, key, state, table, found)
-    if place is None:
+    if index is None:
+        index = _by_name(extension, key, state, table, found)
+    if index is None:
         return
     for item in items:
         if isinstance(item, dict):
             for word in item:
-                _tell_override(place, str(word), extension, key, setters, found)
-    old = table.declarations[place]
+                _tell_override(index, str(word), extension, key, setters, found)
+    old = table.declarations[index]
     merged = _merged(old.items, items)
-    table.declarations[place] = replace(
+    table.declarations[index] = replace(
         old, items=merged, words=words_in(merged), added=(*old.added, *_brought(old, items, extension, key))
     )
 
@@ -147,23 +147,23 @@ def _brought(old: Declaration, items: list[object], extension: Extension, key: s
 
 def _by_name(extension: Extension, key: str, state: str, table: _Table, found: Diagnostics) -> int | None:
     for loosely in (False, True):
-        places = table.named(extension.id, state, loosely=loosely)
-        if len(places) == 1:
+        indexes = table.named(extension.id, state, loosely=loosely)
+        if len(indexes) == 1:
             if loosely:
                 found.warn(
                     "extend-by-argument",
                     f"extend of {extension.id!r} fits an argument of another state, not a name",
                     where=extension.mark(),
-                    fix=f"write the ID: {table.declarations[places[0]].id!r}",
+                    fix=f"write the ID: {table.declarations[indexes[0]].id!r}",
                 )
-            return places[0]
-        if places:
+            return indexes[0]
+        if indexes:
             found.error(
                 "extend-ambiguous",
-                f"extend of {extension.id!r} fits {len(places)} states",
+                f"extend of {extension.id!r} fits {len(indexes)} states",
                 where=extension.mark(),
                 fix="write the ID of the one you mean",
-                also=tuple(("this one", table.declarations[place].mark()) for place in places[:5]),
+                also=tuple(("this one", table.declarations[index].mark()) for index in indexes[:5]),
             )
             return None
     found.error(
@@ -176,14 +176,14 @@ def _by_name(extension: Extension, key: str, state: str, table: _Table, found: D
 
 
 def _tell_override(
-    place: int,
+    index: int,
     word: str,
     extension: Extension,
     key: str,
     setters: dict[tuple[int, str], Extension],
     found: Diagnostics,
 ) -> None:
-    before = setters.setdefault((place, word), extension)
+    before = setters.setdefault((index, word), extension)
     if before.ref != extension.ref and word not in REQUISITE_WORDS:
         found.warn(
             "extend-overridden",
@@ -211,9 +211,9 @@ def _merged(old: list[object], new: list[object]) -> list[object]:
 def _with(items: list[object], key: object, value: object) -> list[object]:
     if key == "name":
         items = [one for one in items if not (isinstance(one, dict) and "names" in one)]
-    for place, one in enumerate(items):
+    for index, one in enumerate(items):
         if isinstance(one, dict) and key in one:
             if key in ADDING and isinstance(one[key], list) and isinstance(value, list):
                 value = [*one[key], *value]
-            return [*items[:place], {**one, key: value}, *items[place + 1 :]]
+            return [*items[:index], {**one, key: value}, *items[index + 1 :]]
     return [*items, {key: value}]

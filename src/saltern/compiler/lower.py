@@ -26,7 +26,7 @@ def lower(
     """``files`` in the order in which they were opened."""
     chunks: list[Chunk] = []
     orders: list[object] = []  # as written
-    places: list[int] = []  # among the `names` of one declaration, from 1; 0 for a chunk of its own
+    indexes: list[int] = []  # among the `names` of one declaration, from 1; 0 for a chunk of its own
     for declared in declarations:
         args: dict[str, object] = {}
         fun = ""
@@ -52,17 +52,17 @@ def lower(
             _no_names(declared, found)
             del args["names"]
         if "names" in args:
-            for place, (chunk, order) in enumerate(
+            for index, (chunk, order) in enumerate(
                 _named(declared, fun, args, requisites, disabled, found), 1
             ):
                 chunks.append(chunk)
                 orders.append(order)
-                places.append(place)
+                indexes.append(index)
         else:
             orders.append(args.pop("order", declared.order))
             chunks.append(_chunk(declared, fun, args, requisites, found))
-            places.append(0)
-    number(chunks, orders, places, files, found)
+            indexes.append(0)
+    number(chunks, orders, indexes, files, found)
     return chunks
 
 

@@ -16,12 +16,12 @@ from saltern.language.high import SlsFile
 def number(
     chunks: list[Chunk],
     orders: Sequence[object],
-    places: Sequence[int],
+    indexes: Sequence[int],
     files: Sequence[SlsFile],
     found: Diagnostics,
 ) -> None:
-    """``orders`` as written, ``places`` among the names of one declaration (0: none)."""
-    plain = not any(places) and all(order.__class__ is int and order >= 0 for order in orders)
+    """``orders`` as written, ``indexes`` among the names of one declaration (0: none)."""
+    plain = not any(indexes) and all(order.__class__ is int and order >= 0 for order in orders)
     if plain:
         for chunk, order in zip(chunks, orders, strict=True):
             chunk.order = order  # type: ignore[assignment]
@@ -29,7 +29,7 @@ def number(
     highest = _beyond(chunks, orders, files)
     end = highest + 1_000_000
     words = {"first": 0, "last": end}
-    for chunk, given, place in zip(chunks, orders, places, strict=True):
+    for chunk, given, index in zip(chunks, orders, indexes, strict=True):
         order = _numeric(given)
         if order is None:
             if given is not None and str(given) not in words:
@@ -37,8 +37,8 @@ def number(
             chunk.order = words.get(str(given), highest)
         else:
             chunk.order = end + order if order < 0 else order
-        if place:
-            chunk.order = round(chunk.order + place / 10000, 4)
+        if index:
+            chunk.order = round(chunk.order + index / 10000, 4)
 
 
 def _beyond(chunks: Sequence[Chunk], orders: Sequence[object], files: Sequence[SlsFile]) -> int:
@@ -58,7 +58,7 @@ def _beyond(chunks: Sequence[Chunk], orders: Sequence[object], files: Sequence[S
 def _numeric(order: object) -> int | float | None:
     """The number, quoted or not; None for anything else."""
     if isinstance(order, int | float) and not isinstance(order, bool):
-        return order if order == order else None  # not-a-number has no place
+        return order if order == order else None  # not-a-number cannot be sorted
     if isinstance(order, str):
         for kind in (int, float):
             try:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import IN_FORMS
-from saltern.plan.index import SLS, Index, described, is_pattern
+from saltern.plan.matcher import SLS, Matcher, described, is_pattern
 
 # Turned around here; `listen_in` is, by the plan, when it looks for those who listen.
 TURNED = frozenset(IN_FORMS) - {"listen_in"}
@@ -39,7 +39,7 @@ class Missing(Struct, frozen=True):
     elsewhere: Callable[[str], str] | None
     strict: bool
 
-    def tell(self, owner: Chunk, wanted: Requisite, index: Index) -> None:
+    def tell(self, owner: Chunk, wanted: Requisite, matcher: Matcher) -> None:
         """Nothing waits for the owner then; formulas rely on that, for what they do not always include."""
         what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
         where = owner.mark(wanted.kind, wanted.at)
@@ -48,7 +48,7 @@ class Missing(Struct, frozen=True):
             return
         there = self.elsewhere(wanted.value) if self.elsewhere else ""
         tell = self.found.error if self.strict or there.startswith(OTHER_SCOPE) else self.found.warn
-        tell("requisite-in-unknown", what, where=where, fix=there or index.suggestion(wanted))
+        tell("requisite-in-unknown", what, where=where, fix=there or matcher.suggestion(wanted))
 
 
 def reverse(
@@ -63,16 +63,16 @@ def reverse(
     owners = [chunk for chunk in chunks if not chunk.words.isdisjoint(TURNED)]
     if not owners:
         return chunks
-    index = Index(chunks, rendered)
+    matcher = Matcher(chunks, rendered)
     opened = {name: at for at, name in enumerate(rendered)}
     owners.sort(key=lambda chunk: opened.get(chunk.sls, 0))
     added: dict[int, list[Turned]] = {}
     for owner, word, items in _lists(owners):
         turned = Turned(Requisite(IN_FORMS[word].name, owner.state, owner.id), {owner.state: owner.id})
         shown = replace(turned, shown=True)
-        for place, by_pattern in _reached(owner, items, index, Missing(found, elsewhere, strict)):
-            added.setdefault(place, []).append(shown if by_pattern else turned)
-    return [_with(chunk, added[place]) if place in added else chunk for place, chunk in enumerate(chunks)]
+        for index, by_pattern in _reached(owner, items, matcher, Missing(found, elsewhere, strict)):
+            added.setdefault(index, []).append(shown if by_pattern else turned)
+    return [_with(chunk, added[index]) if index in added else chunk for index, chunk in enumerate(chunks)]
 
 
 def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite]]]:
@@ -87,7 +87,7 @@ def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite
 
 
 def _reached(
-    owner: Chunk, items: Sequence[Requisite], index: Index, missing: Missing
+    owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing: Missing
 ) -> Iterator[tuple[int, bool]]:
     """Places, as often as low data names the owner there, and whether a pattern reached them.
 
@@ -97,16 +97,16 @@ def _reached(
     before: list[int] = []
     repeats = len(items) <= MOST_REPEATED
     for wanted in items:
-        places = index.reached(wanted)
-        if not places:
-            missing.tell(owner, wanted, index)
+        indexes = matcher.reached(wanted)
+        if not indexes:
+            missing.tell(owner, wanted, matcher)
             if not wanted.state:
                 continue
-        if wanted.kind != "use_in" and index.by_pattern(wanted):
-            yield from ((place, True) for place in places if index.chunks[place] is not owner)
+        if wanted.kind != "use_in" and matcher.by_pattern(wanted):
+            yield from ((index, True) for index in indexes if matcher.chunks[index] is not owner)
             continue
-        before = [*(before if repeats and wanted.state != SLS else ()), *places]
-        yield from ((place, False) for place in before)
+        before = [*(before if repeats and wanted.state != SLS else ()), *indexes]
+        yield from ((index, False) for index in before)
 
 
 def _with(chunk: Chunk, more: list[Turned]) -> Chunk:

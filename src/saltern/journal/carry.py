@@ -18,41 +18,41 @@ Event = tuple[str, Body]
 
 
 def carried(plan: Plan, old: RunState) -> Iterator[Event]:
-    """Records of the ``old`` run, with the places that states have in the new ``plan``."""
+    """Records of the ``old`` run, with the indexes that states have in the new ``plan``."""
     kept = _standing(plan, old)
     scope = old.scope("")
     numbers: set[int] = set()
-    for place, before in kept.items():
+    for index, before in kept.items():
         body = scope.done[before]
         numbers.add(body["answer"]["number"])
         if before in scope.rehearsed:
             outcome, changed = scope.rehearsed[before]
-            yield "rehearsed", {"scope": "", "place": place, "outcome": outcome, "changed": changed}
-        yield "done", {**body, "place": place}
+            yield "rehearsed", {"scope": "", "place": index, "outcome": outcome, "changed": changed}
+        yield "done", {**body, "place": index}
     yield from _below(old, "", numbers)
-    for place, before in kept.items():
-        if before in scope.listened and _hears_only(plan, place, kept):
-            yield "listened", {**scope.listened[before], "place": place}
+    for index, before in kept.items():
+        if before in scope.listened and _hears_only(plan, index, kept):
+            yield "listened", {**scope.listened[before], "place": index}
 
 
 def _standing(plan: Plan, old: RunState) -> dict[int, int]:
-    """Place now → place then."""
+    """Index now → index then."""
     scope = old.scope("")
     known = {chunk_key(chunk): at for at, chunk in enumerate(chunks_in(scope.plan, old.sources))}
-    same = {place: known.get(chunk_key(chunk), -1) for place, chunk in enumerate(plan.chunks)}
+    same = {index: known.get(chunk_key(chunk), -1) for index, chunk in enumerate(plan.chunks)}
     sums = {at: row[9][SUM] for at, row in enumerate(scope.plan["chunks"]) if row[9] and SUM in row[9]}
     if sums:
         same |= _by_sums(plan, sums)
-    fine = {place: at for place, at in same.items() if at in scope.done and _is_fine(old, "", scope.done[at])}
+    fine = {index: at for index, at in same.items() if at in scope.done and _is_fine(old, "", scope.done[at])}
     due = _waiting(plan, set(same) - set(fine))
-    return {place: at for place, at in fine.items() if place not in due}
+    return {index: at for index, at in fine.items() if index not in due}
 
 
 def _by_sums(plan: Plan, sums: Mapping[int, Sequence[str]]) -> dict[int, int]:
     """Those of which the journal has kept no more than a sum."""
     return {
-        place: at
-        for place, chunk in enumerate(plan.chunks)
+        index: at
+        for index, chunk in enumerate(plan.chunks)
         if chunk.hidden or chunk.delayed
         for at, (salt, known) in sums.items()
         if summed(chunk, salt) == known
@@ -84,17 +84,17 @@ def _waiting(plan: Plan, due: set[int]) -> set[int]:
     """Those that are due, and all who wait for them."""
     size = len(plan.chunks)
     waits: dict[int, list[int]] = {}
-    for place, needs in plan.needs.items():
+    for index, needs in plan.needs.items():
         for need in needs:
-            for one in [need.on] if need.on < size else plan.barriers[need.on - size]:
-                waits.setdefault(one, []).append(place)
+            for one in [need.on] if need.on < size else plan.joins[need.on - size]:
+                waits.setdefault(one, []).append(index)
     found: set[int] = set()
     stack = list(due)
     while stack:
-        place = stack.pop()
-        if place not in found:
-            found.add(place)
-            stack += waits.get(place, [])
+        index = stack.pop()
+        if index not in found:
+            found.add(index)
+            stack += waits.get(index, [])
     return found
 
 
@@ -116,8 +116,8 @@ def _below(old: RunState, scope: str, numbers: set[int]) -> Iterator[Event]:
 def _frame(old: RunState, scope: str, target: int, path: str) -> Iterator[Event]:
     inner = old.scope(path)
     yield "frame", {"scope": scope, "target": target, "frame": inner.frame, "plan": inner.plan}
-    for place, (outcome, changed) in inner.rehearsed.items():
-        yield "rehearsed", {"scope": path, "place": place, "outcome": outcome, "changed": changed}
+    for index, (outcome, changed) in inner.rehearsed.items():
+        yield "rehearsed", {"scope": path, "place": index, "outcome": outcome, "changed": changed}
     for body in inner.done.values():
         yield "done", body
     yield from _below(old, path, {body["answer"]["number"] for body in inner.done.values()})
@@ -126,5 +126,5 @@ def _frame(old: RunState, scope: str, target: int, path: str) -> Iterator[Event]
     yield "frame-end", {"path": path}
 
 
-def _hears_only(plan: Plan, place: int, kept: Mapping[int, int]) -> bool:
-    return all(one.to in kept for one in plan.listeners if one.place == place)
+def _hears_only(plan: Plan, index: int, kept: Mapping[int, int]) -> bool:
+    return all(one.to in kept for one in plan.listeners if one.index == index)

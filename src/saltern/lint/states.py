@@ -17,7 +17,7 @@ from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Findings
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.registry import schema
-from saltern.plan.index import SLS, described, is_pattern
+from saltern.plan.matcher import SLS, described, is_pattern
 from saltern.runtime.slots import PREFIX
 
 _COMMANDS = frozenset({"cmd.run", "cmd.script"})

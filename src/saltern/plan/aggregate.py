@@ -17,36 +17,36 @@ MOST = 500
 
 def group(plan: Plan, eligible: Callable[[Chunk], bool]) -> None:
     """Find the groups, and let every need of one member count for all."""
-    places = [place for place, chunk in enumerate(plan.chunks) if eligible(chunk)]
-    if len(places) < 2:
+    indexes = [index for index, chunk in enumerate(plan.chunks) if eligible(chunk)]
+    if len(indexes) < 2:
         return
-    reach = {place: _reached(plan, place) for place in places}
+    reach = {index: _reached(plan, index) for index in indexes}
     groups: list[list[int]] = []
-    for place in places:
-        home = next((one for one in groups if _fits(plan, place, one, reach)), None)
+    for index in indexes:
+        home = next((one for one in groups if _fits(plan, index, one, reach)), None)
         if home is None:
-            groups.append([place])
+            groups.append([index])
         else:
-            home.append(place)
+            home.append(index)
     for members in groups:
         if len(members) > 1:
             plan.groups.update(dict.fromkeys(members, tuple(members)))
     if plan.groups:
-        plan.needs = {place: _widened(plan, place, needs, reach) for place, needs in plan.needs.items()}
+        plan.needs = {index: _widened(plan, index, needs, reach) for index, needs in plan.needs.items()}
 
 
-def _fits(plan: Plan, place: int, members: list[int], reach: dict[int, set[int]]) -> bool:
+def _fits(plan: Plan, index: int, members: list[int], reach: dict[int, set[int]]) -> bool:
     return (
         len(members) < MOST
-        and plan.chunks[members[0]].state == plan.chunks[place].state
-        and not any(place in reach[one] or one in reach[place] for one in members)
+        and plan.chunks[members[0]].state == plan.chunks[index].state
+        and not any(index in reach[one] or one in reach[index] for one in members)
     )
 
 
-def _reached(plan: Plan, place: int) -> set[int]:
+def _reached(plan: Plan, index: int) -> set[int]:
     """Everything that has to be done before a chunk."""
     seen: set[int] = set()
-    stack = steps_before(plan, place)[:]
+    stack = steps_before(plan, index)[:]
     while stack:
         step = stack.pop()
         if step not in seen:
@@ -55,13 +55,13 @@ def _reached(plan: Plan, place: int) -> set[int]:
     return seen
 
 
-def _widened(plan: Plan, place: int, needs: tuple[Need, ...], reach: dict[int, set[int]]) -> tuple[Need, ...]:
+def _widened(plan: Plan, index: int, needs: tuple[Need, ...], reach: dict[int, set[int]]) -> tuple[Need, ...]:
     result: dict[Need, None] = {}
     for need in needs:
         result[need] = None
         if need.kind.when is not When.BEFORE:
             continue
         for other in plan.groups.get(need.on, ()):
-            if other != place and place not in reach[other]:
+            if other != index and index not in reach[other]:
                 result[Need(need.kind, other)] = None
     return tuple(result)

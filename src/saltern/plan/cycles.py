@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.source import Mark
-from saltern.plan.index import SLS
+from saltern.plan.matcher import SLS
 
 MOST_TOLD = 20
 
@@ -19,11 +19,11 @@ def tell(
     found: Diagnostics,
 ) -> None:
     """``cycle`` are steps, each of which waits for the next, and the last for the first."""
-    places = [~step if step < 0 else step for step in cycle if step < size]
-    places = [place for at, place in enumerate(places) if at == 0 or place != places[at - 1]]
-    if len(places) > 1 and places[0] == places[-1]:
-        places.pop()
-    owners = [chunks[place] for place in places]
+    indexes = [~step if step < 0 else step for step in cycle if step < size]
+    indexes = [index for at, index in enumerate(indexes) if at == 0 or index != indexes[at - 1]]
+    if len(indexes) > 1 and indexes[0] == indexes[-1]:
+        indexes.pop()
+    owners = [chunks[index] for index in indexes]
     shown = owners[:MOST_TOLD]
     story = [_link(owner, owners[(at + 1) % len(owners)]) for at, owner in enumerate(shown)]
     rest = (

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import IN_FORMS, ORDERING, RequisiteKind, When
-from saltern.plan.index import SLS, UNGUESSED, Index, described, is_pattern
+from saltern.plan.matcher import SLS, UNGUESSED, Matcher, described, is_pattern
 from saltern.plan.plan import Listener, Need, Plan, steps_before
 
 TURNED = frozenset(IN_FORMS) - {"listen_in", "use_in"}
@@ -57,7 +57,7 @@ def make_plan(
 
 
 class _Resolver:
-    """References become places."""
+    """References become indexes."""
 
     def __init__(
         self,
@@ -72,91 +72,91 @@ class _Resolver:
         self.found = found
         self.elsewhere = elsewhere
         self.strict = strict
-        self.index = Index(plan.chunks, rendered)
-        self.barriers: dict[Requisite, int] = {}
+        self.matcher = Matcher(plan.chunks, rendered)
+        self.joins: dict[Requisite, int] = {}
         self.members: dict[tuple[str, str], frozenset[int]] = {}
         self.added: dict[int, list[Need]] = {}  # by patterns of ``_in`` forms
         self.preparers: dict[int, dict[int, None]] = {}  # target → who prepares for it, each once
 
     def all(self) -> None:
         self.patterns()
-        for place, chunk in enumerate(self.plan.chunks):
-            if chunk.requisites or place in self.added:
-                self.one(place, chunk)
-        opened = {name: at for at, name in enumerate(self.index.rendered)}
+        for index, chunk in enumerate(self.plan.chunks):
+            if chunk.requisites or index in self.added:
+                self.one(index, chunk)
+        opened = {name: at for at, name in enumerate(self.matcher.rendered)}
         declared = [(opened.get(chunk.sls, 0), chunk.declared.order or 0) for chunk in self.plan.chunks]
         self.plan.preparers = {
-            place: tuple(sorted(owners, key=lambda owner: declared[owner]))
-            for place, owners in self.preparers.items()
+            index: tuple(sorted(owners, key=lambda owner: declared[owner]))
+            for index, owners in self.preparers.items()
         }
 
-    def one(self, place: int, chunk: Chunk) -> None:
+    def one(self, index: int, chunk: Chunk) -> None:
         needs: list[Need] = []
         for kind in ORDERING:
             for wanted in chunk.requisites:
                 if wanted.kind == kind.name:
-                    needs += [Need(kind, on) for on in self.steps(place, chunk, wanted, kind)]
-            needs += [need for need in self.added.get(place, ()) if need.kind is kind]
+                    needs += [Need(kind, on) for on in self.steps(index, chunk, wanted, kind)]
+            needs += [need for need in self.added.get(index, ()) if need.kind is kind]
         if needs:
-            self.plan.needs[place] = tuple(needs)
+            self.plan.needs[index] = tuple(needs)
         for need in needs:
             if need.kind.when is When.REHEARSED:
-                self.preparers.setdefault(need.on, {})[place] = None
+                self.preparers.setdefault(need.on, {})[index] = None
         for wanted in chunk.requisites:
             if wanted.kind == "listen":
-                for on in self.places(chunk, wanted):
-                    self.plan.listeners.append(Listener(place, on))
+                for on in self.indexes(chunk, wanted):
+                    self.plan.listeners.append(Listener(index, on))
             elif wanted.kind == "listen_in":
-                for listener in self.places(chunk, wanted):
-                    self.plan.listeners.append(Listener(listener, place))
+                for listener in self.indexes(chunk, wanted):
+                    self.plan.listeners.append(Listener(listener, index))
 
     def patterns(self) -> None:
         """Owners whose ``_in`` form has one pattern are one step for all whom it reaches."""
         owners: dict[Requisite, list[int]] = {}
-        for place, chunk in enumerate(self.plan.chunks):
+        for index, chunk in enumerate(self.plan.chunks):
             for one in chunk.requisites if not chunk.words.isdisjoint(IN_FORMS) else ():
-                if one.kind in TURNED and self.index.by_pattern(one):
-                    owners.setdefault(replace(one, at=-1), []).append(place)
-        for wanted, places in owners.items():
-            kind, members = IN_FORMS[wanted.kind], frozenset(places)
-            for place in self.index.reached(wanted):
-                alone = kind.when is not When.BEFORE or place in members
-                steps = [on for on in places if on != place] if alone else [self.barrier(wanted, places)]
-                self.added.setdefault(place, []).extend(Need(kind, on) for on in steps)
+                if one.kind in TURNED and self.matcher.by_pattern(one):
+                    owners.setdefault(replace(one, at=-1), []).append(index)
+        for wanted, indexes in owners.items():
+            kind, members = IN_FORMS[wanted.kind], frozenset(indexes)
+            for index in self.matcher.reached(wanted):
+                alone = kind.when is not When.BEFORE or index in members
+                steps = [on for on in indexes if on != index] if alone else [self.join(wanted, indexes)]
+                self.added.setdefault(index, []).extend(Need(kind, on) for on in steps)
 
-    def steps(self, place: int, chunk: Chunk, wanted: Requisite, kind: RequisiteKind) -> list[int]:
+    def steps(self, index: int, chunk: Chunk, wanted: Requisite, kind: RequisiteKind) -> list[int]:
         """Chunks, or steps that stand for many: all of a file, of a pattern, or of an ID with ``names``."""
         if kind.when is not When.BEFORE:
-            return self.places(chunk, wanted)
+            return self.indexes(chunk, wanted)
         if wanted.state == SLS:
-            files = self.index.files(wanted.value)
+            files = self.matcher.files(wanted.value)
             if not files:
                 self.unknown(chunk, wanted)
-            return [self.barrier(Requisite("", SLS, name), self.index.members(name)) for name in files]
-        places = self.places(chunk, wanted)
-        if len(places) < FEW or place in self.matched(wanted, places):
-            return places
-        return [self.barrier(Requisite("", wanted.state, wanted.value), places)]
+            return [self.join(Requisite("", SLS, name), self.matcher.members(name)) for name in files]
+        indexes = self.indexes(chunk, wanted)
+        if len(indexes) < FEW or index in self.matched(wanted, indexes):
+            return indexes
+        return [self.join(Requisite("", wanted.state, wanted.value), indexes)]
 
-    def matched(self, wanted: Requisite, places: list[int]) -> frozenset[int]:
+    def matched(self, wanted: Requisite, indexes: list[int]) -> frozenset[int]:
         key = (wanted.state, wanted.value)
         if key not in self.members:
-            self.members[key] = frozenset(places)
+            self.members[key] = frozenset(indexes)
         return self.members[key]
 
-    def places(self, chunk: Chunk, wanted: Requisite) -> list[int]:
-        places = self.index.find(wanted)
-        if not places and not (wanted.state == SLS and self.index.files(wanted.value)):
+    def indexes(self, chunk: Chunk, wanted: Requisite) -> list[int]:
+        indexes = self.matcher.find(wanted)
+        if not indexes and not (wanted.state == SLS and self.matcher.files(wanted.value)):
             self.unknown(chunk, wanted)
-        return places
+        return indexes
 
-    def barrier(self, wanted: Requisite, places: list[int]) -> int:
+    def join(self, wanted: Requisite, indexes: list[int]) -> int:
         """One step for all of them, however many wait for it."""
-        if wanted not in self.barriers:
-            self.barriers[wanted] = len(self.plan.chunks) + len(self.plan.barriers)
-            self.plan.barriers.append(places)
-            self.plan.barrier_names[self.barriers[wanted]] = wanted.value
-        return self.barriers[wanted]
+        if wanted not in self.joins:
+            self.joins[wanted] = len(self.plan.chunks) + len(self.plan.joins)
+            self.plan.joins.append(indexes)
+            self.plan.join_names[self.joins[wanted]] = wanted.value
+        return self.joins[wanted]
 
     def unknown(self, chunk: Chunk, wanted: Requisite) -> None:
         named = f"{wanted.kind!r} of {chunk.label!r} names {described(wanted)}"
@@ -166,7 +166,7 @@ class _Resolver:
             self.found.warn("requisite-matches-nothing", what, where=where)
             return
         there = self.elsewhere(wanted.value) if self.elsewhere else ""
-        fix = there or self.index.suggestion(wanted)
+        fix = there or self.matcher.suggestion(wanted)
         if wanted.kind == "listen_in":
             tell = self.found.error if self.strict else self.found.warn
             tell("requisite-in-unknown", what, where=where, fix=fix)

@@ -1,7 +1,7 @@
 """The plan: who waits for whom, and the sequence in which everything will really run.
 
-Steps are numbers: a chunk's place; beyond them the barriers, one for each file or
-pattern that is required as a whole; below zero the rehearsals (``~place``).
+Steps are numbers: a chunk's index; beyond them the joins, one for each file or
+pattern that is required as a whole; below zero the rehearsals (``~index``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saltern.language.requisites import RequisiteKind, When
 
 
 class Need(Struct, frozen=True, gc=False):
-    """A chunk waits for a step, in the manner of a kind. ``on`` is a chunk's place, or a barrier's."""
+    """A chunk waits for a step, in the manner of a kind. ``on`` is a chunk's index, or a join's."""
 
     kind: RequisiteKind
     on: int
@@ -25,29 +25,29 @@ class Need(Struct, frozen=True, gc=False):
 class Listener(Struct, frozen=True):
     """A chunk that reacts at the end of the run if another has changed; in the order of declaration."""
 
-    place: int
+    index: int
     to: int
 
 
 class Plan(Struct, kw_only=True):
-    """What will run. ``sequence`` holds places and rehearsals in the order they are done."""
+    """What will run. ``sequence`` holds indexes and rehearsals in the order they are done."""
 
     chunks: list[Chunk]
     rendered: tuple[str, ...] = ()  # the names of all files it comes from
     needs: dict[int, tuple[Need, ...]] = field(default_factory=dict)
-    preparers: dict[int, tuple[int, ...]] = field(default_factory=dict)  # place → who has a prereq on it
-    barriers: list[list[int]] = field(default_factory=list)  # the members of barrier len(chunks) + n
-    barrier_names: dict[int, str] = field(default_factory=dict)  # barrier → the file or pattern it stands for
+    preparers: dict[int, tuple[int, ...]] = field(default_factory=dict)  # index → who has a prereq on it
+    joins: list[list[int]] = field(default_factory=list)  # the members of join len(chunks) + n
+    join_names: dict[int, str] = field(default_factory=dict)  # join → the file or pattern it stands for
     sequence: list[int] = field(default_factory=list)
-    pulled_by: dict[int, int] = field(default_factory=dict)  # place → the place that pulled it forward
+    pulled_by: dict[int, int] = field(default_factory=dict)  # index → the index that pulled it forward
     listeners: list[Listener] = field(default_factory=list)
-    groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # place → all that are done together
+    groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # index → all that are done together
 
     def answering(self) -> Sequence[Chunk]:
         """All that may answer: the chunks, and those of them that listen once more."""
         if not self.listeners:
             return self.chunks
-        return [*self.chunks, *(listening(self.chunks[one.place]) for one in self.listeners)]
+        return [*self.chunks, *(listening(self.chunks[one.index]) for one in self.listeners)]
 
 
 def listening(chunk: Chunk) -> Chunk:
@@ -55,9 +55,9 @@ def listening(chunk: Chunk) -> Chunk:
     return replace(chunk, id=f"listener_{chunk.label}", fun="mod_watch", requisites=())
 
 
-def is_parallel(plan: Plan, place: int) -> bool:
+def is_parallel(plan: Plan, index: int) -> bool:
     """Whether the chunk runs in a process of its own, beside the others."""
-    chunk = plan.chunks[place]
+    chunk = plan.chunks[index]
     return "parallel" in chunk.words and bool(chunk.args["parallel"])
 
 
@@ -65,9 +65,9 @@ def steps_before(plan: Plan, step: int) -> list[int]:
     """What has to be done before a step, in order."""
     size = len(plan.chunks)
     if step >= size:
-        return plan.barriers[step - size]
-    place = ~step if step < 0 else step
-    before = [~need.on if need.kind.when is When.REHEARSED else need.on for need in plan.needs.get(place, ())]
-    if step >= 0 and place in plan.preparers:
-        before += plan.preparers[place]
+        return plan.joins[step - size]
+    index = ~step if step < 0 else step
+    before = [~need.on if need.kind.when is When.REHEARSED else need.on for need in plan.needs.get(index, ())]
+    if step >= 0 and index in plan.preparers:
+        before += plan.preparers[index]
     return before

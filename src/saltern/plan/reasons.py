@@ -24,50 +24,50 @@ def title(chunk: Chunk) -> str:
     return f"{chunk.function} {chunk.label!r}"
 
 
-def reason(plan: Plan, place: int) -> str:
+def reason(plan: Plan, index: int) -> str:
     """One line: what puts this state where it is."""
-    chunk = plan.chunks[place]
-    if place in plan.pulled_by:
-        by = plan.pulled_by[place]
+    chunk = plan.chunks[index]
+    if index in plan.pulled_by:
+        by = plan.pulled_by[index]
         puller = title(plan.chunks[by])
-        if place in plan.preparers.get(by, ()):
+        if index in plan.preparers.get(by, ()):
             return f"prepares for {puller} (prereq)"
-        return f"pulled forward by {_requisite(plan, by, place)} of {puller}"
+        return f"pulled forward by {_requisite(plan, by, index)} of {puller}"
     if "order" in chunk.words:
         return f"order: {chunk.order}"
     return "definition order"
 
 
-def _requisite(plan: Plan, owner: int, place: int) -> str:
+def _requisite(plan: Plan, owner: int, index: int) -> str:
     """The requisite by which one chunk pulls another."""
     size = len(plan.chunks)
     for need in plan.needs.get(owner, ()):
-        if need.on == place or (need.on >= size and place in plan.barriers[need.on - size]):
+        if need.on == index or (need.on >= size and index in plan.joins[need.on - size]):
             return need.kind.name
     return "a requisite"  # of what it is rehearsed for
 
 
-def pullers(plan: Plan, place: int) -> list[int]:
+def pullers(plan: Plan, index: int) -> list[int]:
     """Who pulled it forward, who pulled that one, and so on to a state that stands where it was written."""
     chain: list[int] = []
-    while (by := plan.pulled_by.get(place)) is not None and by not in chain:
+    while (by := plan.pulled_by.get(index)) is not None and by not in chain:
         chain.append(by)
-        place = by
+        index = by
     return chain
 
 
 def ties(plan: Plan) -> Iterator[Tie]:
     """Every requisite, from what runs first to what runs later; ``listen`` comes last and makes no order.
 
-    A file or a pattern that is required as a whole is a barrier: its number stands in place of a state's.
+    A file or a pattern that is required as a whole is a join, and has a number as a state has.
     """
-    names = plan.barrier_names
+    names = plan.join_names
     for owner, needs in plan.needs.items():
         for need in needs:
             ends = (owner, need.on) if need.kind.when is When.REHEARSED else (need.on, owner)
             yield Tie(need.kind.name, *ends, names.get(need.on, ""))
     for one in plan.listeners:
-        yield Tie("listen", one.to, one.place)
+        yield Tie("listen", one.to, one.index)
 
 
 def positions(plan: Plan) -> dict[int, int]:

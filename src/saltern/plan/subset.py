@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from saltern.plan.plan import Plan, steps_before
 
 
-def subset(plan: Plan, places: Sequence[int]) -> Plan:
+def subset(plan: Plan, indexes: Sequence[int]) -> Plan:
     wanted: set[int] = set()
-    stack: list[int] = list(places)
+    stack: list[int] = list(indexes)
     while stack:
         step = stack.pop()
         if step not in wanted:
@@ -20,5 +20,5 @@ def subset(plan: Plan, places: Sequence[int]) -> Plan:
     return replace(
         plan,
         sequence=[step for step in plan.sequence if step in wanted],
-        listeners=[one for one in plan.listeners if one.place in wanted and one.to in wanted],
+        listeners=[one for one in plan.listeners if one.index in wanted and one.to in wanted],
     )

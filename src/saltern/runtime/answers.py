@@ -45,7 +45,7 @@ NO_REGISTERS: Registers = {}
 
 
 class Answers:
-    """By the chunk's place in the plan."""
+    """By the chunk's index in the plan."""
 
     def __init__(self, plan: Plan, listing: list[Answer] | None = None) -> None:
         self._plan = plan
@@ -59,30 +59,30 @@ class Answers:
         self.listing = [] if listing is None else listing  # everything, also of frames, in order of numbers
         self._cast: dict[tuple[int, Callable[[Standing], Vote]], frozenset[Vote]] = {}
 
-    def record(self, place: int, answer: Answer) -> None:
-        self.of[place] = answer
-        self.standings[place] = standing(answer)
+    def record(self, index: int, answer: Answer) -> None:
+        self.of[index] = answer
+        self.standings[index] = standing(answer)
         self.listing.append(answer)
 
-    def roll_up(self, place: int, spawned: Sequence[Answer]) -> None:
+    def roll_up(self, index: int, spawned: Sequence[Answer]) -> None:
         """What a chunk has spawned counts as its own for all who wait for it."""
-        answer = self.of[place]
+        answer = self.of[index]
         assert answer is not None
-        self.standings[place] = standing(answer, spawned)
-        self.below[place] = [one for one in spawned if one.result.outcome is Outcome.FAILED]
+        self.standings[index] = standing(answer, spawned)
+        self.below[index] = [one for one in spawned if one.result.outcome is Outcome.FAILED]
 
-    def failed_below(self, place: int) -> list[str]:
+    def failed_below(self, index: int) -> list[str]:
         """Of a chunk that is well itself: the paths of what has failed below it."""
-        answer = self.of[place]
+        answer = self.of[index]
         if answer is None or answer.result.outcome is Outcome.FAILED:
             return []
-        return [one.path for one in self.below.get(place, [])]
+        return [one.path for one in self.below.get(index, [])]
 
     def by_tag(self) -> dict[str, Answer]:
         return {answer.chunk.tag: answer for answer in self.of if answer is not None}
 
-    def effective(self, place: int) -> Standing:
-        found = self.standings[place]
+    def effective(self, index: int) -> Standing:
+        found = self.standings[index]
         assert found is not None, "asked before it was answered: the sequence is wrong"
         return found
 
@@ -90,11 +90,11 @@ class Answers:
         """What a barrier's members say; asked by many, counted once."""
         key = (on, vote)
         if key not in self._cast:
-            members = self._plan.barriers[on - self._size]
-            self._cast[key] = frozenset(vote(self.effective(place)) for place in members)
+            members = self._plan.joins[on - self._size]
+            self._cast[key] = frozenset(vote(self.effective(index)) for index in members)
         return self._cast[key]
 
     def failed_behind(self, on: int) -> list[int]:
         """The failed chunks that a step stands for."""
-        places = self._plan.barriers[on - self._size] if on >= self._size else [on]
-        return [place for place in places if self.effective(place).outcome is Outcome.FAILED]
+        indexes = self._plan.joins[on - self._size] if on >= self._size else [on]
+        return [index for index in indexes if self.effective(index).outcome is Outcome.FAILED]

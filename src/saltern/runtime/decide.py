@@ -17,7 +17,7 @@ from saltern.runtime.answers import Answers
 
 
 class Verdict(Struct, frozen=True):
-    """``kind`` is who holds the chunk; ``culprits`` are the places of the failed targets."""
+    """``kind`` is who holds the chunk; ``culprits`` are the indexes of the failed targets."""
 
     vote: Vote
     kind: RequisiteKind | None = None
@@ -28,14 +28,14 @@ RUN = Verdict(Vote.GO)
 SIGNAL = Verdict(Vote.SIGNAL)
 
 
-def decide(plan: Plan, place: int, answers: Answers, *, rehearsal: bool = False) -> Verdict:
+def decide(plan: Plan, index: int, answers: Answers, *, rehearsal: bool = False) -> Verdict:
     """``rehearsal``: those who prepare for this chunk have not run yet and are not asked."""
-    needs = plan.needs.get(place, ())
-    preparers = () if rehearsal else plan.preparers.get(place, ())
+    needs = plan.needs.get(index, ())
+    preparers = () if rehearsal else plan.preparers.get(index, ())
     if not needs and not preparers:
         return RUN
     culprits: set[int] = set()
-    if _pending(place, answers):  # who has nothing to change needs no preparation
+    if _pending(index, answers):  # who has nothing to change needs no preparation
         culprits = {owner for owner in preparers if answers.effective(owner).outcome is Outcome.FAILED}
     held: list[RequisiteKind] = []
     met: set[str] = set()
@@ -60,17 +60,17 @@ def decide(plan: Plan, place: int, answers: Answers, *, rehearsal: bool = False)
     return SIGNAL if signal else RUN
 
 
-def waits_for_change(plan: Plan, place: int, answers: Answers) -> bool:
+def waits_for_change(plan: Plan, index: int, answers: Answers) -> bool:
     """Whether a state that this one waits for would change something: what it sees now may differ then."""
-    on = [need.on for need in plan.needs.get(place, ())]
+    on = [need.on for need in plan.needs.get(index, ())]
     size = len(plan.chunks)
-    before = [one for step in on for one in (plan.barriers[step - size] if step >= size else (step,))]
+    before = [one for step in on for one in (plan.joins[step - size] if step >= size else (step,))]
     return any(answers.effective(one).outcome is Outcome.WOULD_CHANGE for one in before)
 
 
-def _pending(place: int, answers: Answers) -> bool:
+def _pending(index: int, answers: Answers) -> bool:
     """Whether its rehearsal foresaw a change."""
-    seen = answers.rehearsed.get(place)
+    seen = answers.rehearsed.get(index)
     return seen is not None and (seen.changed or seen.outcome is not Outcome.OK)
 
 
@@ -95,30 +95,30 @@ def _votes(need: Need, answers: Answers) -> frozenset[Vote] | set[Vote]:
 
 def _failed(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> set[int]:
     """Whose failure it was; for a rehearsal that failed, the chunk itself."""
-    places: set[int] = set()
+    indexes: set[int] = set()
     for need in needs:
         if (need.kind.group or need.kind.name) != (kind.group or kind.name):
             continue
         if need.kind.when is When.REHEARSED:
             if answers.rehearsed[need.on].outcome is Outcome.FAILED:
-                places.add(need.on)
+                indexes.add(need.on)
         else:
-            places.update(answers.failed_behind(need.on))
-    return places
+            indexes.update(answers.failed_behind(need.on))
+    return indexes
 
 
-def blocked(plan: Plan, place: int, verdict: Verdict, answers: Answers) -> Result:
+def blocked(plan: Plan, index: int, verdict: Verdict, answers: Answers) -> Result:
     """Not run because of others: names them, and the failures at the root of it."""
     roots = {root for culprit in verdict.culprits for root in answers.roots.get(culprit, (culprit,))}
-    answers.roots[place] = tuple(sorted(roots))
+    answers.roots[index] = tuple(sorted(roots))
     direct = _names(plan, verdict.culprits)
     at_root = sorted({name for root in roots for name in answers.failed_below(root) or _names(plan, [root])})
     comment = f"requisite failed: {', '.join(direct)}"
     if at_root != direct:
         comment += f" (root cause: {', '.join(at_root)})"
-    tags = [plan.chunks[root].tag for root in answers.roots[place]]
+    tags = [plan.chunks[root].tag for root in answers.roots[index]]
     return Result(outcome=Outcome.FAILED, comment=comment, ran=False, extra={"root_cause": tags})
 
 
-def _names(plan: Plan, places: Iterable[int]) -> list[str]:
-    return sorted({f"{plan.chunks[place].sls}.{plan.chunks[place].label}" for place in places})
+def _names(plan: Plan, indexes: Iterable[int]) -> list[str]:
+    return sorted({f"{plan.chunks[index].sls}.{plan.chunks[index].label}" for index in indexes})

@@ -54,7 +54,7 @@ class Delayed:
         self.steps = steps
         self.told = Told()
         self.known = self._filled()
-        self.at = 0  # the place of the target that is due
+        self.at = 0  # the index of the target that is due
 
     def _filled(self) -> Answer:
         """The answer for what is rendered after it: with the name and the contexts that it really had."""
@@ -207,7 +207,7 @@ class Delayed:
         )
 
     def _stand_in(self, target: Target, result: Result, *, reached: bool = True) -> Answer:
-        """Write down an answer in the place of a frame."""
+        """Record an answer that stands for a frame."""
         answer = Answer(
             chunk=stand_in(self.answer.chunk, target),
             result=result,

@@ -1,7 +1,7 @@
 """Delayed frames: which targets of a finished caller are rendered, and what stands for those that are not.
 
 The rule is the table ``FATES``: what the caller came to, and what the entry's ``when`` says, decide
-whether its target is rendered now. A target that is not gets one answer in its place.
+whether its target is rendered now. A target that is not gets one answer in its index.
 """
 
 from __future__ import annotations

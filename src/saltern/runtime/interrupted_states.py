@@ -43,11 +43,11 @@ def stands_alone(plan: Plan) -> Callable[[int], bool]:
     for needs in plan.needs.values():
         for need in needs:
             if need.kind.asks_for_change:
-                heard.update(plan.barriers[need.on - size] if need.on >= size else [need.on])
+                heard.update(plan.joins[need.on - size] if need.on >= size else [need.on])
 
-    def alone(place: int) -> bool:
-        chunk = plan.chunks[place]
-        if place in heard or place in plan.needs or place in plan.groups or is_once(chunk):
+    def alone(index: int) -> bool:
+        chunk = plan.chunks[index]
+        if index in heard or index in plan.needs or index in plan.groups or is_once(chunk):
             return True
         return bool(chunk.words) and not chunk.words.isdisjoint(("resume", "parallel"))
 

@@ -195,48 +195,48 @@ class ScopeRun:
             if self.stopped:
                 return
 
-    def take(self, place: int) -> None:
+    def take(self, index: int) -> None:
         """Answer it now, or postpone it for what still runs beside us."""
         if self.parallel is not None and self.parallel.busy:
-            if self.parallel.postpone(place):
+            if self.parallel.postpone(index):
                 return
-            self.parallel.settle(place)
+            self.parallel.settle(index)
         if not self.stopped:
-            self.answer(place)
+            self.answer(index)
 
     # -- one chunk -------------------------------------------------------------------------------
 
-    def answer(self, place: int) -> None:
-        chunk = self.plan.chunks[place]
-        if self.goes_on(place):  # what it was asked before, it is not asked again
+    def answer(self, index: int) -> None:
+        chunk = self.plan.chunks[index]
+        if self.goes_on(index):  # what it was asked before, it is not asked again
             chunk = replace(chunk, words=chunk.words - CONDITIONS)
         started, tick = self.clock.now(), self.clock.tick()
         if self.tell:
             self.tell(ChunkStarted(chunk, started, self.path))
-        verdict = decide(self.plan, place, self.answers)
+        verdict = decide(self.plan, index, self.answers)
         if verdict.vote is Vote.FAIL:
-            result = blocked(self.plan, place, verdict, self.answers)
+            result = blocked(self.plan, index, verdict, self.answers)
         elif verdict.vote is Vote.HOLD:
             result = skipped(verdict.kind.held if verdict.kind else "")
         elif self.rules.disabled is not None and self.rules.disabled(chunk):
             result = not_run(f"not run: {chunk.function} is disabled on this machine")
-        elif is_parallel(self.plan, place):
-            self.begin(place, started, tick)
-            self.beside().start(place, lambda: self.called(chunk, verdict))
+        elif is_parallel(self.plan, index):
+            self.begin(index, started, tick)
+            self.beside().start(index, lambda: self.called(chunk, verdict))
             return
         else:
-            begun = self.begin(place, started, tick)
+            begun = self.begin(index, started, tick)
             steps = SubStates(self, chunk, begun.number)
-            result = self.called(chunk if self.goes_on(place) else self.enlarged(place), verdict, steps)
+            result = self.called(chunk if self.goes_on(index) else self.enlarged(index), verdict, steps)
             point("state.called")
-            del self.begun[place]
-            self.record(place, result, begun, steps)
+            del self.begun[index]
+            self.record(index, result, begun, steps)
             return
-        self.record(place, result, Begun(self.next_number(), started, tick))
+        self.record(index, result, Begun(self.next_number(), started, tick))
 
-    def goes_on(self, place: int) -> bool:
+    def goes_on(self, index: int) -> bool:
         """Whether it was begun by an earlier process, and is not begun anew."""
-        return place in self.crossings or place in self.taken
+        return index in self.crossings or index in self.taken
 
     def beside(self) -> Parallel:
         """Those that run in processes of their own."""
@@ -253,24 +253,24 @@ class ScopeRun:
             )
         return self.parallel
 
-    def begin(self, place: int, started: float, tick: float) -> Begun:
+    def begin(self, index: int, started: float, tick: float) -> Begun:
         """It is about to be called: that is on disk before it acts."""
-        number = self.again[place] if place in self.again else self.next_number()
-        begun = self.begun[place] = Begun(number, started, tick)
+        number = self.again[index] if index in self.again else self.next_number()
+        begun = self.begun[index] = Begun(number, started, tick)
         if self.crossings:
-            self.caller.arrived(self.crossings.get(place))
-        if self.journal and self.journal.starting(self.path, place, begun, self.plan):
-            self.again[place] = number
+            self.caller.arrived(self.crossings.get(index))
+        if self.journal and self.journal.starting(self.path, index, begun, self.plan):
+            self.again[index] = number
         point("state.call")
         return begun
 
-    def ended(self, place: int, result: Result) -> None:
+    def ended(self, index: int, result: Result) -> None:
         """A chunk in a process of its own has answered; what it sent is told now."""
         for tag, data in result.sent:
             self.say(Fired(tag, data))
-        begun = self.begun.pop(place)
-        steps = SubStates(self, self.plan.chunks[place], begun.number)
-        self.record(place, result, begun, steps, parallel=True)
+        begun = self.begun.pop(index)
+        steps = SubStates(self, self.plan.chunks[index], begun.number)
+        self.record(index, result, begun, steps, parallel=True)
 
     def called(self, chunk: Chunk, verdict: Verdict, steps: SubStates | None = None) -> Result:
         registers = self.answers.registers
@@ -283,10 +283,10 @@ class ScopeRun:
         again = self.executor.react(chunk, chunk.fun, test=self.rules.test, registers=registers)
         return replace(again, sub=(*result.sub, *again.sub)) if result.sub else again
 
-    def enlarged(self, place: int) -> Chunk:
+    def enlarged(self, index: int) -> Chunk:
         """The first of a group does what the module can do of the others in the same go."""
-        chunk = self.plan.chunks[place]
-        members = self.plan.groups.get(place)
+        chunk = self.plan.chunks[index]
+        members = self.plan.groups.get(index)
         if members is None or members in self.gone:
             return chunk
         self.gone.add(members)
@@ -295,7 +295,7 @@ class ScopeRun:
 
     def record(
         self,
-        place: int,
+        index: int,
         result: Result,
         begun: Begun,
         steps: SubStates | None = None,
@@ -309,30 +309,30 @@ class ScopeRun:
             below = steps.answers
             result = judged(result, below)
         if LOOKED in result.extra:
-            result = self.looked(place, result)
+            result = self.looked(index, result)
         if result.extra:
-            granted = self.barred(place, result, begun)
+            granted = self.barred(index, result, begun)
             if granted is None:
                 return
             result = granted
-        if place in self.again and not (place in self.crossings and self.crossings[place].fresh):
+        if index in self.again and not (index in self.crossings and self.crossings[index].fresh):
             result = replace(result, extra={**result.extra, RESUMED: True})
-        self.conclude(place, result, begun, below, parallel=parallel)
+        self.conclude(index, result, begun, below, parallel=parallel)
 
-    def looked(self, place: int, result: Result) -> Result:
+    def looked(self, index: int, result: Result) -> Result:
         """What a test run found out, unless a state before it would change that."""
-        if waits_for_change(self.plan, place, self.answers):
+        if waits_for_change(self.plan, index, self.answers):
             from saltern.runtime.late import deferred
 
             return deferred(["the states it requires"])
         return replace(result, extra={key: value for key, value in result.extra.items() if key != LOOKED})
 
-    def barred(self, place: int, result: Result, begun: Begun) -> Result | None:
+    def barred(self, index: int, result: Result, begun: Begun) -> Result | None:
         """Its answer, unless it asks for a barrier: then the run pauses, and it has none yet."""
         barrier = asked(result)
         if barrier is None or self.rules.test:
             return result
-        before = self.crossings[place].times if place in self.crossings else 0
+        before = self.crossings[index].times if index in self.crossings else 0
         why = ""
         if self.stopped and self.stopped not in PAUSES:
             why = f"the run ends: {self.stopped}"
@@ -340,35 +340,35 @@ class ScopeRun:
             why = f"it has asked {before} times"
         if self.journal is None or why:
             return refused(result, barrier, why or "this run has no journal, so it could not be resumed")
-        self.journal.barrier(self.path, place, begun, barrier, result)
-        self.waits[place] = begun, waiting(result, barrier)
+        self.journal.barrier(self.path, index, begun, barrier, result)
+        self.waits[index] = begun, waiting(result, barrier)
         self.stopped = self.stopped or STOPS[barrier.kind]
         return None
 
     def conclude(
-        self, place: int, result: Result, begun: Begun, below: list[Answer], *, parallel: bool = False
+        self, index: int, result: Result, begun: Begun, below: list[Answer], *, parallel: bool = False
     ) -> None:
         """It has answered, for good."""
-        chunk = self.plan.chunks[place]
+        chunk = self.plan.chunks[index]
         hidden = shown_result(chunk, result) if chunk.words else result
         answer = self.told(chunk, hidden, begun, parallel=parallel)
-        if place in self.spans:
-            began, ended = self.spans[place]
+        if index in self.spans:
+            began, ended = self.spans[index]
             answer = replace(answer, started=began, took=max(ended - began, answer.took))
         if self.journal:
-            self.journal.finished(self.path, place, answer, result)
+            self.journal.finished(self.path, index, answer, result)
         point("state.answered")
-        self.settle(place, answer, result, below)
+        self.settle(index, answer, result, below)
         point("state.settled")
 
     def settle(
-        self, place: int, answer: Answer, result: Result, below: list[Answer], *, replayed: bool = False
+        self, index: int, answer: Answer, result: Result, below: list[Answer], *, replayed: bool = False
     ) -> None:
         """All that follows from an answer. One that is ``replayed`` was told and acted on before."""
         chunk = answer.chunk
-        self.answers.record(place, answer)
+        self.answers.record(index, answer)
         if below:
-            self.answers.roll_up(place, below)
+            self.answers.roll_up(index, below)
         if self.tell and not replayed:
             self.tell(ChunkFinished(answer))
             for event in events(answer, every=self.rules.events):
@@ -381,8 +381,8 @@ class ScopeRun:
             from saltern.runtime.delayed import Delayed
 
             frames = Delayed(self, answer, result, below).all()
-            self.answers.roll_up(place, [*below, *frames])
-        if self.answers.effective(place).outcome is Outcome.FAILED and self.is_failhard(chunk):
+            self.answers.roll_up(index, [*below, *frames])
+        if self.answers.effective(index).outcome is Outcome.FAILED and self.is_failhard(chunk):
             self.stopped = self.stopped or f"{chunk.sls}.{chunk.label} failed and is marked failhard"
 
     def told(
@@ -423,36 +423,36 @@ class ScopeRun:
 
     # -- prereq ------------------------------------------------------------------------------------
 
-    def rehearse(self, place: int) -> None:
+    def rehearse(self, index: int) -> None:
         """What would this chunk change? One that fails already here has answered for good."""
         if self.parallel is not None and self.parallel.busy:
-            self.parallel.settle(place, rehearsal=True)
-        known = self.journal.was_rehearsed(self.path, place) if self.journal else None
+            self.parallel.settle(index, rehearsal=True)
+        known = self.journal.was_rehearsed(self.path, index) if self.journal else None
         if known is not None and known.outcome is not Outcome.FAILED:
-            self.answers.rehearsed[place] = known
-        elif self.before is None or not self.before.failed_in_rehearsal(place):
-            self.foresee(place)
+            self.answers.rehearsed[index] = known
+        elif self.before is None or not self.before.failed_in_rehearsal(index):
+            self.foresee(index)
             point("rehearsed")
             if self.journal:
-                self.journal.rehearsed(self.path, place, self.answers.rehearsed[place])
+                self.journal.rehearsed(self.path, index, self.answers.rehearsed[index])
 
-    def foresee(self, place: int) -> None:
-        chunk = self.plan.chunks[place]
+    def foresee(self, index: int) -> None:
+        chunk = self.plan.chunks[index]
         started, tick = self.clock.now(), self.clock.tick()
-        verdict = decide(self.plan, place, self.answers, rehearsal=True)
+        verdict = decide(self.plan, index, self.answers, rehearsal=True)
         if verdict.vote is Vote.HOLD:
-            self.answers.rehearsed[place] = Standing(Outcome.OK)
+            self.answers.rehearsed[index] = Standing(Outcome.OK)
             return
         if verdict.vote is Vote.FAIL:
-            result = blocked(self.plan, place, verdict, self.answers)
+            result = blocked(self.plan, index, verdict, self.answers)
         else:
             result = self.executor.execute(chunk, test=True, rehearsal=True, registers=self.answers.registers)
         foreseen = verdict.vote is Vote.SIGNAL and not result.quiet and self.caller.reacts(chunk.state)
         came = effective(result)
-        self.answers.rehearsed[place] = Standing(came.outcome, came.changed or foreseen)
+        self.answers.rehearsed[index] = Standing(came.outcome, came.changed or foreseen)
         if came.outcome is Outcome.FAILED:
             begun = Begun(self.next_number(), started, tick)
-            self.record(place, result, begun, SubStates(self, chunk, begun.number))
+            self.record(index, result, begun, SubStates(self, chunk, begun.number))
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -482,31 +482,31 @@ class ScopeRun:
     def listen(self) -> None:
         """Each listener reacts once, if anything it listens to has changed; requisites do not count here."""
         heard = {
-            listener.place: None
+            listener.index: None
             for listener in self.plan.listeners
             if self.answers.standings[listener.to] is not None and self.answers.effective(listener.to).changed
         }
-        for place in heard:
-            known = self.journal.has_listened(self.path, place) if self.journal else None
+        for index in heard:
+            known = self.journal.has_listened(self.path, index) if self.journal else None
             if known is not None and known.answer is not None:
                 self.answers.listing += [*known.steps, known.answer]
                 continue
-            answer = self.react(place, known)
+            answer = self.react(index, known)
             if self.journal:
-                self.journal.listened(self.path, place, answer)
+                self.journal.listened(self.path, index, answer)
             point("listener.told")
 
-    def react(self, place: int, known: Known | None) -> Answer:
+    def react(self, index: int, known: Known | None) -> Answer:
         """``known``: it was reacting when the run broke."""
-        chunk = self.plan.chunks[place]
+        chunk = self.plan.chunks[index]
         heard = listening(chunk)
         if known is not None and known.started is not None:
-            self.again[~place] = known.started.number
+            self.again[~index] = known.started.number
         started, tick = self.clock.now(), self.clock.tick()
         self.say(ChunkStarted(heard, started, self.path))
-        begun = self.begin(~place, started, tick)
-        result = self.reaction(heard, place, known)
-        del self.begun[~place]
+        begun = self.begin(~index, started, tick)
+        result = self.reaction(heard, index, known)
+        del self.begun[~index]
         point("listener.called")
         if result.sub:
             steps = SubStates(self, heard, begun.number)
@@ -518,14 +518,14 @@ class ScopeRun:
         self.say(ChunkFinished(answer))
         return answer
 
-    def reaction(self, heard: Chunk, place: int, known: Known | None) -> Result:
-        fun, again = self.plan.chunks[place].fun, ~place in self.again
+    def reaction(self, heard: Chunk, index: int, known: Known | None) -> Result:
+        fun, again = self.plan.chunks[index].fun, ~index in self.again
         if known is not None and again:
             from saltern.runtime.interrupted_states import TAKEN, recovered
 
             answer = recovered(heard, known.traces, self.caller)
             if answer is TAKEN and self.journal:
-                self.journal.retake(self.again[~place])
+                self.journal.retake(self.again[~index])
                 heard = replace(heard, words=heard.words - CONDITIONS)
             elif answer is not None:
                 return answer

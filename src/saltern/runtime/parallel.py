@@ -41,30 +41,30 @@ class Parallel:
     def busy(self) -> bool:
         return bool(self._pool or self._postponed)
 
-    def start(self, place: int, work: Callable[[], Result]) -> None:
+    def start(self, index: int, work: Callable[[], Result]) -> None:
         while self._pool.full:
             self.reap(block=True)
-        self._pool.start(place, work)
+        self._pool.start(index, work)
 
-    def postpone(self, place: int) -> bool:
+    def postpone(self, index: int) -> bool:
         """Whether it has to wait, and will be started later."""
-        if not is_parallel(self._plan, place) or not self._unfinished(place):
+        if not is_parallel(self._plan, index) or not self._unfinished(index):
             return False
-        self._postponed.append(place)
+        self._postponed.append(index)
         return True
 
     def reap(self, *, block: bool = False) -> None:
         """Take the results of those that have ended, and start those who waited for them."""
-        for place, result in self._pool.finished(block=block):
-            self._end(place, result)
-        for place in list(self._postponed):
-            if not self._over() and place in self._postponed and not self._unfinished(place):
-                self._postponed.remove(place)
-                self._begin(place)
+        for index, result in self._pool.finished(block=block):
+            self._end(index, result)
+        for index in list(self._postponed):
+            if not self._over() and index in self._postponed and not self._unfinished(index):
+                self._postponed.remove(index)
+                self._begin(index)
 
-    def settle(self, place: int, *, rehearsal: bool = False) -> None:
+    def settle(self, index: int, *, rehearsal: bool = False) -> None:
         """Wait for everything this chunk needs; what was postponed of it is started now."""
-        stack = self._unfinished(place, rehearsal=rehearsal)
+        stack = self._unfinished(index, rehearsal=rehearsal)
         while stack and not self._over():
             one = stack[-1]
             if self._answers.of[one] is not None:
@@ -91,13 +91,13 @@ class Parallel:
         """The run is interrupted: end what still runs beside us."""
         self._pool.kill()
 
-    def _unfinished(self, place: int, *, rehearsal: bool = False) -> list[int]:
+    def _unfinished(self, index: int, *, rehearsal: bool = False) -> list[int]:
         """The chunks it waits for that have not answered, barriers opened."""
         size = len(self._plan.chunks)
-        places: list[int] = []
-        for need in self._plan.needs.get(place, ()):
+        indexes: list[int] = []
+        for need in self._plan.needs.get(index, ()):
             if need.kind.when is not When.REHEARSED:
-                places += self._plan.barriers[need.on - size] if need.on >= size else [need.on]
+                indexes += self._plan.joins[need.on - size] if need.on >= size else [need.on]
         if not rehearsal:
-            places += self._plan.preparers.get(place, ())
-        return [one for one in places if self._answers.of[one] is None]
+            indexes += self._plan.preparers.get(index, ())
+        return [one for one in indexes if self._answers.of[one] is None]

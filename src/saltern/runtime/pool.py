@@ -11,7 +11,7 @@ from saltern.language.result import Result, failed
 
 
 class Job(Struct):
-    place: int
+    index: int
     pid: int
     pipe: int
     received: bytearray
@@ -25,8 +25,8 @@ class Pool:
         self._jobs: dict[int, Job] = {}
         self._ended: dict[int, Result] = {}  # read while waiting for another one
 
-    def __contains__(self, place: int) -> bool:
-        return place in self._jobs or place in self._ended
+    def __contains__(self, index: int) -> bool:
+        return index in self._jobs or index in self._ended
 
     def __bool__(self) -> bool:
         return bool(self._jobs or self._ended)
@@ -35,7 +35,7 @@ class Pool:
     def full(self) -> bool:
         return 0 < self._most <= len(self._jobs)
 
-    def start(self, place: int, work: Callable[[], Result]) -> None:
+    def start(self, index: int, work: Callable[[], Result]) -> None:
         import pickle
         import sys
 
@@ -59,13 +59,13 @@ class Pool:
             finally:
                 os._exit(code)
         os.close(writer)
-        self._jobs[place] = Job(place, pid, reader, bytearray())
+        self._jobs[index] = Job(index, pid, reader, bytearray())
 
-    def wait(self, place: int) -> Result:
+    def wait(self, index: int) -> Result:
         """Until this one has ended; the others are read meanwhile, so that none of them blocks."""
-        while place not in self._ended:
+        while index not in self._ended:
             self._ended.update(self._read(None))
-        return self._ended.pop(place)
+        return self._ended.pop(index)
 
     def finished(self, *, block: bool = False) -> list[tuple[int, Result]]:
         """Those that have ended by now; with ``block``, at least one if any are running."""
@@ -102,13 +102,13 @@ class Pool:
             if block:
                 job.received += block
             else:
-                yield job.place, self._end(job)
+                yield job.index, self._end(job)
 
     def _end(self, job: Job) -> Result:
         import pickle
 
         os.close(job.pipe)
-        del self._jobs[job.place]
+        del self._jobs[job.index]
         status = os.waitpid(job.pid, 0)[1]
         try:
             result: object = pickle.loads(bytes(job.received)) if not status else None

@@ -47,13 +47,13 @@ def reloads(answer: Answer) -> frozenset[str]:
 def forgiven(plan: Plan, answers: Answers) -> frozenset[int]:
     """The numbers of failures that a handler with ``onfail_stop: False`` has dealt with."""
     numbers: set[int] = set()
-    for place, chunk in enumerate(plan.chunks):
+    for index, chunk in enumerate(plan.chunks):
         if "onfail_stop" not in chunk.words or chunk.args["onfail_stop"] is not False:
             continue
-        answer = answers.of[place]
+        answer = answers.of[index]
         if answer is None or not answer.result.ran or answer.result.outcome is Outcome.FAILED:
             continue
-        for need in plan.needs.get(place, ()):
+        for need in plan.needs.get(index, ()):
             if need.kind.name.startswith("onfail"):
                 for one in answers.failed_behind(need.on):
                     failed = answers.of[one]

@@ -1,6 +1,6 @@
 """Slots: an argument that is worked out just before the call.
 
-``__slot__:salt:mod.fun(args…)[.path.to.key][ ~ text]``. Only in the places Salt looks at: an
+``__slot__:salt:mod.fun(args…)[.path.to.key][ ~ text]``. Only in the indexes Salt looks at: an
 argument, the values of a mapping, the items of a list, and the values of mappings in a list. Every
 argument of the function is passed as text. A slot that cannot be read fails its state; it never
 reaches a function as literal text.

@@ -78,7 +78,7 @@ class SubStates:
 
 
 def _chunk(step: SubResult, parent: Chunk) -> Chunk:
-    """A step has no place of its own in the user's files: it is that of its parent."""
+    """A step is not written in the user's files: its position there is that of its parent."""
     return Chunk(
         state=step.state or parent.state,
         fun=step.fun or parent.fun,

@@ -56,78 +56,78 @@ class Explainer:
         self._written_as = plan.chunks
         self._labels = labels_of(plan.chunks)
         self.positions = positions(plan)
-        self._names = plan.barrier_names
+        self._names = plan.join_names
         self._before: dict[int, list[Tie]] = {}
         self._after: dict[int, list[Tie]] = {}
         for tie in ties(plan):
             self._before.setdefault(tie.after, []).append(tie)
             self._after.setdefault(tie.before, []).append(tie)
-        self._barriers: dict[int, list[int]] = {}
-        for at, members in enumerate(plan.barriers, len(plan.chunks)):
-            for place in members:
-                self._barriers.setdefault(place, []).append(at)
+        self._joins: dict[int, list[int]] = {}
+        for at, members in enumerate(plan.joins, len(plan.chunks)):
+            for index in members:
+                self._joins.setdefault(index, []).append(at)
 
     def find(self, word: str) -> list[int]:
         """Every state with this ID or name, ``fun id`` and ``state: id`` included, in the order they run."""
         state, _, id_ = word.partition(" ")
-        found = [place for place, chunk in enumerate(self._written_as) if word in (chunk.id, chunk.name)]
+        found = [index for index, chunk in enumerate(self._written_as) if word in (chunk.id, chunk.name)]
         if not found and id_:
             kind = state.removesuffix(":")
             found = [
-                place
-                for place, chunk in enumerate(self._written_as)
+                index
+                for index, chunk in enumerate(self._written_as)
                 if kind in (chunk.state, chunk.function) and id_ in (chunk.id, chunk.name)
             ]
-        return sorted(found, key=lambda place: self.positions.get(place, 0))
+        return sorted(found, key=lambda index: self.positions.get(index, 0))
 
-    def explain(self, place: int) -> Explanation:
-        chunk = self.plan.chunks[place]
+    def explain(self, index: int) -> Explanation:
+        chunk = self.plan.chunks[index]
         return Explanation(
             id=chunk.id,
             function=chunk.function,
             name=chunk.name,
-            position=self.positions.get(place, 0),
+            position=self.positions.get(index, 0),
             total=len(self.positions),
             where=str(chunk.mark()),
             source=unquoted(source(chunk), self._labels),
             include_path=(*reversed(chunk.declared.included_from), chunk.sls),
-            why=tuple(self._why(place)),
-            waits_for=tuple(self._relation(tie.kind, tie.before) for tie in self._before.get(place, ())),
-            waited_for_by=tuple(self._followers(place)),
+            why=tuple(self._why(index)),
+            waits_for=tuple(self._relation(tie.kind, tie.before) for tie in self._before.get(index, ())),
+            waited_for_by=tuple(self._followers(index)),
             renders=tuple(f"{one.kind} {one.name} ({one.place()})" for one in chunk.delayed),
         )
 
-    def _why(self, place: int) -> Iterator[str]:
-        yield reason(self.plan, place)
-        chain = pullers(self.plan, place)
+    def _why(self, index: int) -> Iterator[str]:
+        yield reason(self.plan, index)
+        chain = pullers(self.plan, index)
         for by in chain:
             yield f"{self._at(by)} is there by {reason(self.plan, by)}"
         if chain:
-            written = f"number {place + 1} of {len(self.plan.chunks)}: {self._written(place)}"
+            written = f"number {index + 1} of {len(self.plan.chunks)}: {self._written(index)}"
             yield f"without that it would be {written}"
-        elif "order" not in self.plan.chunks[place].words:
-            yield self._written(place)
+        elif "order" not in self.plan.chunks[index].words:
+            yield self._written(index)
 
-    def _written(self, place: int) -> str:
-        chunk = self.plan.chunks[place]
-        if place == 0:
+    def _written(self, index: int) -> str:
+        chunk = self.plan.chunks[index]
+        if index == 0:
             return "nothing is written before it"
-        before = self.plan.chunks[place - 1]
+        before = self.plan.chunks[index - 1]
         same = before.sls == chunk.sls
         file = "in the same file" if same else f"in {before.sls}"
         return f"the state written before it is {title(before)}, {file}"
 
-    def _followers(self, place: int) -> Iterator[Relation]:
-        for tie in self._after.get(place, ()):
+    def _followers(self, index: int) -> Iterator[Relation]:
+        for tie in self._after.get(index, ()):
             yield self._relation(tie.kind, tie.after)
-        for barrier in self._barriers.get(place, ()):
-            for tie in self._after.get(barrier, ()):
-                yield self._relation(f"{tie.kind} (all of {self._names.get(barrier, '')})", tie.after)
+        for join in self._joins.get(index, ()):
+            for tie in self._after.get(join, ()):
+                yield self._relation(f"{tie.kind} (all of {self._names.get(join, '')})", tie.after)
 
     def _relation(self, kind: str, step: int) -> Relation:
         size = len(self.plan.chunks)
         if step >= size:
-            count = len(self.plan.barriers[step - size])
+            count = len(self.plan.joins[step - size])
             states = "1 state" if count == 1 else f"{count} states"
             return Relation(
                 kind=kind, title=f"all of sls {self._names.get(step, '')!r} ({states})", step=step
@@ -141,8 +141,8 @@ class Explainer:
             step=step,
         )
 
-    def _at(self, place: int) -> str:
-        return f"{title(self.plan.chunks[place])} (number {self.positions.get(place, 0)})"
+    def _at(self, index: int) -> str:
+        return f"{title(self.plan.chunks[index])} (number {self.positions.get(index, 0)})"
 
 
 def source(chunk: Chunk) -> str:
@@ -152,7 +152,7 @@ def source(chunk: Chunk) -> str:
     at = origin.mark((chunk.id,)).line
     rows = text.splitlines()[at - 1 : at - 1 + MOST_LINES] if at else []
     end = next(
-        (place for place, row in enumerate(rows) if place and row[:1] not in ("", " ", "-", "{")), None
+        (index for index, row in enumerate(rows) if index and row[:1] not in ("", " ", "-", "{")), None
     )
     return "\n".join(rows[:end]).rstrip()
 
@@ -178,8 +178,8 @@ def _related(heading: str, relations: tuple[Relation, ...], paint: Paint) -> Ite
     yield f"  {paint(heading, 'cyan')}:{'' if relations else ' nothing'}"
     for one in relations:
         number = f"number {one.position}, " if one.position else ""
-        place = paint(safe_line(f" ({number}{one.where})"), "grey") if one.where else ""
-        yield f"    {paint(one.kind, 'yellow')}: {safe_line(one.title)}{place}"
+        position = paint(safe_line(f" ({number}{one.where})"), "grey") if one.where else ""
+        yield f"    {paint(one.kind, 'yellow')}: {safe_line(one.title)}{position}"
 
 
 def labels(chunk: Chunk) -> tuple[str, str]:

@@ -24,25 +24,25 @@ def folded(plan: Plan, prefix: str = "") -> Picture:
     if len(groups) > MOST_GROUPS:
         size = -(-len(sequence) // MOST_GROUPS)
         groups = [sequence[at : at + size] for at in range(0, len(sequence), size)]
-    home = {place: at for at, places in enumerate(groups) for place in places}
-    picture = Picture(items=[_item(plan, places, f"{prefix}{at}") for at, places in enumerate(groups)])
+    home = {index: at for at, indexes in enumerate(groups) for index in indexes}
+    picture = Picture(items=[_item(plan, indexes, f"{prefix}{at}") for at, indexes in enumerate(groups)])
     picture.edges += dict.fromkeys(_edges(plan, home, prefix))
     return picture
 
 
 def _by_file(plan: Plan, sequence: Sequence[int]) -> Iterator[list[int]]:
     group: list[int] = []
-    for place in sequence:
-        if group and plan.chunks[place].sls != plan.chunks[group[0]].sls:
+    for index in sequence:
+        if group and plan.chunks[index].sls != plan.chunks[group[0]].sls:
             yield group
             group = []
-        group.append(place)
+        group.append(index)
     if group:
         yield group
 
 
-def _item(plan: Plan, places: Sequence[int], key: str) -> Item:
-    chunks = [plan.chunks[place] for place in places]
+def _item(plan: Plan, indexes: Sequence[int], key: str) -> Item:
+    chunks = [plan.chunks[index] for index in indexes]
     files = list(dict.fromkeys(chunk.sls for chunk in chunks))
     title = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     below = f"{len(chunks)} states" if len(chunks) > 1 else chunks[0].id
@@ -51,7 +51,7 @@ def _item(plan: Plan, places: Sequence[int], key: str) -> Item:
 
 def _edges(plan: Plan, home: dict[int, int], prefix: str) -> Iterator[Edge]:
     size = len(plan.chunks)
-    members = [sorted({home[place] for place in places if place in home}) for places in plan.barriers]
+    members = [sorted({home[index] for index in indexes if index in home}) for indexes in plan.joins]
     known: set[tuple[str, int, int]] = set()
     for tie in ties(plan):
         before, after = tie.before, home.get(tie.after)

@@ -68,34 +68,34 @@ def of_plan(plan: Plan, *, prefix: str = "", boxes: bool = True) -> Picture:
     """``prefix`` tells the keys of one scope from those of another; ``boxes``: what is not rendered yet."""
     picture = Picture()
     explainer = Explainer(plan)
-    for place in (step for step in plan.sequence if step >= 0):
-        picture.items.append(_state(explainer, place, prefix))
+    for index in (step for step in plan.sequence if step >= 0):
+        picture.items.append(_state(explainer, index, prefix))
         if boxes:
-            _add_boxes(picture, plan.chunks[place], f"{prefix}{place}")
-    for step, name in plan.barrier_names.items():
+            _add_boxes(picture, plan.chunks[index], f"{prefix}{index}")
+    for step, name in plan.join_names.items():
         picture.items.append(_file(plan, step, name, prefix))
-        members = plan.barriers[step - len(plan.chunks)]
-        picture.edges += [Edge("member", f"{prefix}{place}", f"{prefix}{step}") for place in members]
+        members = plan.joins[step - len(plan.chunks)]
+        picture.edges += [Edge("member", f"{prefix}{index}", f"{prefix}{step}") for index in members]
     known = {Edge(tie.kind, f"{prefix}{tie.before}", f"{prefix}{tie.after}"): None for tie in ties(plan)}
     picture.edges += known
     return picture
 
 
-def _state(explainer: Explainer, place: int, prefix: str) -> Item:
-    chunk = explainer.plan.chunks[place]
-    one = explainer.explain(place)
+def _state(explainer: Explainer, index: int, prefix: str) -> Item:
+    chunk = explainer.plan.chunks[index]
+    one = explainer.explain(index)
     facts = to_builtins(one)
     for relations in (facts["waits_for"], facts["waited_for_by"]):
         for relation in relations:
             relation["key"] = f"{prefix}{relation.pop('step')}"
     title, below = labels(chunk)
     return Item(
-        key=f"{prefix}{place}", kind="state", title=title, below=below, number=one.position, facts=facts
+        key=f"{prefix}{index}", kind="state", title=title, below=below, number=one.position, facts=facts
     )
 
 
 def _file(plan: Plan, step: int, name: str, prefix: str) -> Item:
-    count = len(plan.barriers[step - len(plan.chunks)])
+    count = len(plan.joins[step - len(plan.chunks)])
     below = "1 state" if count == 1 else f"{count} states"
     return Item(key=f"{prefix}{step}", kind="sls", title=f"all of {name}", below=below)
 

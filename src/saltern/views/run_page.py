@@ -65,11 +65,11 @@ def _unreached(state: RunState) -> dict[str, list[Row]]:
     for path, scope in state.scopes.items():
         if scope.plan:
             chunks = chunks_in(scope.plan, state.sources)
-            left = [place for place in range(len(chunks)) if place not in scope.done]
+            left = [index for index in range(len(chunks)) if index not in scope.done]
             if left:
                 order = make_plan(chunks, scope.plan["rendered"], Diagnostics()).sequence
                 left.sort(key=order.index)
-            rows[path] = [_waiting(chunks[place], place in scope.started) for place in left]
+            rows[path] = [_waiting(chunks[index], index in scope.started) for index in left]
     return rows
 
 

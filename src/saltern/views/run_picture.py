@@ -53,11 +53,11 @@ def _scope(state: RunState, path: str) -> Picture:
     picture = of_plan(plan, prefix=prefix, boxes=False)
     numbers: dict[int, str] = {}
     for item in picture.items:
-        place = int(item.key.removeprefix(prefix))
+        index = int(item.key.removeprefix(prefix))
         if item.kind == "state":
             item.status = "waiting"
-            if place in scope.done:
-                answer = answer_in(scope.done[place]["answer"], chunks[place])
+            if index in scope.done:
+                answer = answer_in(scope.done[index]["answer"], chunks[index])
                 _answered(item, answer, list(_steps(state, answer.number)))
                 numbers[answer.number] = item.key
     _add_frames(state, scope, picture, numbers)

@@ -58,14 +58,14 @@ def test_several_owners_prepare_for_one_target() -> None:
 
 def test_pulled_forward_tells_by_whom() -> None:
     made = plan(chunk("a", requisites=[("require", "test", "c")]), chunk("b"), chunk("c"))
-    assert {made.chunks[place].id: made.chunks[by].id for place, by in made.pulled_by.items()} == {"c": "a"}
+    assert {made.chunks[index].id: made.chunks[by].id for index, by in made.pulled_by.items()} == {"c": "a"}
 
 
 def test_many_who_require_one_file_share_one_step() -> None:
     members = [chunk(f"m{n}", sls="other") for n in range(50)]
     owners = [chunk(f"o{n}", requisites=[("require", "sls", "other")]) for n in range(50)]
     made = plan(*owners, *members, files=("main", "other"))
-    assert len(made.barriers) == 1
+    assert len(made.joins) == 1
     assert all(len(needs) == 1 for needs in made.needs.values())
     assert sequence(made) == [one.id for one in (*members, *owners)]
 
@@ -76,7 +76,7 @@ def test_listeners_are_in_the_order_of_their_declaration_and_do_not_order() -> N
         chunk("b", requisites=[("listen_in", "test", "a")]),
         chunk("c"),
     )
-    assert [(made.chunks[one.place].id, made.chunks[one.to].id) for one in made.listeners] == [
+    assert [(made.chunks[one.index].id, made.chunks[one.to].id) for one in made.listeners] == [
         ("a", "c"),
         ("a", "b"),
     ]

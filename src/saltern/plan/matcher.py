@@ -22,7 +22,7 @@ def is_pattern(text: str) -> bool:
     return not PATTERN.isdisjoint(text)
 
 
-class Index:
+class Matcher:
     """Chunks by what they may be called. ``rendered`` are the names of all files of the run."""
 
     def __init__(self, chunks: Sequence[Chunk], rendered: Collection[str]) -> None:
@@ -30,13 +30,13 @@ class Index:
         self.rendered = rendered
         self._typed: dict[str, dict[str, list[int]]] = {}
         self._any: dict[str, list[int]] = {}
-        for place, chunk in enumerate(chunks):
+        for index, chunk in enumerate(chunks):
             names = self._typed.get(chunk.state)
             if names is None:
                 names = self._typed[chunk.state] = {}
-            _add(names, chunk.id, place)
+            _add(names, chunk.id, index)
             if chunk.name != chunk.id:
-                _add(names, chunk.name, place)
+                _add(names, chunk.name, index)
         self._files: dict[str, list[int]] | None = None
         self._own: dict[str, list[int]] | None = None
         self._patterns: dict[tuple[str, str], list[int]] = {}
@@ -45,7 +45,7 @@ class Index:
     def find(self, wanted: Requisite) -> list[int]:
         """The chunks meant, in low order; empty if there are none."""
         if wanted.state == SLS:
-            return [place for name in self.files(wanted.value) for place in self.members(name)]
+            return [index for name in self.files(wanted.value) for index in self.members(name)]
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
         return names.get(wanted.value) or self._matching(names, wanted)
 
@@ -53,12 +53,12 @@ class Index:
         """The chunks that an ``_in`` form means: an ID comes before a name, and a file is what it declares
         itself; the rest is as in ``find``."""
         if wanted.state == SLS:
-            return [place for name in self.files(wanted.value) for place in self.own_members(name)]
+            return [index for name in self.files(wanted.value) for index in self.own_members(name)]
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
         known = names.get(wanted.value)
         if known is None:
             return self._matching(names, wanted)
-        return [place for place in known if self.chunks[place].id == wanted.value] or known
+        return [index for index in known if self.chunks[index].id == wanted.value] or known
 
     def by_pattern(self, wanted: Requisite) -> bool:
         """Whether it is a pattern that no chunk is literally called."""
@@ -70,8 +70,8 @@ class Index:
         """Every chunk that a file itself declares."""
         if self._own is None:
             self._own = {}
-            for place, chunk in enumerate(self.chunks):
-                self._own.setdefault(chunk.sls, []).append(place)
+            for index, chunk in enumerate(self.chunks):
+                self._own.setdefault(chunk.sls, []).append(index)
         return self._own.get(sls, [])
 
     def files(self, value: str) -> list[str]:
@@ -88,11 +88,11 @@ class Index:
         """Every chunk that a file declares, itself or through what it includes."""
         if self._files is None:
             self._files = {}
-            for place, chunk in enumerate(self.chunks):
-                self._files.setdefault(chunk.sls, []).append(place)
+            for index, chunk in enumerate(self.chunks):
+                self._files.setdefault(chunk.sls, []).append(index)
                 for name in chunk.declared.included_from:
                     if name != chunk.sls:
-                        self._files.setdefault(name, []).append(place)
+                        self._files.setdefault(name, []).append(index)
         return self._files.get(sls, [])
 
     def suggestion(self, wanted: Requisite) -> str:
@@ -118,24 +118,24 @@ class Index:
             from fnmatch import translate
 
             fits = re.compile(translate(wanted.value)).match
-            self._patterns[key] = sorted({place for name in names if fits(name) for place in names[name]})
+            self._patterns[key] = sorted({index for name in names if fits(name) for index in names[name]})
         return self._patterns[key]
 
     def _bare(self) -> dict[str, list[int]]:
         if not self._any:
-            for place, chunk in enumerate(self.chunks):
-                _add(self._any, chunk.id, place)
+            for index, chunk in enumerate(self.chunks):
+                _add(self._any, chunk.id, index)
                 if chunk.name != chunk.id:
-                    _add(self._any, chunk.name, place)
+                    _add(self._any, chunk.name, index)
         return self._any
 
 
-def _add(names: dict[str, list[int]], name: str, place: int) -> None:
+def _add(names: dict[str, list[int]], name: str, index: int) -> None:
     known = names.get(name)
     if known is None:
-        names[name] = [place]
-    elif known[-1] != place:
-        known.append(place)
+        names[name] = [index]
+    elif known[-1] != index:
+        known.append(index)
 
 
 def described(wanted: Requisite) -> str:

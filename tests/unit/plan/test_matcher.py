@@ -6,7 +6,7 @@ import pytest
 from tests.kit import chunk
 
 from saltern.language.chunk import Requisite
-from saltern.plan.index import Index, is_pattern
+from saltern.plan.matcher import Matcher, is_pattern
 
 CHUNKS = [
     chunk("web", name="/etc/web"),  # 0
@@ -17,11 +17,11 @@ CHUNKS = [
     chunk("web*", sls="other"),  # 5
     chunk("deep", sls="inner", included_from=("other", "main")),  # 6
 ]
-INDEX = Index(CHUNKS, ("main", "other", "inner", "web.a", "empty"))
+MATCHER = Matcher(CHUNKS, ("main", "other", "inner", "web.a", "empty"))
 
 
 @pytest.mark.parametrize(
-    ("state", "value", "places"),
+    ("state", "value", "indexes"),
     [
         ("test", "web", [0]),
         ("cmd", "web", [1]),
@@ -45,8 +45,8 @@ INDEX = Index(CHUNKS, ("main", "other", "inner", "web.a", "empty"))
         ("sls", "*r", [4, 5, 6, 6]),
     ],
 )
-def test_a_reference_finds_its_chunks_in_low_order(state: str, value: str, places: list[int]) -> None:
-    assert INDEX.find(Requisite("require", state, value)) == places
+def test_a_reference_finds_its_chunks_in_low_order(state: str, value: str, indexes: list[int]) -> None:
+    assert MATCHER.find(Requisite("require", state, value)) == indexes
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_reference_finds_its_chunks_in_low_order(state: str, value: str, place
     [("main", ["main"]), ("empty", ["empty"]), ("web.*", ["web.a"]), ("nowhere", []), ("x*", [])],
 )
 def test_files_are_those_that_were_rendered_even_if_they_are_empty(value: str, files: list[str]) -> None:
-    assert INDEX.files(value) == files
+    assert MATCHER.files(value) == files
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_files_are_those_that_were_rendered_even_if_they_are_empty(value: str, f
     ],
 )
 def test_a_reference_to_nothing_suggests_something(state: str, value: str, told: str) -> None:
-    assert told in INDEX.suggestion(Requisite("require", state, value))
+    assert told in MATCHER.suggestion(Requisite("require", state, value))
 
 
 def test_patterns_are_told_by_their_characters() -> None:
