@@ -1,0 +1,1 @@
+"""The message bus behind one small interface: NATS, or memory with faults on demand."""

@@ -1,0 +1,25 @@
+"""How long to wait before the next attempt: longer each time, and anything up to that, by chance.
+
+Full jitter spreads agents that lost the broker in the same moment over the whole time, not around its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import random
+
+from msgspec import Struct
+
+STEPS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+STABLE = 30.0  # seconds after which a connection counts as good, and the next loss begins with the first step
+
+
+class Backoff(Struct, frozen=True):
+    """``steps`` are upper limits; the last one counts for all further attempts."""
+
+    steps: tuple[float, ...] = STEPS
+    stable: float = STABLE
+
+    def delay(self, attempt: int, chance: Callable[[], float] = random) -> float:
+        """Seconds before attempt number ``attempt``, counted from 0."""
+        return self.steps[min(attempt, len(self.steps) - 1)] * chance()

@@ -1,0 +1,333 @@
+"""The bus in memory: one hub, any number of connections, and faults on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from saltern.fleet.bus.faults import NO_FAULTS, Faults
+from saltern.fleet.bus.memory_stream import MemoryReader, MemoryStream
+from saltern.fleet.bus.ports import (
+    MAX_PENDING,
+    NO_HEADERS,
+    BusError,
+    Change,
+    Delivery,
+    Disconnected,
+    Handler,
+    Kept,
+    Message,
+    NoAnswer,
+    NoListener,
+    NoStream,
+    NotPermitted,
+    ReaderOptions,
+    State,
+    Stored,
+    StreamState,
+    Watcher,
+)
+from saltern.fleet.bus.subscription import KeptSubscription
+from saltern.fleet.protocol.ids import new_nonce
+from saltern.fleet.protocol.streams import Stream
+from saltern.fleet.protocol.subjects import Grants, covers, inbox_of
+
+EVERYTHING = Grants((">",), (">",))
+STEP = 0.01  # seconds between two looks of a reader that waits
+
+
+class MemoryHub:
+    """The broker. ``faults`` may be changed at any time; ``stop`` and ``start`` are a crash and a restart."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.faults: Faults = NO_FAULTS
+        self.chance = Random(seed)
+        self.streams: dict[str, MemoryStream] = {}
+        self.running = True
+        self.buses: list[MemoryBus] = []
+
+    def connect(self, name: str, grants: Grants = EVERYTHING) -> MemoryBus:
+        bus = MemoryBus(self, name, grants)
+        self.buses.append(bus)
+        return bus
+
+    def stop(self, *, lose_disk: bool = False) -> None:
+        self.running = False
+        if lose_disk:
+            self.streams.clear()
+        for bus in self.buses:
+            bus.notice(Change(State.LOST, "the broker is gone"))
+
+    def start(self) -> None:
+        self.running = True
+        for bus in self.buses:
+            bus.notice(Change(State.CONNECTED))
+
+    def later(self, deliver: Callable[[], None]) -> None:
+        """Deliver as the faults want it: now, later, twice or never."""
+        for lag in self.faults.copies(self.chance):
+            if lag:
+                asyncio.get_running_loop().call_later(lag, deliver)
+            else:
+                deliver()
+
+    def stream_for(self, subject: str) -> MemoryStream | None:
+        return next((one for one in self.streams.values() if one.captures(subject)), None)
+
+    def route(self, message: Message, id: str = "") -> bool:
+        """To each subscription, to one of each queue group, and to the stream; False if none of them is
+        there.
+        """
+        found = [
+            (bus, sub)
+            for bus in self.buses
+            if bus.connected
+            for sub in bus.subscriptions
+            if covers(sub.subject, message.subject)
+        ]
+        groups: dict[str, list[MemorySubscription]] = {}
+        for _, sub in found:
+            groups.setdefault(sub.queue, []).append(sub)
+        chosen = groups.pop("", []) + [self.chance.choice(members) for members in groups.values()]
+        for sub in chosen:
+            self.later(lambda sub=sub: sub.offer(message))  # type: ignore[misc]
+        return self._capture(message, id) or bool(chosen)
+
+    def _capture(self, message: Message, id: str) -> bool:
+        stream = self.stream_for(message.subject)
+        if stream is None:
+            return False
+
+        def keep() -> None:
+            stored = stream.add(message.subject, message.data, id)
+            if message.reply:
+                mark = "1" if stored.duplicate else ""
+                headers = {"stream": stored.stream, "sequence": str(stored.sequence), "duplicate": mark}
+                self.route(Message(message.reply, headers=headers))
+
+        self.later(keep)
+        return True
+
+
+class MemorySubscription(KeptSubscription):
+    """Messages wait here for their handler; above ``pending`` they are dropped, as a client does."""
+
+    def __init__(self, bus: MemoryBus, subject: str, handler: Handler, **options: Any) -> None:
+        super().__init__(bus.spawn, bus.forget, subject, handler, **options)
+        self._bus = bus
+        self._waiting: asyncio.Queue[Message] = asyncio.Queue(self.pending)
+        self.task = bus.spawn(self._work())
+
+    def offer(self, message: Message) -> None:
+        if not self._bus.connected or self not in self._bus.subscriptions:
+            return
+        try:
+            self._waiting.put_nowait(message)
+        except asyncio.QueueFull:
+            self._bus.notice(Change(State.DROPPED, f"messages of {message.subject} came faster than handled"))
+
+    async def _work(self) -> None:
+        while True:
+            await self.receive(await self._waiting.get())
+
+
+class MemoryBus:
+    """One connection to a hub. ``cut`` and ``join`` take it off the network and back."""
+
+    def __init__(self, hub: MemoryHub, name: str, grants: Grants) -> None:
+        self.name = name
+        self.subscriptions: list[MemorySubscription] = []
+        self._hub = hub
+        self._grants = grants
+        self._cut = False
+        self._watchers: list[Watcher] = []
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._answers: dict[str, asyncio.Future[Message]] = {}
+        self._inbox: MemorySubscription | None = None
+
+    @property
+    def connected(self) -> bool:
+        return self._hub.running and not self._cut
+
+    def cut(self) -> None:
+        self._cut = True
+        self.notice(Change(State.LOST, "the network is gone"))
+
+    def join(self) -> None:
+        self._cut = False
+        self.notice(Change(State.CONNECTED))
+
+    def watch(self, watcher: Watcher) -> None:
+        self._watchers.append(watcher)
+
+    def notice(self, change: Change) -> None:
+        if change.state is State.LOST:
+            for waiting in self._answers.values():
+                if not waiting.done():
+                    waiting.set_exception(Disconnected(change.why))
+        for watcher in self._watchers:
+            watcher(change)
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _check(self, subject: str = "") -> bool:
+        """True if we may publish there."""
+        if not self.connected:
+            raise Disconnected("there is no connection to the broker")
+        if subject and set(subject) & set("*> \t\r\n"):
+            raise BusError("the subject is not valid")
+        if subject and not any(covers(one, subject) for one in self._grants.publish):
+            self.notice(Change(State.REFUSED, f'permissions violation for publish to "{subject}"'))
+            return False
+        return True
+
+    async def publish(
+        self, subject: str, data: bytes = b"", *, reply: str = "", headers: Mapping[str, str] = NO_HEADERS
+    ) -> None:
+        if self._check(subject) and not self._hub.route(Message(subject, data, reply, headers)) and reply:
+            self._hub.route(Message(reply, status=503))
+
+    async def flush(self) -> None:
+        self._check()
+        await asyncio.sleep(0)
+
+    async def subscribe(
+        self,
+        subject: str,
+        handler: Handler,
+        *,
+        queue: str = "",
+        parallel: int = 1,
+        pending: int = MAX_PENDING,
+    ) -> MemorySubscription:
+        if not any(covers(one, subject) for one in self._grants.subscribe):
+            self.notice(Change(State.REFUSED, f'permissions violation for subscription to "{subject}"'))
+            raise NotPermitted(f"the broker does not permit subscribing to {subject!r}")
+        sub = MemorySubscription(self, subject, handler, queue=queue, parallel=parallel, pending=pending)
+        self.subscriptions.append(sub)
+        return sub
+
+    async def forget(self, sub: KeptSubscription) -> None:
+        if isinstance(sub, MemorySubscription) and sub in self.subscriptions:
+            self.subscriptions.remove(sub)
+            sub.task.cancel()
+
+    async def request(
+        self, subject: str, data: bytes = b"", *, timeout: float, headers: Mapping[str, str] = NO_HEADERS
+    ) -> Message:
+        return await self._ask(Message(subject, data, headers=headers), timeout)
+
+    async def _ask(self, message: Message, timeout: float, id: str = "") -> Message:
+        if not self._check(message.subject):
+            raise NotPermitted(f"the broker does not permit publishing to {message.subject!r}")
+        if self._inbox is None:
+            self._inbox = await self.subscribe(f"{inbox_of(self.name)}.>", self._on_answer)
+        token = f"{inbox_of(self.name)}.{new_nonce()}"
+        self._answers[token] = waiting = asyncio.get_running_loop().create_future()
+        try:
+            if not self._hub.route(Message(message.subject, message.data, token, message.headers), id):
+                raise NoListener("nothing listens there")
+            return await asyncio.wait_for(waiting, timeout)
+        except TimeoutError:
+            raise NoAnswer("no answer came in time") from None
+        finally:
+            del self._answers[token]
+
+    async def _on_answer(self, message: Message) -> None:
+        waiting = self._answers.get(message.subject)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message)
+
+    # -- streams -------------------------------------------------------------------------------------
+
+    async def make_stream(self, stream: Stream, subjects: tuple[str, ...], *, replicas: int = 1) -> None:  # noqa: ARG002
+        self._check()
+        if found := self._hub.streams.get(stream.name):
+            found.stream, found.subjects = stream, subjects
+        else:
+            tick = asyncio.get_running_loop().time
+            self._hub.streams[stream.name] = MemoryStream(stream, subjects, tick)
+
+    def _stream(self, name: str) -> MemoryStream:
+        self._check()
+        try:
+            return self._hub.streams[name]
+        except KeyError:
+            raise NoStream(f"there is no stream {name!r}") from None
+
+    async def stream_state(self, stream: str) -> StreamState:
+        return self._stream(stream).state()
+
+    async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
+        if self._check(subject) and self._hub.stream_for(subject) is None:
+            raise NoStream(f"no stream keeps {subject!r}")
+        said = (await self._ask(Message(subject, data), timeout, id)).headers
+        return Stored(said["stream"], int(said["sequence"]), bool(said["duplicate"]))
+
+    async def last(self, stream: str, subject: str) -> Kept | None:
+        if not self._check(f"$JS.API.DIRECT.GET.{stream}.{subject}"):
+            raise NotPermitted(f"the broker does not permit reading {subject!r}")
+        found = [kept for kept in self._stream(stream).messages() if kept.subject == subject]
+        return found[-1] if found else None
+
+    async def after(self, stream: str, sequence: int, subject: str) -> Kept | None:
+        found = self._stream(stream).messages()
+        return next((one for one in found if one.sequence > sequence and covers(subject, one.subject)), None)
+
+    async def remove(self, stream: str, subject: str) -> None:
+        self._stream(stream).remove(subject)
+
+    async def reader(self, options: ReaderOptions) -> _Reader:
+        self._stream(options.stream).reader(options)
+        return _Reader(self, self._hub, options)
+
+    async def renew(self) -> None:
+        self._check()
+
+    async def close(self) -> None:
+        self._cut = True
+        if self in self._hub.buses:
+            self._hub.buses.remove(self)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class _Reader:
+    """A durable reader; deliveries and acknowledgements can be lost, and are then repeated."""
+
+    def __init__(self, bus: MemoryBus, hub: MemoryHub, options: ReaderOptions) -> None:
+        self._bus = bus
+        self._hub = hub
+        self._options = options
+
+    def _place(self) -> tuple[MemoryStream, MemoryReader]:
+        stream = self._bus._stream(self._options.stream)
+        return stream, stream.reader(self._options)
+
+    async def fetch(self, count: int, wait: float) -> list[Delivery]:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + wait
+        while True:
+            stream, reader = self._place()
+            if found := stream.deliver(reader, count):
+                return [one for one in found if not self._hub.faults.is_lost(self._hub.chance)]
+            if loop.time() >= end:
+                return []
+            await asyncio.sleep(STEP)
+
+    async def done(self, deliveries: Sequence[Delivery]) -> None:
+        _, reader = self._place()
+        for delivery in deliveries:
+            if not self._hub.faults.is_lost(self._hub.chance):
+                reader.open.pop(int(delivery.token), None)
+
+    async def again(self, delivery: Delivery, delay: float = 0.0) -> None:
+        stream, reader = self._place()
+        stream.again(reader, int(delivery.token), delay)

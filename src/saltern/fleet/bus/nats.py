@@ -1,0 +1,307 @@
+"""The bus on NATS. The only file that imports ``nats``.
+
+The client library reconnects by itself, but waits a fixed time without jitter, keeps what is published
+meanwhile in memory, and ends for good when a credential expires. So it is not allowed to: each connection is
+a ``_Link`` that lives once, and ``client.NatsBus`` makes the next one, with back-off, and subscribes again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from ssl import SSLContext
+from typing import Any, Protocol
+
+import nats.errors
+from msgspec import Struct
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from saltern.fleet.bus import jetstream
+from saltern.fleet.bus.backoff import Backoff
+from saltern.fleet.bus.ports import (
+    NO_HEADERS,
+    BusError,
+    Change,
+    Disconnected,
+    Message,
+    NoAnswer,
+    NoListener,
+    NoStream,
+    NotConnected,
+    NotPermitted,
+    State,
+    TooLarge,
+    Watcher,
+)
+from saltern.fleet.bus.subscription import KeptSubscription
+from saltern.fleet.protocol.subjects import inbox_of
+
+log = logging.getLogger(__name__)
+
+FLUSH = 5.0
+NO_RESPONDERS = 503
+GRACE = 5.0  # seconds in which an old connection may finish, when a new one has taken its place
+MAX_BYTES = 64 * 1024 * 1024  # that wait for the handler of one subscription
+_DENIED = re.compile(r'permissions violation for (publish|subscription) to "([^"]+)"')
+
+
+class Credential(Protocol):
+    """Who we are: a JWT, and the key that proves that it is ours. Asked anew for each connection."""
+
+    def jwt(self) -> str: ...
+
+    def sign(self, nonce: bytes) -> bytes: ...
+
+
+class Connection(Struct, frozen=True, kw_only=True):
+    """How to reach the broker. ``name`` is the name in the credential; ``label`` is what the broker shows."""
+
+    servers: tuple[str, ...]
+    name: str
+    label: str = ""
+    credential: Credential | None = None
+    tls: SSLContext | None = None
+    server_name: str = ""
+    backoff: Backoff = Backoff()
+    timeout: float = 5.0
+    ping: float = 20.0
+
+
+class Link:
+    """One connection, from its making to its end; it is never used again."""
+
+    def __init__(self, settings: Connection, tell: Watcher) -> None:
+        self.settings = settings
+        self.closed = asyncio.Event()
+        self.why = ""
+        self.denied: Counter[tuple[str, str]] = Counter()
+        self.busy = 0  # requests that wait for their answer
+        self.began = 0.0
+        self._tell = tell
+        self._denials = asyncio.Condition()
+        self._client = Client()
+        self._subs: dict[KeptSubscription, Any] = {}
+
+    async def open(self, server: str) -> None:
+        settings, credential = self.settings, self.settings.credential
+        options: dict[str, Any] = {
+            "name": settings.label or settings.name,
+            "inbox_prefix": inbox_of(settings.name),
+            "allow_reconnect": False,
+            "max_reconnect_attempts": 1,  # of each server, before the first connection
+            "reconnect_time_wait": 0,
+            "connect_timeout": settings.timeout,
+            "ping_interval": settings.ping,
+            "max_outstanding_pings": 2,
+            "drain_timeout": GRACE,
+            "error_cb": self._on_error,
+            "closed_cb": self._on_closed,
+        }
+        if credential is not None:
+            options["user_jwt_cb"] = lambda: bytearray(credential.jwt().encode())
+            options["signature_cb"] = lambda nonce: base64.b64encode(credential.sign(nonce.encode()))
+        if settings.tls is not None:
+            options["tls"] = settings.tls
+        if settings.server_name:
+            options["tls_hostname"] = settings.server_name
+        try:
+            async with asyncio.timeout(settings.timeout):
+                await self._client.connect([server], **options)
+        except (OSError, TimeoutError, nats.errors.Error) as problem:
+            await self.shut()
+            raise NotConnected(f"{server}: {self.why or _words(problem)}") from None
+        except BaseException:
+            await self.shut()
+            raise
+        # The library may return without a connection, if the broker sent something else than it expected.
+        if not self._client.is_connected:
+            await self.shut()
+            raise NotConnected(f"{server}: {self.why or 'the broker did not accept the connection'}")
+        self.began = asyncio.get_running_loop().time()
+
+    async def _on_error(self, problem: Exception) -> None:
+        text = _words(problem)
+        if found := _DENIED.search(text):
+            self.denied[found[1], found[2]] += 1
+            self._tell(Change(State.REFUSED, text))
+            async with self._denials:
+                self._denials.notify_all()
+        elif isinstance(problem, nats.errors.SlowConsumerError):
+            self._tell(
+                Change(State.DROPPED, f"messages of {problem.subject} came faster than they were handled")
+            )
+        else:
+            self.why = text
+
+    async def _on_closed(self) -> None:
+        self.why = _words(self._client.last_error) if self._client.last_error else self.why
+        self.closed.set()
+        async with self._denials:
+            self._denials.notify_all()
+
+    @property
+    def connected(self) -> bool:
+        return self._client.is_connected and not self.closed.is_set()
+
+    async def send(self, subject: str, data: bytes, reply: str, headers: Mapping[str, str]) -> None:
+        with _translated():
+            await self._client.publish(subject, data, reply=reply, headers=dict(headers) or None)
+
+    async def flush(self, timeout: float) -> None:
+        await self._unless_closed(self._client.flush(timeout=timeout))  # type: ignore[arg-type]
+
+    async def ask(self, subject: str, data: bytes, timeout: float, headers: Mapping[str, str]) -> Message:
+        """A request that ends at once when the connection does, or when the broker refuses it."""
+        self.busy += 1
+        before = self.denied["publish", subject.lower()]
+        request = self._client.request(subject, data, timeout=timeout, headers=dict(headers) or None)
+        watch = asyncio.ensure_future(self._refusal(subject, before))
+        try:
+            return _message(await self._unless_closed(request, watch))
+        finally:
+            self.busy -= 1
+            watch.cancel()
+
+    async def _refusal(self, subject: str, before: int) -> None:
+        async with self._denials:
+            await self._denials.wait_for(lambda: self.denied["publish", subject.lower()] > before)
+        raise NotPermitted(f"the broker does not permit publishing to {subject!r}")
+
+    async def _unless_closed(self, work: Coroutine[Any, Any, Any], *others: asyncio.Future[None]) -> Any:
+        task = asyncio.ensure_future(work)
+        closed = asyncio.ensure_future(self.closed.wait())
+        try:
+            done, _ = await asyncio.wait({task, closed, *others}, return_when=asyncio.FIRST_COMPLETED)
+            for other in others:
+                if other in done:
+                    other.result()
+            if task not in done:
+                raise Disconnected(self.why or "the connection was lost")
+            with _translated():
+                return task.result()
+        finally:
+            for one in (task, closed):
+                one.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+    async def add(self, sub: KeptSubscription) -> None:
+        async def receive(message: Msg) -> None:
+            await sub.receive(_message(message))
+
+        right = "subscription", sub.subject.lower()  # the library gives all errors in lower case
+        before = self.denied[right]
+        with _translated():
+            self._subs[sub] = await self._client.subscribe(
+                sub.subject,
+                queue=sub.queue,
+                cb=receive,
+                pending_msgs_limit=sub.pending,
+                pending_bytes_limit=MAX_BYTES,
+            )
+        await self.flush(FLUSH)
+        if self.denied[right] > before:
+            raise NotPermitted(f"the broker does not permit subscribing to {sub.subject!r}")
+
+    async def drop(self, sub: KeptSubscription) -> None:
+        if (held := self._subs.pop(sub, None)) is not None and self.connected:
+            with suppress(nats.errors.Error):
+                await held.unsubscribe()
+
+    async def fetch(self, subject: str, data: bytes, limit: int, wait: float) -> list[Message]:
+        """Ask a reader for messages, and gather them until the broker says that there are no more."""
+        inbox = self._client.new_inbox()
+        with _translated():
+            sub = await self._client.subscribe(inbox)
+            await self._client.publish(subject, data, reply=inbox)
+        got: list[Message] = []
+        deadline = asyncio.get_running_loop().time() + wait + 2.0
+        try:
+            while len(got) < limit and (message := await self._next(sub, deadline)) is not None:
+                if message.status == NO_RESPONDERS:
+                    raise NoStream("the reader does not exist")
+                if message.status in jetstream.ENDS:
+                    break
+                if not message.status:  # 100 is a sign of life
+                    got.append(message)
+        finally:
+            with suppress(nats.errors.Error):
+                await sub.unsubscribe()
+        return got
+
+    async def _next(self, sub: Any, deadline: float) -> Message | None:
+        left = deadline - asyncio.get_running_loop().time()
+        try:
+            return _message(await self._unless_closed(sub.next_msg(timeout=max(left, 0.01))))
+        except NoAnswer:
+            return None
+
+    async def retire(self) -> None:
+        """Finish what is under way, then close."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                while self.busy and self.connected:
+                    await asyncio.sleep(0.01)
+        if self.connected:
+            await _settle(self._client.drain())
+        await self.shut()
+
+    async def shut(self) -> None:
+        await _settle(self._client.close())
+        self.closed.set()
+
+
+async def _settle(work: Coroutine[Any, Any, None]) -> None:
+    """Let the library clean up, whatever it raises: on a lost connection that may be a cancellation of its
+    own.
+    """
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({task}, timeout=2 * GRACE)
+    if not done:
+        task.cancel()
+    elif not task.cancelled():
+        task.exception()
+
+
+def _status(message: Msg) -> int:
+    text = (message.headers or {}).get("Status", "")
+    return int(text) if text.isdigit() else 0
+
+
+def _message(message: Msg) -> Message:
+    return Message(
+        message.subject, message.data, message.reply, message.headers or NO_HEADERS, _status(message)
+    )
+
+
+def _words(problem: BaseException) -> str:
+    """What the library says, without its prefix and the quotes of the wire."""
+    text = str(problem) or type(problem).__name__
+    return text.removeprefix("nats: ").strip("' ")
+
+
+_ERRORS: tuple[tuple[type[Exception], Callable[[str], BusError]], ...] = (
+    (nats.errors.NoRespondersError, lambda _text: NoListener("nothing listens there")),
+    (nats.errors.TimeoutError, lambda _text: NoAnswer("no answer came in time")),
+    (nats.errors.MaxPayloadError, lambda _text: TooLarge("the message is larger than the broker takes")),
+    (nats.errors.BadSubjectError, lambda _text: BusError("the subject is not valid")),
+    (nats.errors.Error, Disconnected),
+    (OSError, Disconnected),
+)
+
+
+class _translated:
+    """Errors of the library → ours."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        for theirs, ours in _ERRORS:
+            if isinstance(problem, theirs):
+                raise ours(_words(problem)) from None

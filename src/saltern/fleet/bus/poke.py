@@ -1,0 +1,90 @@
+"""Who is there, now: a poke to each system, answered by the agent, or by the broker if no agent listens.
+
+The answer goes to a subject of the agent's own (``up.<id>.ans…``), so that agents need no right to publish
+into inboxes of others. Two answers to one poke are two agents with one identity.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+from msgspec import Struct, field
+
+from saltern.fleet.bus.ports import Bus, Message, Subscription
+from saltern.fleet.protocol.codec import BadMessage, decode
+from saltern.fleet.protocol.ids import new_nonce
+from saltern.fleet.protocol.messages import Alive
+from saltern.fleet.protocol.subjects import SUBJECTS
+
+ANSWER = SUBJECTS["answer"]
+CONTROL = SUBJECTS["control"]
+NOT_THERE = 503
+
+
+class Presence(Struct):
+    """What came back: ``there`` with all answers of each system, ``away`` by the broker's word, the rest
+    silent.
+    """
+
+    asked: frozenset[str]
+    there: dict[str, list[Alive]] = field(default_factory=dict)
+    away: set[str] = field(default_factory=set)
+
+    @property
+    def silent(self) -> set[str]:
+        return set(self.asked - self.there.keys() - self.away)
+
+
+class Poker:
+    """Pokes systems over one subscription, which it makes on ``start``."""
+
+    def __init__(self, bus: Bus, controller: str) -> None:
+        self._bus = bus
+        self._controller = controller
+        self._rounds: dict[str, tuple[Presence, asyncio.Event]] = {}
+        self._sub: Subscription | None = None
+
+    async def start(self) -> None:
+        self._sub = await self._bus.subscribe(ANSWER.wild(controller=self._controller), self._on_answer)
+
+    async def stop(self) -> None:
+        if self._sub is not None:
+            await self._sub.stop()
+
+    async def poke(self, ids: Collection[str], *, timeout: float, linger: float = 0.0) -> Presence:
+        """Ask all; return when each has answered or is away. ``linger`` waits for second answers."""
+        nonce = new_nonce()
+        presence, complete = Presence(frozenset(ids)), asyncio.Event()
+        self._rounds[nonce] = presence, complete
+        try:
+            async with asyncio.timeout(timeout):
+                for name in presence.asked:
+                    reply = ANSWER.of(id=name, controller=self._controller, nonce=nonce)
+                    await self._bus.publish(CONTROL.of(id=name), reply=reply)
+                if presence.asked:
+                    await complete.wait()
+        except TimeoutError:
+            pass
+        await asyncio.sleep(linger)
+        del self._rounds[nonce]
+        return presence
+
+    async def _on_answer(self, message: Message) -> None:
+        fields = ANSWER.parse(message.subject)
+        if fields is None or fields["nonce"] not in self._rounds:
+            return  # late: the round is over
+        presence, complete = self._rounds[fields["nonce"]]
+        if fields["id"] in presence.asked:
+            self._count(presence, fields["id"], message)
+        if not presence.silent:
+            complete.set()
+
+    def _count(self, presence: Presence, name: str, message: Message) -> None:
+        if message.status == NOT_THERE:
+            presence.away.add(name)
+            return
+        try:
+            presence.there.setdefault(name, []).append(decode(Alive, message.data))
+        except BadMessage:
+            presence.there[name] = presence.there.get(name, [])  # it is there, whatever it says

@@ -1,0 +1,274 @@
+"""What the client library and the broker do to us, each found once and kept from happening again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from tests.fleet.harness import QUICK, NatsPlace, free_port, run, until
+
+from saltern.fleet.bus.backoff import Backoff
+from saltern.fleet.bus.client import NatsBus
+from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.ports import Change, Disconnected, Message, NotConnected, NotPermitted, State, TooLarge
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+INFO = (
+    b"INFO "
+    + json.dumps({"server_id": "x", "version": "2.15.1", "headers": True, "max_payload": 1000}).encode()
+)
+
+
+class FakeBroker:
+    """Speaks just enough of the protocol to misbehave. ``after`` is done when the client is connected."""
+
+    def __init__(self, after: Talk, before_pong: bytes = b"") -> None:
+        self.after = after
+        self.before_pong = before_pong
+        self.connections = 0
+        self.tasks: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self.port = free_port()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self.tasks[task] = writer
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            writer.write(INFO + b"\r\n")
+            while (await reader.readline()).strip() != b"PING":
+                pass
+            writer.write(self.before_pong + b"PONG\r\n")
+            await self.after(reader, writer)
+        writer.close()
+
+    @contextlib.asynccontextmanager
+    async def serving(self) -> AsyncIterator[Connection]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        try:
+            yield Connection(
+                servers=(f"nats://127.0.0.1:{self.port}",), name="one", backoff=QUICK, timeout=2.0
+            )
+        finally:
+            server.close()
+            for task, writer in self.tasks.items():
+                task.cancel()
+                writer.close()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+            for writer in self.tasks.values():
+                with contextlib.suppress(OSError):
+                    await writer.wait_closed()
+
+
+async def stay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while line := await reader.readline():
+        if line.strip() == b"PING":
+            writer.write(b"PONG\r\n")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "User Authentication Expired",
+        "User Authentication Revoked",
+        "Authorization Violation",
+        "Anything Else",
+    ],
+)
+def test_an_error_of_the_broker_closes_the_connection_and_not_the_bus(error: str) -> None:
+    """The library ends for good on all but two errors, and never tries again."""
+
+    async def scenario() -> None:
+        async def fail(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if broker.connections == 1:
+                await asyncio.sleep(0.05)
+                writer.write(f"-ERR '{error}'\r\n".encode())
+            await stay(reader, writer)
+
+        broker = FakeBroker(fail)
+        changes: list[Change] = []
+        async with broker.serving() as settings:
+            bus = await NatsBus.connect(settings)
+            bus.watch(changes.append)
+            await until(lambda: [change.state for change in changes] == [State.LOST, State.CONNECTED])
+            assert "uth" in changes[0].why or error.lower() in changes[0].why
+            assert broker.connections == 2
+            await bus.close()
+
+    run(scenario())
+
+
+def test_a_connection_that_only_seems_to_be_made_is_none() -> None:
+    """The library returns without a connection if another line than PONG comes first."""
+
+    async def scenario() -> None:
+        broker = FakeBroker(stay, before_pong=b"INFO {}\r\n")
+        async with broker.serving() as settings:
+            with pytest.raises(NotConnected, match="did not accept"):
+                await NatsBus.connect(settings)
+
+    run(scenario())
+
+
+def test_a_broker_that_accepts_and_says_nothing_is_not_waited_for_for_ever() -> None:
+    async def scenario() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            port = silent.getsockname()[1]
+            settings = Connection(servers=(f"nats://127.0.0.1:{port}",), name="one", timeout=0.3)
+            with pytest.raises(NotConnected):
+                await NatsBus.connect(settings)
+
+    run(scenario(), timeout=20)
+
+
+def test_nothing_at_the_address_is_an_error_that_names_it() -> None:
+    settings = Connection(servers=(f"nats://127.0.0.1:{free_port()}",), name="one", timeout=2.0)
+    with pytest.raises(NotConnected, match=settings.servers[0]):
+        run(NatsBus.connect(settings))
+
+
+def test_without_a_limit_the_first_connection_is_tried_until_the_broker_comes(server: NatsPlace) -> None:
+    async def scenario() -> None:
+        server.stop()
+        settings = Connection(servers=(server.url("one"),), name="one", backoff=QUICK)
+        bus = await NatsBus.connect(settings, wait=None)
+        changes: list[Change] = []
+        bus.watch(changes.append)
+        await until(lambda: [change.state for change in changes[:2]] == [State.RETRY, State.RETRY])
+        server.start()
+        await bus.wait_connected()
+        assert bus.connected
+        await bus.close()
+
+    run(scenario())
+
+
+def test_the_next_server_of_the_list_is_tried(server: NatsPlace) -> None:
+    async def scenario() -> None:
+        dead = f"nats://127.0.0.1:{free_port()}"
+        bus = await NatsBus.connect(Connection(servers=(dead, server.url("one")), name="one", backoff=QUICK))
+        assert bus.connected
+        server.stop()
+        await until(lambda: not bus.connected)
+        server.start()
+        await until(lambda: bus.connected)
+        await bus.close()
+
+    run(scenario())
+
+
+def test_a_broker_that_closes_each_connection_is_asked_less_and_less_often() -> None:
+    asked: list[int] = []
+
+    class Counting(Backoff, frozen=True):
+        def delay(self, attempt: int, chance: Callable[[], float] = lambda: 0.0) -> float:
+            asked.append(attempt)
+            return 0.0
+
+    async def scenario() -> None:
+        async def leave(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(0.01)
+
+        broker = FakeBroker(leave)
+        async with broker.serving() as settings:
+            bus = await NatsBus.connect(
+                Connection(servers=settings.servers, name="one", backoff=Counting(stable=3600.0))
+            )
+            await until(lambda: len(asked) > 5)
+            await bus.close()
+
+    run(scenario())
+    assert asked[:6] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_connection_that_was_good_for_a_while_begins_with_the_first_step_again(server: NatsPlace) -> None:
+    asked: list[int] = []
+
+    class Counting(Backoff, frozen=True):
+        def delay(self, attempt: int, chance: Callable[[], float] = lambda: 0.0) -> float:
+            asked.append(attempt)
+            return 0.02
+
+    async def scenario() -> None:
+        bus = await NatsBus.connect(
+            Connection(servers=(server.url("one"),), name="one", backoff=Counting(stable=0.0))
+        )
+        for _ in range(2):
+            server.stop()
+            await until(lambda: not bus.connected)
+            server.start()
+            await until(lambda: bus.connected)
+        await bus.close()
+
+    run(scenario())
+    assert asked.count(0) == 2
+
+
+def test_what_is_too_large_for_the_broker_is_refused_here(server: NatsPlace) -> None:
+    async def scenario() -> None:
+        bus = await server.connect("one")
+        with pytest.raises(TooLarge):
+            await bus.publish("a", bytes(1 << 20) + b"x")
+        assert bus.connected
+        await bus.close()
+
+    run(scenario())
+
+
+def test_a_refusal_is_recognised_whatever_the_case_of_the_subject(server: NatsPlace) -> None:
+    """The library gives errors in lower case, and ids keep theirs."""
+
+    async def scenario() -> None:
+        bus = await server.connect("limited")
+        with pytest.raises(NotPermitted):
+            await bus.request("dn.Web1=2Eexample.Job", timeout=3600)
+        with pytest.raises(NotPermitted):
+            await bus.subscribe("dn.Web1.JOB", _ignore)
+        await bus.close()
+
+    run(scenario(), timeout=20)
+
+
+async def _ignore(_message: Message) -> None: ...
+
+
+def test_wrong_credentials_are_an_error_that_says_so(server: NatsPlace) -> None:
+    url = server.url("one").replace("secret", "wrong")
+    with pytest.raises(NotConnected, match=r"(?i)authorization"):
+        run(NatsBus.connect(Connection(servers=(url,), name="one")))
+
+
+def test_a_dead_peer_is_noticed_without_its_word(server: NatsPlace) -> None:
+    """A machine that vanishes closes nothing: pings do."""
+    import os
+    import signal
+
+    async def scenario() -> None:
+        settings = Connection(servers=(server.url("one"),), name="one", backoff=QUICK, ping=0.1)
+        bus = await NatsBus.connect(settings)
+        assert server.process is not None
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            await until(lambda: not bus.connected)
+            with pytest.raises(Disconnected):
+                await bus.publish("a")
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
+        await until(lambda: bus.connected)
+        await bus.close()
+
+    run(scenario())
+
+
+def test_the_client_brings_nothing_of_the_engine_and_no_web_library() -> None:
+    """An agent is small: aiohttp alone, which the library imports if it is there, would be 9 MB."""
+    program = "import sys, saltern.fleet.bus.client; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not {"aiohttp", "jinja2", "yaml", "saltern.engine", "saltern.modules", "sqlite3"} & loaded
