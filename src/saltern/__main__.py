@@ -26,6 +26,9 @@ def main() -> None:
 
         leave_current_directory()
     gc.disable()  # compiling only builds up; `apply` switches it on again for the run
+    from saltern.system.code_cache import install
+
+    cache = install()
     # Where typing_extensions happens to be installed, msgspec imports it for types we do not use, and
     # that costs more than all of our own modules.
     hidden = "typing_extensions" not in sys.modules
@@ -56,6 +59,8 @@ def main() -> None:
         sys.stderr.flush()
     except OSError:
         pass
+    if cache is not None:
+        cache.save()
     os._exit(code)
 
 
