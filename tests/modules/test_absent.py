@@ -91,6 +91,7 @@ ELSEWHERE = {  # they need a server, an engine or a kernel: their own tests have
     "mysql_user",
     "nftables",
     "npm",
+    "pdbedit",
     "postgres_cluster",
     "postgres_database",
     "postgres_extension",

@@ -136,3 +136,23 @@ def test_any_word_survives(call: Callable[..., object], hosts: Path, word: str) 
     assert call("setvalue", "/files/etc/hosts/2/canonical", word) == {"retval": True}
     assert hosts.read_text().splitlines()[1] == f"::1 {word}"
     assert call("get", "/files/etc/hosts/2/canonical") == {"/files/etc/hosts/2/canonical": word}
+
+
+def test_an_augtool_without_preview_is_refused_before_anything_is_changed(
+    bench: Bench, hosts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "bin" / "augtool"
+    old.parent.mkdir()
+    old.write_text(
+        "#!/bin/sh\ntext=$(cat)\n"
+        "case $text in *preview*)\n"
+        "printf 'error: Failed to execute command\\n%s' \"Unknown command 'preview'\" >&2; exit 1;; esac\n"
+        f'printf \'%s\\n\' "$text" | {shutil.which("augtool")} "$@"\n'
+    )
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", str(old.parent), prepend=":")
+    words: dict[str, Any] = {"context": "/files/etc/hosts", "changes": ["set 1/canonical other"]}
+    for test in (True, False):
+        refused = bench.call("change", "it", test=test, **words)
+        assert refused.outcome is Outcome.FAILED and "install augeas 1.14 or newer" in refused.comment
+    assert hosts.read_text() == TEXT

@@ -35,6 +35,10 @@ BACKED_UP = "saltern single file.append /etc/app.conf text=more; "
 WEEKLY = "saltern call schedule.add weekly function=test.ping days=7"
 REPORTS = "saltern call schedule.add reports function=test.ping hours=6 enabled=false"
 
+# Where Samba keeps its accounts, there is nothing of this machine.
+SAMBA = "rm -rf /var/lib/samba/private/*; printf '[global]\\nnetbios name = WEB1\\n' >/etc/samba/smb.conf"
+KNOWN = f"{SAMBA}; for one in ada olduser; do printf 'a\\na\\n' | pdbedit -a -t -u $one >/dev/null; done"
+
 SCRIPTS: dict[str, str] = {
     "functions.aliases": "echo 'olduser: ada' >/etc/aliases",
     "functions.alternatives": OFFERED,
@@ -63,6 +67,7 @@ SCRIPTS: dict[str, str] = {
     "functions.mount.umount": MOUNTED,
     "functions.network.connect": serve("/srv/downloads"),
     "functions.npm": serve("/srv/registry"),
+    "functions.pdbedit": KNOWN,
     "functions.pkg.install": "apt-get -qq purge -y webserver </dev/null",
     "functions.pkg.list_holds": "apt-mark hold webserver",
     "functions.pkg.unhold": "apt-mark hold webserver",
@@ -106,6 +111,8 @@ SCRIPTS: dict[str, str] = {
     "states.nftables.flush": f"{NFT_INPUT}; nft add rule ip filter input tcp dport 23 accept",
     "states.nftables.table_absent": "nft add table inet oldtable",
     "states.npm": serve("/srv/registry"),
+    "states.pdbedit": SAMBA,
+    "states.pdbedit.absent": KNOWN,
     "states.pkg.unheld": "apt-mark hold webserver",
     "states.pkgrepo.managed": ">/etc/apt/sources.list",
     "states.schedule.absent": WEEKLY,

@@ -108,6 +108,7 @@ PROGRAMS = {
     "mysql": "mariadbd",
     "nftables": "nft",
     "npm": "npm",
+    "pdbedit": "pdbedit",
     "pkg": "apt-get",
     "postgres": "pg_createcluster",
     "selinux": "semodule",

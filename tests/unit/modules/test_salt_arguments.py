@@ -35,6 +35,7 @@ def test_salts_signatures_are_found_for_nearly_all_states(salt: dict[str, argume
         "augeas",
         "exec",
         "firewalld",
+        "pdbedit",
         "puppet",
         "pyinfra",
         "saltcall",

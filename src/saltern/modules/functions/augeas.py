@@ -28,6 +28,9 @@ def execute(
 ) -> dict[str, object]:
     """Change files by commands: ``set``, ``setm``, ``mv``, ``ins``, ``rm``. All of them, or none.
 
+    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``). Arguments
+    and answers of this module follow Salt's documentation of 3006, the last one that has it.
+
     Args:
         context: what is before relative paths; with ``lens``, the file.
         lens: read the file with this lens, such as ``Hosts.lns``.
@@ -125,6 +128,8 @@ def tree(ctx: Context, path: str, load_path: str | None = None) -> dict[str, str
 def remove(ctx: Context, path: str, load_path: str | None = None) -> dict[str, object]:
     """Remove what matches a path, and all below it; the answer has how many nodes that were.
 
+    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``).
+
     Args:
         path: the path.
         load_path: further directories of lenses, with colons between them.
@@ -144,6 +149,8 @@ def remove(ctx: Context, path: str, load_path: str | None = None) -> dict[str, o
 @function
 def setvalue(ctx: Context, /, *args: object, **options: object) -> dict[str, object]:
     """Set values: path, value, path, value …
+
+    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``).
 
     Args:
         args: the paths, each with its value after it.

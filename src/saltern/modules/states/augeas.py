@@ -23,6 +23,10 @@ def change(
 ) -> Result:
     """Change parts of configuration files by commands of augeas. All of them, or none.
 
+    Needs ``augtool`` with its command ``preview``: augeas 1.14 or newer (Debian: ``augeas-tools``); an older
+    one is refused before anything is changed. Arguments and answers follow Salt's documentation of 3006,
+    the last one that has this module, except that Python's ``augeas`` is not needed.
+
     Args:
         name: what to call it in the report; the context if that is not given and this is a path in the tree.
         context: what is before relative paths; with ``lens``, the file.

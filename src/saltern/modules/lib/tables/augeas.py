@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, tuple[str, int, tuple[int, ...]]] = {
     "rm": ("rm", 1, (0,)),
     "remove": ("rm", 1, (0,)),
 }
+NO_PREVIEW = "this augtool has no command 'preview': install augeas 1.14 or newer"
 _SPECIAL = "\\][|/=()!,\"' \t\n"
 
 
@@ -69,6 +70,8 @@ def run(
     ran = ctx.host.run(argv, stdin="\n".join((*script, "")), user=ctx.runas, env=PLAIN_WORDS)
     if ran.code == NOT_FOUND:
         raise Refused("the program 'augtool' is not on this machine; install the package that has it")
+    if ran.code != 0 and "Unknown command 'preview'" in said(ran):
+        raise Refused(NO_PREVIEW)
     if ran.code != 0:
         raise Refused(said(ran).replace("error: Failed to execute command\n", "") or f"exit code {ran.code}")
     return ran.out

@@ -1,0 +1,127 @@
+"""``pdbedit``: accounts of Samba, with its program of that name."""
+
+from __future__ import annotations
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Refused, Words, bring
+from saltern.modules.api.declare import state
+from saltern.modules.lib.accounts import samba
+
+
+@state
+def managed(
+    ctx: Context,
+    name: str,
+    *,
+    password: str | None = None,
+    password_hashed: bool = False,
+    domain: str | None = None,
+    profile: str | None = None,
+    script: str | None = None,
+    drive: str | None = None,
+    homedir: str | None = None,
+    fullname: str | None = None,
+    account_desc: str | None = None,
+    account_control: str | None = None,
+    machine_sid: object = None,
+    user_sid: str | int | None = None,
+    reset_login_hours: bool = False,
+    reset_bad_password_count: bool = False,
+) -> Result:
+    r"""Make sure that Samba knows an account, and how; what is not given is left alone.
+
+    An account belongs to a user of this machine, who must be there: see ``user.present``. An account that is
+    not there is made if a password is given. Needs the program ``pdbedit`` of Samba 4.5 or newer (Debian:
+    ``samba-common-bin``). Arguments follow Salt's documentation of 3006, the last one that has this module.
+
+    Args:
+        name: the login.
+        password: the password; never shown.
+        password_hashed: is ``password`` an NT hash, 32 hexadecimal digits? For a moment, the list of
+            processes shows such a hash; a password itself goes through a pipe.
+        domain: the domain of the account.
+        profile: the path of its profile.
+        script: the script that runs when it logs on.
+        drive: the letter of its home directory, such as ``'X:'``.
+        homedir: the path of its home directory.
+        fullname: the full name.
+        account_desc: what the account is for.
+        account_control: which of these the account has, and it has no others of them: ``N`` (needs no
+            password), ``D`` (disabled), ``H`` (needs a home directory), ``L`` (locks itself), ``X``
+            (the password does not expire).
+        machine_sid: read and not used, as in Salt.
+        user_sid: the SID, or its last number.
+        reset_login_hours: allow all hours again.
+        reset_bad_password_count: count wrong passwords from nought again.
+
+    Example:
+        ```yaml
+        ada:
+          pdbedit.managed:
+            - password: 'correct horse battery staple'
+            - drive: 'X:'
+            - homedir: '\\web1\ada'
+        ```
+    """
+    del machine_sid
+    want = samba.wish(
+        name,
+        password=password,
+        password_hashed=password_hashed,
+        account_control=account_control,
+        user_sid=user_sid,
+        resets=samba.resets(reset_login_hours, reset_bad_password_count),
+        fields={
+            "domain": domain,
+            "profile": profile,
+            "script": script,
+            "drive": drive,
+            "homedir": homedir,
+            "fullname": fullname,
+            "account_desc": account_desc,
+        },
+    )
+    if not want.hashed and not samba.account(ctx, name):
+        raise Refused(f"there is no account {name!r}; with a password it would be made")
+    return bring(
+        ctx,
+        lambda: samba.differs(ctx, want),
+        lambda _: samba.bring_about(ctx, want),
+        facts=lambda: {"login": name, **samba.account(ctx, name)},
+        words=Words(
+            f"account {name} is as described",
+            f"account {name} would be changed",
+            f"account {name} has been changed",
+        ),
+    )
+
+
+present = state(name="present")(managed.body)
+present.doc = managed.doc.replace("pdbedit.managed", "pdbedit.present").replace(
+    "how; what", "how: another name of ``managed``. What", 1
+)
+
+
+@state
+def absent(ctx: Context, name: str) -> Result:
+    """Make sure that Samba does not know an account. The user of this machine stays.
+
+    Args:
+        name: the login.
+
+    Example:
+        ```yaml
+        olduser:
+          pdbedit.absent: []
+        ```
+    """
+    return bring(
+        ctx,
+        lambda: {name: "deleted"} if name in samba.accounts(ctx) else {},
+        lambda _: samba.delete(ctx, name),
+        facts=lambda: {"login": name},
+        words=Words(
+            f"account {name} is absent", f"account {name} would be deleted", f"account {name} is deleted"
+        ),
+    )
