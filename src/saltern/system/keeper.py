@@ -19,7 +19,7 @@ from msgspec import Struct, field, msgpack
 
 from saltern.system import effects, keeper_process, ledger, process
 from saltern.system.faults import point
-from saltern.system.keeper_process import TOKEN
+from saltern.system.keeper_process import PROGRAM, TOKEN
 from saltern.system.ledger import Entry, Kept, Ledger
 from saltern.system.process import Ran, Sink
 from saltern.system.signals import was_terminated
@@ -189,7 +189,7 @@ def run(
     if _run.step in _run.replay and name in _run.kept.ended:
         return _run.kept.ended[name]
     token = {TOKEN: f"{_run.jid}.{_run.step}"}
-    options["env"] = {**token, **(env or {})}
+    options["env"] = {**token, **(env or {}), PROGRAM: os.urandom(8).hex()}
     if not _run.hidden:
         options["spill"] = os.path.join(output_folder(_run.folder), name)
     effects.acting()  # whatever is known is on disk before the keeper hears of it
@@ -237,7 +237,7 @@ def _asked(keeper: _Keeper, name: str, command: str | list[str], options: dict[s
     point("keeper.told")
     if told is None:
         _close()
-        keeper_process.sweep(options["env"][TOKEN])
+        keeper_process.sweep(options["env"])
         return Ran(128 + signal.SIGKILL, err=LOST, pid=keeper.pid, signal=int(signal.SIGKILL), lost=True)
     answer = msgpack.decode(told, type=keeper_process.Answer)
     if answer.ran is None:

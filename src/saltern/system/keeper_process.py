@@ -10,6 +10,7 @@ import marshal
 import os
 import signal
 import time
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from msgspec import Struct, msgpack
@@ -18,7 +19,8 @@ from saltern.system import ledger, process
 from saltern.system.ledger import Entry, Ledger
 from saltern.system.process import Ran
 
-TOKEN = "SALTERN_TOKEN"
+TOKEN = "SALTERN_TOKEN"  # for the program: the same whenever its state is called again
+PROGRAM = "SALTERN_PROGRAM"  # for us: of this one start, so that only what it has begun is ended with it
 
 
 class Answer(Struct, frozen=True):
@@ -80,7 +82,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
         ran = process.run(command, **options)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
-        sweep(options["env"][TOKEN])
+        sweep(options["env"])
         _tell(answers, Answer(Ran(128 + signal.SIGINT, signal=int(signal.SIGINT))))
         return
     except Exception as problem:
@@ -88,7 +90,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
         _tell(answers, Answer(raised=next(known, "RuntimeError"), text=str(problem)))
         return
     if ran.timed_out:
-        sweep(options["env"][TOKEN])
+        sweep(options["env"])
     ledger.add(book, Entry(name, os.getpid(), ran, time.time()))
     try:
         _tell(answers, Answer(ran))
@@ -128,8 +130,8 @@ def _exactly(pipe: int, size: int) -> bytes | None:
 # -- the whole tree -----------------------------------------------------------------------------------
 
 
-def sweep(token: str) -> None:
-    """End everything that has the token in its environment, and what that has started."""
+def sweep(env: Mapping[str, str]) -> None:
+    """End everything that has the name of this start in its environment, and what that has started."""
     from saltern.system.tree import kill_tree
 
-    kill_tree(f"{TOKEN}={token}")
+    kill_tree(f"{PROGRAM}={env[PROGRAM]}")

@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 from msgspec import msgpack
 
-from saltern.system import faults, keeper, ledger, mark
+from saltern.system import faults, keeper, keeper_process, ledger, mark
 from saltern.system.ledger import Entry
 from saltern.system.mounts import file_system
 from saltern.system.process import Ran, run
@@ -170,6 +170,22 @@ def test_item_11_a_time_limit_ends_the_whole_tree(folder: str, tmp_path: Path) -
     ran = keeper.run(f"setsid sh -c 'echo $$ > {tmp_path}/pid; sleep 60' & sleep 60", timeout=0.5)
     assert ran.timed_out
     _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
+
+
+@pytest.mark.parametrize("token", ["7.3", "own"])
+def test_a_time_limit_ends_nothing_of_another_start_with_the_same_token(
+    folder: str, tmp_path: Path, token: str
+) -> None:
+    """A run of the same number elsewhere, and what an earlier attempt has left on purpose."""
+    assert folder
+    left = "setsid sleep 60 >/dev/null 2>&1 & echo $! >"
+    run(f"{left} {tmp_path}/other", env={keeper_process.TOKEN: token})
+    assert keeper.run(f"{left} {tmp_path}/before", env={keeper_process.TOKEN: token}).code == 0
+    assert keeper.run("sleep 60", timeout=0.3, env={keeper_process.TOKEN: token}).timed_out
+    pids = [int((tmp_path / name).read_text()) for name in ("other", "before")]
+    assert [_alive(pid) for pid in pids] == [True, True]
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_item_11_a_time_limit_holds_without_whoever_set_it(tmp_path: Path) -> None:
