@@ -30,11 +30,11 @@ def environment(tree: Path) -> dict[str, str]:
     return {**os.environ, "SALTERN_STATE_DIR": f"{tree}/state", "HOME": str(tree)}
 
 
-def at_a_terminal(tree: Path, answer: str) -> tuple[int, str]:
+def at_a_terminal(tree: Path, answer: str, *words: str) -> tuple[int, str]:
     """The exit code and what was printed, with ``answer`` typed at the prompt."""
     ours, theirs = pty.openpty()
     done = subprocess.Popen(
-        command(tree, "--ask"),
+        command(tree, "--ask", *words),
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -53,6 +53,23 @@ def test_yes_applies_what_was_shown(tree: Path) -> None:
     assert output.index("+hello") < output.index("Apply this? [y/N]") < output.index("Result: True")
 
 
+@pytest.mark.parametrize("way", ["configuration", "option"])
+def test_a_plan_that_must_be_signed_is_not_asked_for(tree: Path, way: str) -> None:
+    """It would be refused after the person has agreed; so it is before anything is rendered."""
+    signers = tree / "signers"
+    signers.write_text("")
+    (tree / "saltern.yaml").write_text(f"plan_signers: {signers}\n" if way == "configuration" else "")
+    (tree / "states/web.sls").write_text("{{ salt['file.touch']('" + f"{tree}/rendered" + "') }}\n" + SLS)
+    words = ["--config", f"{tree}/saltern.yaml", *(["--verify", str(signers)] if way == "option" else [])]
+    code, output = at_a_terminal(tree, "y\n", *words)
+    assert code == 1
+    assert "[plan-signature]" in output
+    assert "--ask applies a plan that is not signed" in output
+    assert "Apply this?" not in output
+    assert not (tree / "rendered").exists()
+    assert not (tree / "out").exists()
+
+
 @pytest.mark.parametrize("answer", ["n\n", "\n", "\x04"])
 def test_anything_else_applies_nothing(tree: Path, answer: str) -> None:
     code, output = at_a_terminal(tree, answer)
@@ -63,7 +80,7 @@ def test_anything_else_applies_nothing(tree: Path, answer: str) -> None:
 
 def test_without_a_terminal_it_is_refused(tree: Path) -> None:
     done = subprocess.run(
-        command(tree, "--ask"),
+        command(tree, "--ask", *words),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

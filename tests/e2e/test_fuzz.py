@@ -50,7 +50,14 @@ WORDS = [
 ]  # fmt: skip
 words = st.one_of(st.sampled_from(WORDS + OPTIONS + ENGINE), st.text(max_size=5))
 scalars = st.one_of(
-    words, words, st.none(), st.booleans(), st.integers(), st.floats(), st.just(10**30), st.binary(max_size=3)
+    words,
+    words,
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.sampled_from([10**30, -(10**400), 10**4200]),
+    st.binary(max_size=3),
 )
 keys = st.one_of(words, words, words, words, scalars)
 values: st.SearchStrategy[object] = st.recursive(

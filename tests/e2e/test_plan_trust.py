@@ -219,3 +219,20 @@ def test_a_signature_needs_a_file_and_a_key(place: Place) -> None:
     place.write({"a.sls": SLS.format(out=place.base / "out")})
     assert "[plan-signature]" in place.run("plan", "a", "--sign", "k").err
     assert "[plan-signature]" in place.run("plan", "a", "-o", "a.plan", "--sign", "missing").err
+
+
+@SSH_KEYGEN
+@pytest.mark.parametrize("way", ["group", "others", "owner"])
+def test_a_list_of_signers_that_another_user_can_write_is_not_believed(place: Place, way: str) -> None:
+    place.write({"a.sls": SLS.format(out=place.base / "out")})
+    ours = key(place, "ours")
+    known = Path(signers(place, ada=ours))
+    assert place.run("plan", "a", "-o", "a.plan", "--sign", str(ours)).code == 0
+    if way == "owner":
+        os.chown(known, 65534, 0)
+    else:
+        known.chmod({"group": 0o664, "others": 0o646}[way])
+    done = applied(place, "--verify", str(known))
+    assert "the list of signers" in done.err
+    assert "[plan-signature]" in done.err
+    assert not (place.base / "out").exists()

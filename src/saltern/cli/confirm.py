@@ -28,6 +28,7 @@ def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) 
     from saltern.planfile.document import save
 
     _check(args)
+    _check_signers(args)
     proposal = _shown(args, request)
     if not any(number for kind, number in proposal.totals.items() if kind != "keep"):
         return exits.OK
@@ -55,6 +56,21 @@ def _check(args: SimpleNamespace) -> None:
                 fix="leave it out, or make a plan with `saltern plan -o FILE` and apply that",
             )
         )
+
+
+def _check_signers(args: SimpleNamespace) -> None:
+    """A plan that is made and applied at once is one that no key has signed: refused before it is made."""
+    signers = args.verify or session(args).settings.plan_signers
+    if not signers:
+        return
+    asks = "--verify" if args.verify else "plan_signers"
+    raise OperationError(
+        Diagnostic(
+            code="plan-signature",
+            what=f"--ask applies a plan that is not signed, and {asks} asks for a signature of {signers!r}",
+            fix="make a plan, sign it and apply that: saltern plan -o FILE --sign KEY; saltern apply FILE",
+        )
+    )
 
 
 def _shown(args: SimpleNamespace, request: Request) -> Proposal:

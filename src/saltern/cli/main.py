@@ -9,9 +9,11 @@ from importlib import import_module
 
 from saltern.cli import exits
 from saltern.cli.commands import COMMANDS
+from saltern.language import numbers
 from saltern.language.diagnostics import (
     ChainError,
     CompileError,
+    Diagnostic,
     OperationError,
     PillarError,
     SalternError,
@@ -30,12 +32,9 @@ saltern COMMAND --help says more; saltern --version prints the version.
 """
 
 
-MOST_DIGITS = 100_000  # of a number in any output; Python's own limit is 4,300, and it raises
-
-
 def run(argv: list[str]) -> int:
     """The exit code of one command line."""
-    sys.set_int_max_str_digits(MOST_DIGITS)
+    sys.set_int_max_str_digits(numbers.MOST_DIGITS)  # Python's own limit is 4,300, and it raises
     try:
         code = _run(argv)
         sys.stdout.flush()
@@ -69,6 +68,9 @@ def _run(argv: list[str]) -> int:
     except OSError:
         raise
     except Exception as problem:
+        if numbers.was_refused(problem):  # made by code of the user's: what is read has been looked at
+            what, fix = numbers.what(), "some function or module gives it: let it give text"
+            return _told(OperationError(Diagnostic(code="number-too-long", what=what, fix=fix)))
         return _bug(problem)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from saltern.language import numbers
 from saltern.language.result import Outcome, Result, SubResult, failed
 
 NEEDED = ("name", "result", "changes", "comment")
@@ -91,12 +92,13 @@ def raised(problem: Exception, *, provider: str = "") -> Result:
 
 
 def plain(value: Any) -> Any:
-    """Without the views that modules are given: they mean nothing outside of the call, and in a fork."""
+    """Without the views that modules are given, which mean nothing outside of the call and in a fork; and
+    without numbers that cannot be written."""
     if isinstance(value, Mapping):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    return value
+    return numbers.told(value) if numbers.is_too_long(value) else value
 
 
 def _checked(returned: object) -> Mapping[str, Any]:
@@ -119,13 +121,13 @@ def _comment(value: object) -> str:
         if not all(isinstance(line, str) for line in value):
             raise BadReturn("'comment' is a list with something in it that is no text")
         return "\n".join(value)
-    return "" if value is None else str(value)
+    return "" if value is None else str(plain(value))
 
 
 def _texts(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
-    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+    return tuple(map(str, plain(value))) if isinstance(value, list | tuple) else (str(plain(value)),)
 
 
 def _mapping(value: Any) -> dict[str, object]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from saltern.language import numbers
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity
 from saltern.language.source import Mark
 from saltern.system.ownership import foreign
@@ -171,6 +172,10 @@ def mapping(path: str) -> dict[str, object]:
     except yaml.YAMLError as problem:
         raise _not_yaml(path, problem) from None
     except (ValueError, TypeError, RecursionError) as problem:  # an impossible date, an unhashable key
+        if numbers.was_refused(problem):
+            line, column, length = numbers.written_in(text)
+            where = Mark(path, line, column)
+            raise _problem("number-too-long", numbers.what(length), where, numbers.FIX) from None
         raise _problem("bad-configuration", f"not valid YAML: {problem}", Mark(path)) from None
     if data is None:
         return {}
@@ -178,6 +183,9 @@ def mapping(path: str) -> dict[str, object]:
         raise _problem("bad-configuration", "the file must be a mapping of keys to values", Mark(path))
     if not _bounded(data):
         raise _problem("bad-configuration", _TOO_LARGE, Mark(path))
+    if (long := numbers.path_to_long(data)) is not None:
+        where = Mark(path, _line(path, tuple(map(str, long))))
+        raise _problem("number-too-long", numbers.what(), where, numbers.FIX)
     return {str(key): value for key, value in data.items()}
 
 

@@ -26,6 +26,7 @@ from saltern.journal.form import (
     identity,
     open_here,
 )
+from saltern.language import numbers
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import mark, reboot
 from saltern.system.faults import point
@@ -309,6 +310,8 @@ def _tame(value: object, depth: int = 0) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, int) and not isinstance(value, bool):
+        if numbers.is_too_long(value):
+            return numbers.told(value)
         return value if -(2**63) <= value < 2**64 else str(value)
     if isinstance(value, Mapping):
         return {

@@ -7,9 +7,11 @@ import subprocess
 import tempfile
 
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.proposals.trust import distrust
 
 NAMESPACE = "saltern-plan"  # a signature for something else is none for a plan
 ENDING = ".sig"
+MOST_BYTES = 1 << 20
 
 
 def sign(data: bytes, key: str) -> bytes:
@@ -29,21 +31,28 @@ def verify(path: str, data: bytes, signers: str) -> str:
     for file, name in ((signature, "the signature"), (signers, "the list of signers")):
         if not os.path.isfile(file):
             raise _bad(f"the plan {path!r} was not applied: {name} {file!r} is missing", signed=True)
-    allowed = os.path.abspath(signers)
-    with tempfile.NamedTemporaryFile(
-        suffix=ENDING
-    ) as copy:  # one copy is asked twice, whoever swaps the file
-        with open(signature, "rb") as opened:
-            copy.write(opened.read(1 << 16))
-        copy.flush()
-        who = _run(["-Y", "find-principals", "-s", copy.name, "-f", allowed], b"")
+    with tempfile.TemporaryDirectory(prefix="saltern-verify-") as folder:
+        # Copies are asked, and both of them several times, whoever swaps the files meanwhile.
+        own, allowed = os.path.join(folder, "plan.sig"), os.path.join(folder, "signers")
+        _copy(signature, own)
+        _copy(signers, allowed, trusted_for=path)
+        who = _run(["-Y", "find-principals", "-s", own, "-f", allowed], b"")
         for principal in who.stdout.decode(errors="replace").split("\n"):
-            words = ["-Y", "verify", "-f", allowed, "-I", principal, "-n", NAMESPACE, "-s", copy.name]
+            words = ["-Y", "verify", "-f", allowed, "-I", principal, "-n", NAMESPACE, "-s", own]
             if principal and _run(words, data).returncode == 0:
                 return principal
     raise _bad(
         f"the plan {path!r} was not applied: no key of {signers!r} has signed it as it is", signed=True
     )
+
+
+def _copy(source: str, to: str, *, trusted_for: str = "") -> None:
+    """``trusted_for``: the plan for which the file decides, so that no other user may be able to write it."""
+    handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with os.fdopen(handle, "rb") as opened, open(to, "wb") as copy:
+        if trusted_for and (why := distrust(os.fstat(opened.fileno()))):
+            raise _bad(f"the plan {trusted_for!r} was not applied: the list of signers {source!r}: {why}")
+        copy.write(opened.read(MOST_BYTES))
 
 
 def _run(words: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:

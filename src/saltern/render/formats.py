@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from saltern.language import numbers
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
 
@@ -31,6 +32,8 @@ def json(text: str, job: Job) -> object:
             "json-syntax", f"not JSON: {problem.msg}", Mark(job.file, problem.lineno, problem.colno)
         ) from None
     except ValueError as problem:
+        if numbers.was_refused(problem):
+            raise _too_long(text, job) from None
         raise _bad("json-syntax", f"not JSON that can be read: {problem}", Mark(job.file)) from None
     except RecursionError:
         raise _bad("json-too-deep", "not JSON that can be read: nested too deep", Mark(job.file)) from None
@@ -43,6 +46,8 @@ def toml(text: str, job: Job) -> object:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as problem:
+        if numbers.was_refused(problem):
+            raise _too_long(text, job) from None
         at = re.search(r"line (\d+), column (\d+)", str(problem))
         where = Mark(job.file, int(at[1]), int(at[2])) if at else Mark(job.file)
         said = str(problem).partition(" (at ")[0]
@@ -66,6 +71,14 @@ def msgpack(text: str, job: Job) -> object:
         return decode(packed)
     except (DecodeError, RecursionError) as problem:
         raise _bad("msgpack-syntax", f"not MessagePack: {problem}", Mark(job.file)) from None
+
+
+def _too_long(text: str, job: Job) -> CompileError:
+    line, column, length = numbers.written_in(text)
+    where = Mark(job.file, line, column)
+    return CompileError(
+        Diagnostic(code="number-too-long", what=numbers.what(length), where=where, fix=numbers.FIX)
+    )
 
 
 def _bad(code: str, what: str, where: Mark) -> CompileError:

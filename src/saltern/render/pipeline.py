@@ -9,6 +9,7 @@ from importlib import import_module
 
 from msgspec import Struct
 
+from saltern.language import numbers
 from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark, Path, SlsRef
@@ -324,7 +325,7 @@ class Renderers:
             assert home is not None
             scope = _scope(own, job.harvest, outer, Home(home, stages))
         above = block.line if block is not None and job.part else 0
-        return Document(
+        document = Document(
             SlsRef(job.env, job.sls),
             data,
             file=job.file,
@@ -336,6 +337,9 @@ class Renderers:
             is_init=home is not None and home.is_init,
             blocks=scope,
         )
+        if unread or last == "toml":  # readers of text have looked already, but for TOML's other bases
+            _check_numbers(document)
+        return document
 
     def _stages(
         self, text: str, job: Job, default: tuple[Stage, ...] | None = None
@@ -439,6 +443,14 @@ class Renderers:
         if not made.text.strip() and stage.name != "py":
             return None
         return _load(stage.name, job)(made.text, _job(job, shared, stage, self._seconds))
+
+
+def _check_numbers(document: Document) -> None:
+    path = numbers.path_to_long(document.data)
+    if path is not None:
+        where = document.mark(path)
+        what, fix = numbers.what(), "make it text"
+        raise CompileError(Diagnostic(code="number-too-long", what=what, where=where, fix=fix))
 
 
 def _locate(text: str, path: Path) -> tuple[int, int]:

@@ -8,7 +8,7 @@ so that a small file cannot become a large one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from yaml.events import (
@@ -22,12 +22,10 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from saltern.language import numbers
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
 from saltern.render.yaml_limits import USUAL, Limits, YamlProblem
-
-if TYPE_CHECKING:
-    pass
 
 _Parser: Any
 try:
@@ -38,6 +36,7 @@ except ImportError:  # a PyYAML without libyaml: slower, the same data
     _Parser = yaml.SafeLoader
 
 
+MOST_SIXTIES = 100  # parts of a number of base 60, such as 12:30:00; reading one takes their square in time
 _PREFIX = "tag:yaml.org,2002:"
 _IMPLICIT: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
 _known: dict[str, object] = {"": None}
@@ -52,12 +51,20 @@ def plain(text: str) -> object:
         if pattern.match(text):
             try:
                 value = _IMPLICIT_VALUES.get(tag[len(_PREFIX) :], str)(text)
-            except ValueError:  # a number of thousands of digits: nobody counts with it
+            except ValueError as problem:
+                if numbers.was_refused(problem):
+                    raise _TooLong(text) from None
                 value = text
+            if numbers.is_too_long(value):
+                raise _TooLong(text)
             break
     if len(_known) < 100_000:
         _known[text] = value
     return value
+
+
+class _TooLong(Exception):
+    """A number that nobody counts with, as it was written."""
 
 
 def _scalar(tag: str, text: str) -> object:
@@ -69,6 +76,8 @@ _CONSTRUCTOR = yaml.SafeLoader("")
 
 
 def _integer(text: str) -> object:
+    if text.count(":") > MOST_SIXTIES:
+        raise _TooLong(text)
     if text[0] == "0" and text[1:2] not in ("", "b", "x"):
         text = text.lstrip("0") or "0"
     return _scalar("int", text)
@@ -109,6 +118,11 @@ def read(text: str, limits: Limits = USUAL) -> object:
         return _Builder(parser.get_event, limits).document()
     except yaml.MarkedYAMLError as problem:
         raise _syntax_problem(problem, text) from None
+    except _TooLong as problem:
+        (written,) = problem.args
+        line, column = numbers.place_of(text, max(text.find(written), 0))
+        what = numbers.what(len(written))
+        raise YamlProblem("number-too-long", what, line, column, numbers.FIX) from None
     except UnicodeEncodeError as problem:
         line = text.count("\n", 0, problem.start) + 1
         what = f"the character {text[problem.start]!r} is not allowed in YAML"
@@ -281,8 +295,13 @@ class _Builder:
         if name not in _TAGGED_SCALARS or not event.tag.startswith(_PREFIX):
             raise _unknown_tag(event)
         try:
-            return _TAGGED_SCALARS[name](event.value)
+            value = _TAGGED_SCALARS[name](event.value)
+            if numbers.is_too_long(value):
+                raise _TooLong(event.value)
+            return value
         except (ValueError, KeyError, IndexError) as problem:
+            if numbers.was_refused(problem):
+                raise _TooLong(event.value) from None
             raise _problem(
                 "yaml-value", f"{event.value!r} is not a value of '!!{name}': {problem}", event
             ) from None

@@ -15,7 +15,7 @@ from msgspec import DecodeError, msgpack
 from saltern.render.yaml_limits import Limits
 from saltern.system.private import make_private
 
-FORMAT = 1  # raise it when what YAML means to us changes
+FORMAT = 2  # raise it when what YAML means to us changes
 MOST = 5000  # entries; older ones are removed
 _SUM = 8  # bytes
 MISSING = object()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from saltern.language import numbers
 from saltern.language.ordered import Ordered
 
 if TYPE_CHECKING:
@@ -220,6 +221,11 @@ def load_json(value: Any) -> Any:
         return json.loads(value)
     except json.JSONDecodeError as problem:
         raise WrongText(f"not JSON: {problem.msg}", problem.lineno, problem.colno) from None
+    except ValueError as problem:
+        if not numbers.was_refused(problem):
+            raise
+        line, column, length = numbers.written_in(value)
+        raise WrongText(numbers.what(length), line, column, numbers.FIX) from None
 
 
 def load_text(value: Any) -> Any:
