@@ -80,7 +80,7 @@ def test_anything_else_applies_nothing(tree: Path, answer: str) -> None:
 
 def test_without_a_terminal_it_is_refused(tree: Path) -> None:
     done = subprocess.run(
-        command(tree, "--ask", *words),
+        command(tree, "--ask"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.proposals.trust import distrust
+from saltern.planfile.trust import distrust
 
 NAMESPACE = "saltern-plan"  # a signature for something else is none for a plan
 ENDING = ".sig"
