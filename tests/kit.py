@@ -18,6 +18,7 @@ from saltern.language.diagnostics import Diagnostic, Diagnostics, SalternError
 from saltern.language.events import Answer, Event, Report
 from saltern.language.high import Declaration
 from saltern.language.keywords import ENGINE_WORDS
+from saltern.language.nature import Nature
 from saltern.language.result import Result, SubResult, ok
 from saltern.language.source import Mark, Path, SlsRef
 from saltern.modules.api.registry import Registry
@@ -330,6 +331,9 @@ class ScriptedCaller:
     def command(self, command: str, options: Mapping[str, object]) -> int:
         self.asked.append(f"command {command}" + (f" {dict(options)}" if options else ""))
         return self._codes.get(command, 0)
+
+    def nature(self, state: str, fun: str) -> Nature:
+        return Nature()
 
     def takes(self, chunk: Chunk, word: str) -> bool:
         return False

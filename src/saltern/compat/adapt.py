@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
 from saltern.compat.loader import Loaded, Raw
+from saltern.compat.natures import nature
 from saltern.compat.results import raised, to_result, to_salt
 from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
@@ -19,6 +20,7 @@ from saltern.modules.api.params import Param, Schema
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library
+    from saltern.language.nature import NatureWords
 
 # Not arguments: what ``Chunk.low`` adds to them.
 LOW_NAMES = frozenset(
@@ -91,7 +93,7 @@ def _state(library: Library, loaded: Loaded, fun: str, raw: Raw, begin: _Beginni
                 return raised(problem, provider=loaded.provider)
             return to_result(returned, title, provider=loaded.provider)
 
-    made = SaltState(body, fun)
+    made = SaltState(body, fun, cast("NatureWords", nature(loaded.names[0], fun, loaded.words)))
     _describe(made, raw, loaded, schema)
     return made
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from saltern.compat.dunders import DUNDERS, LISTS, VALUES, ListView, View
 from saltern.compat.imports import builtins_for
+from saltern.compat.natures import BadDeclaration, Words, declared
 from saltern.compat.places import KINDS
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Loaded(Struct, frozen=True):
     names: tuple[str, ...]
     functions: dict[str, Raw]
     provider: str = ""
+    words: dict[str, Words] = {}  # what it declares of its functions
 
 
 def load(library: Library, path: str, kind: str, *, provider: str = "") -> Loaded:
@@ -55,8 +57,16 @@ def load(library: Library, path: str, kind: str, *, provider: str = "") -> Loade
     module = run(library, path, kind, own=not provider)
     _initialise(library, module, path)
     names = _names(library, module, stem)
-    functions = dict(_functions(module))
-    return Loaded(module, path, names, _with_dependencies(functions, kind, stem), provider)
+    functions = _with_dependencies(dict(_functions(module)), kind, stem)
+    words = _declared(module, functions, path) if kind == "states" else {}
+    return Loaded(module, path, names, functions, provider, words)
+
+
+def _declared(module: ModuleType, functions: dict[str, Raw], path: str) -> dict[str, Words]:
+    try:
+        return declared(vars(module), functions)
+    except BadDeclaration as problem:
+        raise Unavailable(f"{path}: {problem}", broken=True) from None
 
 
 def run(

@@ -21,6 +21,7 @@ from saltern.journal.runs import RESUMABLE, Runs, asked_for
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 from saltern.language.events import Report
+from saltern.language.nature import undeclared
 from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.report.verdict import failed
@@ -163,7 +164,7 @@ def _kept(
         assert session is not None
         return make_plan(chunks, rendered, Diagnostics(), aggregates(session, chunks))
 
-    recorder = Recorder(writer, past, planner)
+    recorder = Recorder(writer, past, planner, session.caller.nature if session else undeclared)
     if past is None:
         keeper.begin(jid, runs.kept_folder(jid))
     else:

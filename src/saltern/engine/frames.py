@@ -27,11 +27,6 @@ from saltern.sources.tree import SlsSource
 if TYPE_CHECKING:
     from saltern.engine.session import Session
 
-# Callers whose whole point is that something is different afterwards.
-REFRESHING: dict[str, frozenset[str]] = {
-    "grains": frozenset({"grains"}),
-    "saltutil": frozenset({"grains", "pillar", "modules"}),
-}
 # As Jinja, Mako and Python, Genshi, Cheetah say it.
 _UNDEFINED = re.compile(
     r"'(\w+)' is undefined|'(\w+)' is not defined|^\"?(\w+)\"? not defined|cannot find '(\w+)'"
@@ -50,7 +45,8 @@ class Frames:
 
     def make(self, call: Call) -> Plan:
         session, target = self._session, call.target
-        again = target.words.refresh | REFRESHING.get(call.answer.chunk.state, frozenset())
+        caller = call.answer.chunk
+        again = target.words.refresh.union(session.caller.nature(caller.state, caller.fun).refreshes)
         found = Diagnostics()
         try:
             if again:

@@ -30,10 +30,11 @@ from saltern.journal.store import Writer
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer
+from saltern.language.nature import Natures, undeclared
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
-from saltern.runtime.interrupted_states import ONCE, is_once, stands_alone
+from saltern.runtime.interrupted_states import is_once, stands_alone
 from saltern.runtime.run_shared import Begun
 from saltern.system import keeper, reboot
 from saltern.system.boot import is_same_boot
@@ -49,12 +50,20 @@ AT_RISK = 20  # states that may be called between two syncs
 
 
 class Recorder:
-    """One run. ``past`` is what an earlier process has written of it; ``planner`` makes plans of chunks."""
+    """One run. ``past`` is what an earlier process has written of it; ``planner`` makes plans of chunks;
+    ``natures`` says which states may be called twice."""
 
-    def __init__(self, writer: Writer, past: RunState | None = None, planner: Planner | None = None) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        past: RunState | None = None,
+        planner: Planner | None = None,
+        natures: Natures = undeclared,
+    ) -> None:
         self._writer = writer
         self._past = past or RunState()
         self._planner = planner
+        self._natures = natures
         self._begun: dict[tuple[str, int], tuple[Begun, Plan]] = {}  # not on disk: none has acted yet
         self._alone: Callable[[int], bool] | None = None
         self._called = 0  # states since the last sync
@@ -108,7 +117,7 @@ class Recorder:
         """With the ledger that its programs will be in, if it may not be called twice."""
         body: Body = {"scope": scope, "place": place, "number": begun.number, "started": begun.started}
         chunk = plan.chunks[place if place >= 0 else ~place]
-        if chunk.state in ONCE:
+        if self._natures(chunk.state, chunk.fun).repeat == "once":
             apart = place >= 0 and bool("parallel" in chunk.words and chunk.args["parallel"])
             body["ledger"] = keeper.ledger_of(begun.number, apart=apart)
         return body
@@ -138,7 +147,7 @@ class Recorder:
         """What comes of a frame is its caller's, too, and reactions are what others have asked for."""
         if scope or place < 0:
             return True
-        self._alone = self._alone or stands_alone(plan)
+        self._alone = self._alone or stands_alone(plan, self._natures)
         return self._alone(place)
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None:
@@ -150,7 +159,7 @@ class Recorder:
         short = brief(scope, place, answer) if result is answer.result else None
         if short is not None:
             self._writer.add_row(short)
-            if is_once(chunk):
+            if is_once(chunk, self._natures):
                 self._writer.save()
                 self._firm = True
             return
@@ -158,7 +167,7 @@ class Recorder:
         if result is not answer.result and (chunk.delayed or "register" in chunk.words):
             body["result"] = result_out(result)  # hidden from reports, needed by what comes later
         self._writer.add("done", body)
-        once = result.ran and is_once(chunk)
+        once = result.ran and is_once(chunk, self._natures)
         if result.changes or once:
             self._writer.save()
         # What others are made of, and what cannot be had again, is not lost with what follows.

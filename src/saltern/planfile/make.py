@@ -45,7 +45,7 @@ def foresee(
     origins = [chunk.declared.origin for chunk in plan.chunks] if plan else []
     return Foresight(
         report=report,
-        rows=foreseen(report),
+        rows=foreseen(report, session.caller.nature),
         plan=plan,
         sources={origin.file: str(getattr(origin, "source", "")) for origin in origins},
         seen=seen,

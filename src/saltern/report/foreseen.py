@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct, field
 
 from saltern.language.events import Answer, Report, in_order
+from saltern.language.nature import TAKE_AWAY, Natures
 from saltern.language.result import Outcome, Result
 from saltern.report.plain import plain
 
@@ -32,9 +33,6 @@ VERBS: dict[str, Verb] = {
     KEEP: Verb(" ", "", "stay as they are", "stays as it is", "would stay as it is"),
 }
 
-# What functions are called that take something away, where the changes alone do not say so.
-REMOVING = frozenset({"absent", "removed", "purged", "uninstalled", "delete", "dead", "tidied", "unmounted"})
-
 
 class Foreseen(Struct, frozen=True, kw_only=True):
     """One state of a plan. ``path`` is its place in the run; ``sub``: a step of the state above it."""
@@ -53,9 +51,9 @@ class Foreseen(Struct, frozen=True, kw_only=True):
     sub: bool = False
 
 
-def foreseen(report: Report) -> list[Foreseen]:
+def foreseen(report: Report, natures: Natures) -> list[Foreseen]:
     """Every answer of a test run, in its order."""
-    return [_one(answer) for answer in in_order(report.answers)]
+    return [_one(answer, natures) for answer in in_order(report.answers)]
 
 
 def counted(rows: Iterable[Foreseen]) -> dict[str, int]:
@@ -67,14 +65,14 @@ def counted(rows: Iterable[Foreseen]) -> dict[str, int]:
     return totals
 
 
-def _one(answer: Answer) -> Foreseen:
+def _one(answer: Answer, natures: Natures) -> Foreseen:
     chunk, result = answer.chunk, answer.result
     changes = plain(result.changes)
     assert isinstance(changes, dict)
     return Foreseen(
         path=answer.path,
         tag=chunk.tag,
-        kind=kind_of(chunk.fun, result),
+        kind=kind_of(result, lambda: _removes(answer, natures)),
         function=chunk.function,
         id=chunk.id,
         name=str(chunk.name),
@@ -87,8 +85,14 @@ def _one(answer: Answer) -> Foreseen:
     )
 
 
-def kind_of(fun: str, result: Result) -> str:
-    """What a result of a test run means for the machine."""
+def _removes(answer: Answer, natures: Natures) -> bool:
+    """Whether the state takes something away; a step of another engine declares nothing, but has a name."""
+    chunk = answer.chunk
+    return chunk.fun in TAKE_AWAY if answer.sub else natures(chunk.state, chunk.fun).removes
+
+
+def kind_of(result: Result, removes: Callable[[], bool]) -> str:
+    """What a result of a test run means for the machine; ``removes``: the state takes something away."""
     if result.outcome is Outcome.FAILED:
         return FAIL
     if result.outcome is Outcome.WOULD_CHANGE and not result.ran:
@@ -98,7 +102,7 @@ def kind_of(fun: str, result: Result) -> str:
     if result.changes.get("diff") == "New file" or result.data.get("exists") is False:
         return CREATE  # whatever else is said of it
     signs = {sign for change in result.changes.items() for sign in (_sign(*change),)}
-    if fun in REMOVING and CREATE not in signs:
+    if CREATE not in signs and removes():
         return DELETE
     return signs.pop() if len(signs) == 1 else CHANGE
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
+from saltern.language.nature import Natures
 from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from saltern.runtime.ports import Caller
     from saltern.runtime.recovery import Doubt, Safety, Traces
 
-ONCE = frozenset({"cmd", "module", "event", "exec"})  # state modules whose calls are not safe to repeat
 GUARDS = frozenset({"creates", "unless", "onlyif"})
 WAYS = ("rerun", "skip", "fail", "ask")
 TAKEN = Result(outcome=Outcome.OK, comment="its programs have ended; their results are taken")
@@ -28,12 +28,12 @@ PROVEN = Result(
 )
 
 
-def is_once(chunk: Chunk) -> bool:
+def is_once(chunk: Chunk, natures: Natures) -> bool:
     """Whether calling it twice is not the same as calling it once."""
-    return chunk.state in ONCE and chunk.words.isdisjoint(GUARDS)
+    return natures(chunk.state, chunk.fun).repeat == "once" and chunk.words.isdisjoint(GUARDS)
 
 
-def stands_alone(plan: Plan) -> Callable[[int], bool]:
+def stands_alone(plan: Plan, natures: Natures) -> Callable[[int], bool]:
     """Which states a loss of power must not take together with others.
 
     Those that may not be called twice, count on what others have done, or change what others react to.
@@ -47,30 +47,30 @@ def stands_alone(plan: Plan) -> Callable[[int], bool]:
 
     def alone(index: int) -> bool:
         chunk = plan.chunks[index]
-        if index in heard or index in plan.needs or index in plan.groups or is_once(chunk):
+        if index in heard or index in plan.needs or index in plan.groups or is_once(chunk, natures):
             return True
         return bool(chunk.words) and not chunk.words.isdisjoint(("resume", "parallel"))
 
     return alone
 
 
-def doubt(chunk: Chunk, traces: Traces) -> Doubt:
+def doubt(chunk: Chunk, traces: Traces, natures: Natures) -> Doubt:
     """What is known of a state that was being called when the run broke."""
     from saltern.runtime.recovery import Doubt
 
     return Doubt(
-        safety=_safety(chunk),
-        by_programs=chunk.state == "cmd" and not chunk.fun.endswith("call"),
+        safety=_safety(chunk, natures),
+        by_programs=natures(chunk.state, chunk.fun).programs_only,
         tries="retry" in chunk.words,
         traces=traces,
     )
 
 
-def _safety(chunk: Chunk) -> Safety:
+def _safety(chunk: Chunk, natures: Natures) -> Safety:
     """Conditions are probes, too: they are asked when it is called again."""
     from saltern.runtime.recovery import Safety
 
-    if chunk.state not in ONCE:
+    if natures(chunk.state, chunk.fun).repeat == "safe":
         return Safety.IDEMPOTENT
     if not chunk.words.isdisjoint(GUARDS) or _probe(chunk):
         return Safety.VERIFIED
@@ -81,7 +81,7 @@ def recovered(chunk: Chunk, traces: Traces, caller: Caller) -> Result | None:
     """Its answer; None: it is to be called again; ``TAKEN``: with the results that its programs had."""
     from saltern.runtime.recovery import Decision, decide
 
-    decision = decide(doubt(chunk, traces))
+    decision = decide(doubt(chunk, traces, caller.nature))
     if decision is Decision.TAKE:
         return TAKEN
     if decision is Decision.SPAWN:

@@ -47,7 +47,7 @@ from saltern.runtime.barriers import (
 )
 from saltern.runtime.decide import Verdict, blocked, decide, waits_for_change
 from saltern.runtime.execute import Executor
-from saltern.runtime.post_call import RELOADING_STATES, events, forgiven, reloads
+from saltern.runtime.post_call import events, forgiven, reloads
 from saltern.runtime.run_shared import Begun, Rules, World
 from saltern.runtime.substates import SubStates, effective, judged
 from saltern.system.faults import point
@@ -373,7 +373,7 @@ class ScopeRun:
             self.tell(ChunkFinished(answer))
             for event in events(answer, every=self.rules.events):
                 self.tell(event)
-        if not self.rules.test and not replayed and (chunk.words or chunk.state in RELOADING_STATES):
+        if not self.rules.test and not replayed and (chunk.words or answer.result.changes):
             self.look_again(answer)
         if "register" in chunk.words:
             self.answers.registers[str(chunk.args["register"])] = Returned(answer, result)
@@ -404,8 +404,8 @@ class ScopeRun:
         )
 
     def look_again(self, answer: Answer) -> None:
-        what = reloads(answer)
-        if what:
+        chunk = answer.chunk
+        if what := reloads(answer, modules=self.caller.nature(chunk.state, chunk.fun).reloads):
             self.caller.refresh(what)
 
     def is_failhard(self, chunk: Chunk) -> bool:

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Target
 from saltern.language.events import Answer, Event
+from saltern.language.nature import Nature
 from saltern.language.requisites import Standing
 from saltern.language.result import Result, SubResult
 from saltern.plan.plan import Plan
@@ -54,6 +55,10 @@ class Caller(Protocol):
 
     def command(self, command: str, options: Mapping[str, object]) -> int:
         """The exit code of a shell command, for conditions and check_cmd."""
+        ...
+
+    def nature(self, state: str, fun: str) -> Nature:
+        """What the function is to the engine, as its module declares it."""
         ...
 
     def takes(self, chunk: Chunk, word: str) -> bool:

@@ -8,8 +8,6 @@ from saltern.language.result import Outcome
 from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers
 
-RELOADING_STATES = frozenset({"pkg", "ports", "pip"})  # what they install may be a module
-
 
 def events(answer: Answer, *, every: bool) -> list[Fired]:
     """``fire_event`` of the state, and ``state_events`` of the configuration."""
@@ -31,11 +29,14 @@ def events(answer: Answer, *, every: bool) -> list[Fired]:
     return fired
 
 
-def reloads(answer: Answer) -> frozenset[str]:
-    """What has to be looked at again: ``grains``, ``pillar``, ``modules``."""
-    chunk, args = answer.chunk, answer.chunk.args
+def reloads(answer: Answer, *, modules: bool) -> frozenset[str]:
+    """What has to be looked at again: ``grains``, ``pillar``, ``modules``.
+
+    ``modules``: what the state installs may be one.
+    """
+    args = answer.chunk.args
     changed = bool(answer.result.changes)
-    asked = bool(args.get("reload_modules")) or chunk.state in RELOADING_STATES
+    asked = bool(args.get("reload_modules")) or modules
     wanted = {
         "grains": bool(args.get("reload_grains")),
         "pillar": bool(args.get("reload_pillar")),

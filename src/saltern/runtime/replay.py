@@ -94,7 +94,12 @@ class Before:
         run, answer = self._run, known.answer
         assert answer is not None
         chunk = run.plan.chunks[index]
-        if known.steps or index in run.plan.groups or not _repeatable(chunk) or answer.number < self._firm:
+        if (
+            known.steps
+            or index in run.plan.groups
+            or not self._repeatable(chunk)
+            or answer.number < self._firm
+        ):
             return False
         found = run.executor.execute(chunk, test=True, rehearsal=True, registers=run.answers.registers)
         return found.outcome is Outcome.WOULD_CHANGE
@@ -104,7 +109,7 @@ class Before:
         """The number of the last that may not be done twice."""
         numbers = [-1]
         for index, chunk in enumerate(self._run.plan.chunks):
-            known = None if _repeatable(chunk) else self.known(index)
+            known = None if self._repeatable(chunk) else self.known(index)
             if known is not None and known.started is not None:
                 numbers.append(known.started.number)
             elif known is not None and known.answer is not None and known.answer.result.ran:
@@ -133,7 +138,6 @@ class Before:
         run.record(index, result, begun)
         return True
 
-
-def _repeatable(chunk: Chunk) -> bool:
-    """What a frame holds is not looked at from here."""
-    return not (is_once(chunk) or chunk.delayed)
+    def _repeatable(self, chunk: Chunk) -> bool:
+        """What a frame holds is not looked at from here."""
+        return not (is_once(chunk, self._run.caller.nature) or chunk.delayed)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import SalternError, words_of
 from saltern.language.events import Answer
+from saltern.language.nature import Nature
 from saltern.language.result import Result, SubResult, failed, not_called
 from saltern.modules.api.argv import dashed, given_words
 from saltern.modules.api.context import Context, Run
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from saltern.runtime.barriers import Crossing
 
 Emit = Callable[[SubResult], None]
-INSTALLERS = frozenset({"pkg", "pip", "virtualenv"})  # what they install may be this program
 NOT_RUN = 127  # what a shell says of a command it cannot start
 
 
@@ -42,7 +42,7 @@ class ModuleCaller:
         if function is None:
             return not_called(self._unknown(chunk, chunk.fun))
         result = self._called(function, chunk, args, test=test, emit=emit)
-        if chunk.state in INSTALLERS and result.changes and not test:
+        if result.changes and not test and self.nature(chunk.state, chunk.fun).installs:
             from saltern.modules.lib.builds.self_update import going_on_with_it
 
             return going_on_with_it(result)
@@ -102,6 +102,9 @@ class ModuleCaller:
             return _guarded(function, context, name, keywords)
         finally:
             os.umask(before)
+
+    def nature(self, state: str, fun: str) -> Nature:
+        return self._registry.nature(state, fun)
 
     def takes(self, chunk: Chunk, word: str) -> bool:
         function = self._registry.state(chunk.state, chunk.fun)

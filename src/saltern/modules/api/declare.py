@@ -4,6 +4,9 @@
 register nothing: the registry collects the marked objects when it imports a module, so
 importing has no side effects and tests call the object like the function it wraps.
 
+``@state(repeat="once", …)`` says what the function is to the engine, in the words of ``Nature``. What all
+functions of a module have in common stands in its ``NATURE``; a word of the function's own wins.
+
 A state module may also have ``mod_watch`` (a state that reacts to a change of what it
 watches, given the original function as ``sfun``) and ``mod_aggregate``.
 """
@@ -13,10 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from saltern.language.nature import NatureWords
     from saltern.modules.api.params import Schema
 
 P = ParamSpec("P")
@@ -25,12 +32,13 @@ Body = Callable[Concatenate[Context, P], Result]
 
 
 class StateFunction(Generic[P]):
-    """A state function and what the engine knows of it."""
+    """A state function and what the engine knows of it; ``words`` are those of its ``Nature``."""
 
-    __slots__ = ("body", "doc", "module", "name", "schema")
+    __slots__ = ("body", "doc", "module", "name", "schema", "words")
 
-    def __init__(self, body: Body[P], name: str = "") -> None:
+    def __init__(self, body: Body[P], name: str = "", words: NatureWords | None = None) -> None:
         self.body = body
+        self.words: NatureWords = words or {}
         self.name = name or body.__name__
         self.doc = body.__doc__ or ""
         self.module = body.__module__
@@ -67,14 +75,16 @@ def documented(said: str, call: str, *answer: str) -> str:
 @overload
 def state(body: Body[P]) -> StateFunction[P]: ...
 @overload
-def state(*, name: str) -> Callable[[Body[P]], StateFunction[P]]: ...
+def state(*, name: str = "", **words: Unpack[NatureWords]) -> Callable[[Body[P]], StateFunction[P]]: ...
 def state(
-    body: Body[P] | None = None, *, name: str = ""
+    body: Body[P] | None = None, *, name: str = "", **words: Unpack[NatureWords]
 ) -> StateFunction[P] | Callable[[Body[P]], StateFunction[P]]:
-    """Mark a state function. ``name`` where its SLS name is not a Python name."""
+    """Mark a state function, with the words of its ``Nature``; ``name`` where it is not a Python name."""
+    if words:
+        Nature(**words)  # a wrong word is found where it is written
     if body is not None:
         return StateFunction(body)
-    return lambda late: StateFunction(late, name)
+    return lambda late: StateFunction(late, name, words)
 
 
 @overload

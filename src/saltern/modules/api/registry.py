@@ -12,7 +12,10 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
 from saltern.language.diagnostics import did_you_mean
+from saltern.language.nature import UNDECLARED, Nature
 from saltern.modules.api.declare import Function, StateFunction
 from saltern.modules.api.params import Schema, schema_of
 
@@ -204,12 +207,28 @@ class Registry:
         }
         self._states: dict[tuple[str, str], AnyState | None] = {}
         self._functions: dict[str, AnyFunction | None] = {}
+        self._natures: dict[tuple[str, str], Nature] = {}
 
     def state(self, state: str, fun: str) -> AnyState | None:
         key = (state, fun)
         if key not in self._states:
             self._states[key] = self._first("states", state, fun, StateFunction)
         return self._states[key]
+
+    def nature(self, state: str, fun: str) -> Nature:
+        """What the function declares itself to be, over what its module says of all its functions."""
+        key = (state, fun)
+        if key not in self._natures:
+            self._natures[key] = self._nature(state, fun)
+        return self._natures[key]
+
+    def _nature(self, state: str, fun: str) -> Nature:
+        for module in self._layers("states", state):
+            found = _member(module, fun, StateFunction)
+            if found is not None or fun == "mod_watch":
+                shared: Nature = getattr(module, "NATURE", UNDECLARED)
+                return replace(shared, **found.words) if found is not None and found.words else shared
+        return UNDECLARED
 
     def function(self, name: str) -> AnyFunction | None:
         if name not in self._functions:
@@ -221,6 +240,7 @@ class Registry:
         """Look again for what was not there."""
         self._states = {key: found for key, found in self._states.items() if found is not None}
         self._functions = {key: found for key, found in self._functions.items() if found is not None}
+        self._natures.clear()
 
     def module(self, kind: str, name: str) -> ModuleType | None:
         """The strongest module of this name."""

@@ -47,7 +47,7 @@ def present(ctx: Context, name: str, *, target: list[str]) -> Result:
     )
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, name: str) -> Result:
     """Make sure that there is no such alias.
 

@@ -61,7 +61,7 @@ def _is_it(one: Queued, text: str, tag: str, unique_tag: bool) -> bool:
     return one.tag == tag and (unique_tag or text.strip() in one.script)
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

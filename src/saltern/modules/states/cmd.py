@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from saltern.language.diagnostics import did_you_mean
+from saltern.language.nature import Nature
 from saltern.language.result import LOOKED, Outcome, Result, failed, ok
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -24,6 +25,7 @@ from saltern.modules.lib.commands import Done, Options, environment, execute
 from saltern.modules.lib.reboot_codes import asking, reboot_codes
 from saltern.modules.lib.stateful import as_told, is_stateful, test_command
 
+NATURE = Nature(repeat="once", programs_only=True)
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 
 # Accepted for trees written for Salt; they mean nothing here.
@@ -321,7 +323,7 @@ def wait_script(ctx: Context, /, name: str, **_: Unused) -> Result:  # noqa: ARG
     return NOTHING_WATCHED
 
 
-@state
+@state(programs_only=False)
 def call(
     ctx: Context,
     /,
@@ -365,7 +367,7 @@ def call(
     return ok(answer if isinstance(answer, str) else "", changes={"retval": answer}, retval=answer)
 
 
-@state
+@state(programs_only=False)
 def wait_call(ctx: Context, /, name: str, *, func: object, **_: Unused) -> Result:  # noqa: ARG001
     """Call a function, but only when something that is watched has changed. Takes what ``call`` takes.
 

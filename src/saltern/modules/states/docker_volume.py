@@ -79,7 +79,7 @@ def present(
     )
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, /, name: str, *, driver: str | None = None) -> Result:
     """Make sure that there is no such volume; all that is in it is lost.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from saltern.language.nature import Nature
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.addresses import on_disk
 from saltern.modules.api.context import Context
@@ -22,6 +23,7 @@ from saltern.modules.lib.engines.drive import Ended, drive, unparsed
 from saltern.modules.lib.engines.lines import Reader
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 
+NATURE = Nature(repeat="once")
 NO_DRY_RUN = "would run {}; in test mode it is not, as neither dry_run nor test_args says how"
 
 

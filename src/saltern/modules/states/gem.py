@@ -135,7 +135,7 @@ def _words(
     return words
 
 
-@state
+@state(removes=True)
 def removed(
     ctx: Context,
     name: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -12,6 +13,7 @@ from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.grains_file import MISSING
 from saltern.modules.states.file.answers import Refusal
 
+NATURE = Nature(refreshes=("grains",))
 Changed = tuple[dict[str, object], object]  # what is told, and the new value
 
 
@@ -212,7 +214,7 @@ def append(ctx: Context, name: str, *, value: object, convert: bool = False, del
     return _settled(ctx, name, delimiter, decide, words)
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context, name: str, *, destructive: bool = False, delimiter: str = ":", force: bool = False
 ) -> Result:

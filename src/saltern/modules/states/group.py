@@ -128,7 +128,7 @@ def _set_members(ctx: Context, name: str, changes: Changes) -> None:
         group_tools.remove_user(ctx, name, user)
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, name: str, *, local: bool = False) -> Result:
     """Remove a group.
 

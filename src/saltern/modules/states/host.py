@@ -78,7 +78,7 @@ def _facts(ctx: Context, name: str) -> Changes:
     return {"name": name, "exists": bool(addresses), "ip": addresses, "file": hosts.place(ctx)}
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, name: str, *, ip: list[str] | None = None) -> Result:
     """Make sure that a name does not stand for these addresses.
 

@@ -63,7 +63,7 @@ def _words(names: list[str], already: str, verb: str) -> Words:
     return Words(f"{what} is {already}", f"{what} would be {verb}", f"{what} was {verb}")
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context, name: str, *, persist: bool = False, comment: bool = True, mods: list[str] | None = None
 ) -> Result:

@@ -18,10 +18,12 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
+from saltern.language.nature import Nature
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 
+NATURE = Nature(repeat="once")
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 NOT_ARGUMENTS = frozenset({"func", "returner", "sfun", "args", "kwargs", "reload_modules", "m_names"})
 

@@ -106,7 +106,7 @@ def _facts(name: str, have: Schema | None) -> Changes:
     return {"name": have.name, "exists": True, "character_set": have.character_set, "collate": have.collate}
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     /,

@@ -150,7 +150,7 @@ def _facts(wanted: Wish, have: Held) -> Changes:
     }
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     /,

@@ -148,7 +148,7 @@ def _facts(name: str, host: str, have: Account | None) -> Changes:
     return {"name": name, "host": have.host, "exists": True, "plugins": have.plugins}
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     /,

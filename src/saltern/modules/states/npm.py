@@ -169,7 +169,7 @@ def _names(specs: Sequence[str]) -> list[str]:
     return [key for spec in specs if (key := split(spec)[0])]
 
 
-@state
+@state(removes=True)
 def removed(ctx: Context, name: str, *, dir: str | None = None, user: str | None = None) -> Result:
     """A Node package is not installed.
 

@@ -134,7 +134,7 @@ def managed(
     return _guarded(work)
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     /,

@@ -90,7 +90,7 @@ def _facts(ctx: Context, version: str, name: str) -> Changes:
     return have.facts() if have else {"name": name, "version": version, "exists": False}
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, name: str, *, version: str) -> Result:
     """Stop a cluster and remove it with all its data, its configuration and its log.
 

@@ -99,7 +99,7 @@ def _facts(name: str, db: str, have: Extension | None) -> Changes:
     return {"name": name, "maintenance_db": db, "exists": have is not None, **known}
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

@@ -87,7 +87,7 @@ def present(
     )
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

@@ -97,7 +97,7 @@ def _facts(wish: Wanted, have: Holding) -> Changes:
     )
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

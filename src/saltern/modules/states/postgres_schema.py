@@ -74,7 +74,7 @@ def _facts(name: str, dbname: str, have: Schema | None) -> Changes:
     return {"name": name, "dbname": dbname, "exists": have is not None, **known}
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

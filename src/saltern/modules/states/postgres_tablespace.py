@@ -119,7 +119,7 @@ def _facts(name: str, have: Tablespace | None) -> Changes:
     return have.facts() if have else {"name": name, "exists": False}
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

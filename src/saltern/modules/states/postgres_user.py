@@ -96,7 +96,7 @@ def present(
     )
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

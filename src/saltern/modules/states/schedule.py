@@ -158,7 +158,7 @@ def _facts(ctx: Context, name: str) -> Changes:
     return {"name": name, "exists": have is not None, "job": plain(have or {}), "file": store.path_of(ctx)}
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Make sure that a job is not in the schedule.
 

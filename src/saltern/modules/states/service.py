@@ -80,7 +80,7 @@ def running(
     return _brought(ctx, name, wish, Words("is running", "would be started", "was started"), rest)
 
 
-@state
+@state(removes=True)
 def dead(
     ctx: Context,
     /,

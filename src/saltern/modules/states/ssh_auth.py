@@ -195,7 +195,7 @@ def present(
     return guarded(work, user=user)
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

@@ -134,7 +134,7 @@ def _answer(
     )
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     name: str,

@@ -214,7 +214,7 @@ def _permitted(ctx: Context, wish: Wish, *, allow_uid_change: bool, allow_gid_ch
     return True
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context, name: str, *, purge: bool = False, force: bool = False, local: bool = False
 ) -> Result:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -21,6 +22,7 @@ from saltern.modules.states.pip.words import options, requirement_files
 from saltern.system import files
 from saltern.system.foreign import foreign_directory, name_of
 
+NATURE = Nature(installs=True)
 MEANINGLESS = frozenset(
     {"distribute", "use_wheel", "no_use_wheel", "pip_download", "pip_download_cache", "use_vt"}
     | {"process_dependency_links", "extra_search_dir", "never_download", "reload_modules", "runas"}

@@ -122,7 +122,7 @@ def _facts(ctx: Context, user: str, command: str, identifier: str) -> Changes:
     return {"user": user, "exists": have is not None, **(have.asdict() if have else {"command": command})}
 
 
-@state
+@state(removes=True)
 def absent(
     ctx: Context,
     /,

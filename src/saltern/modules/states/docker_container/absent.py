@@ -78,7 +78,7 @@ def _refuse_some(found: dict[str, Seen | None], *, unpause: bool, error_on_absen
         raise Refused(f"paused: {', '.join(paused)}; set unpause to True to stop a paused container")
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, /, name: str, *, force: bool = False) -> Result:
     """Make sure that there is no such container.
 

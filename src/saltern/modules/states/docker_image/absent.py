@@ -13,7 +13,7 @@ from saltern.modules.lib.containers.engine import Engine, Seen, engine
 from saltern.modules.states.docker_image.present import facts
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, /, name: str, *, images: list[str] | None = None, force: bool = False) -> Result:
     """Make sure that an image is not there.
 

@@ -10,7 +10,7 @@ from saltern.modules.lib.containers.engine import engine
 from saltern.modules.states.docker_network.members import facts, find, take_down
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, /, name: str) -> Result:
     """Make sure that there is no such network; running containers are disconnected from it.
 

@@ -12,7 +12,7 @@ from saltern.modules.states.file.answers import Refusal, absolute, changed, fact
 from saltern.system import files
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
     """Remove a file, a link or a directory with all it holds.
 

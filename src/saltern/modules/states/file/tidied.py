@@ -32,7 +32,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     links: bool
 
 
-@state
+@state(removes=True)
 def tidied(
     ctx: Context,
     /,

@@ -153,7 +153,7 @@ def _words(wishes: list[Wish], already: str, verb: str) -> Words:
     return Words(f"{what} is already {already}", f"{what} would be {verb}", f"{what} was {verb}")
 
 
-@state
+@state(removes=True)
 def delete(
     ctx: Context,
     /,

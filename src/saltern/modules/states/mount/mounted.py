@@ -152,7 +152,7 @@ def _mount(ctx: Context, wish: Wish, changes: Changes) -> None:
     mounts.mount(ctx, wish.name, wish.device, wish.fstype, wish.opts, user=wish.user)
 
 
-@state
+@state(removes=True)
 def unmounted(
     ctx: Context,
     /,

@@ -121,7 +121,7 @@ def insert(
     return _settled(ctx, wish, "insert", "rule", *wish.where.path, *before)
 
 
-@state
+@state(removes=True)
 def delete(
     ctx: Context,
     /,

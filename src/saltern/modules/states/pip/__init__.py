@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from saltern.language.nature import Nature
+
 if TYPE_CHECKING:
     from saltern.language.chunk import Chunk
     from saltern.language.events import Answer
     from saltern.modules.api.context import Context
 
+NATURE = Nature(installs=True, reloads=True)
 LAZY: dict[str, str] = {"installed": "installed", "removed": "removed", "uptodate": "removed"}
 
 

@@ -13,7 +13,7 @@ from saltern.modules.states.pip.command import Pip, argv_of, forget, install, no
 MEANINGLESS = frozenset({"log", "proxy", "timeout", "use_vt"})
 
 
-@state
+@state(removes=True)
 def removed(
     ctx: Context,
     /,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from saltern.language.nature import Nature
 from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from saltern.language.chunk import Chunk
     from saltern.language.events import Answer
 
+NATURE = Nature(installs=True, reloads=True)
 LAZY: dict[str, str] = {
     "downloaded": "downloaded",
     "group_installed": "groups",

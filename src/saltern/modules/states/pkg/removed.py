@@ -17,7 +17,7 @@ from saltern.modules.states.pkg.wanted import Wanted, facts, wanted
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")
 
 
-@state
+@state(removes=True)
 def removed(
     ctx: Context,
     /,
@@ -52,7 +52,7 @@ def removed(
     return guarded(lambda: _gone(ctx, "remove", wants, look, ignore_epoch, unused(rest, KNOWN)))
 
 
-@state
+@state(removes=True)
 def purged(
     ctx: Context,
     /,

@@ -1,0 +1,66 @@
+"""What a Salt-style module is to the engine: what its ``__saltern__`` declares, over what Salt's habits say.
+
+``__saltern__ = {"*": {"repeat": "once"}, "gone": {"removes": True}}``: the words of ``@state``, for all of
+its functions and for one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import ValidationError, convert
+from msgspec.structs import asdict
+
+from saltern.language.diagnostics import did_you_mean
+from saltern.language.nature import TAKE_AWAY, Nature
+
+ALL = "*"
+DECLARATION = "__saltern__"
+Words = Mapping[str, Any]
+# Modules of Salt's by name. They declare nothing; so does a user's own that takes the place of one.
+OF_SALT: Mapping[str, Words] = {
+    "cmd": {"repeat": "once"},
+    "event": {"repeat": "once"},
+    "exec": {"repeat": "once"},
+    "module": {"repeat": "once"},
+    "grains": {"refreshes": ("grains",)},
+    "saltutil": {"refreshes": ("grains", "pillar", "modules")},
+    "pkg": {"installs": True, "reloads": True},
+    "pip": {"installs": True, "reloads": True},
+    "ports": {"reloads": True},
+    "virtualenv": {"installs": True},
+}
+
+
+class BadDeclaration(Exception):
+    """A ``__saltern__`` that cannot be read; the text says why."""
+
+
+def declared(known: Mapping[str, Any], functions: Mapping[str, object]) -> dict[str, Words]:
+    """``__saltern__`` of a module's globals. Raises ``BadDeclaration``."""
+    given = known.get(DECLARATION, {})
+    if not isinstance(given, Mapping):
+        raise BadDeclaration(f"{DECLARATION} is no mapping of functions to words")
+    for name, words in given.items():
+        if name != ALL and name not in functions:
+            hint = did_you_mean(str(name), functions)
+            raise BadDeclaration(
+                f"{DECLARATION} names {name!r}, which is no function here" + (f"; {hint}" if hint else "")
+            )
+        _checked(name, words)
+    return dict(given)
+
+
+def _checked(name: str, words: object) -> None:
+    try:
+        convert(words, Nature)
+    except (ValidationError, ValueError) as problem:
+        raise BadDeclaration(f"{DECLARATION} of {name!r}: {problem}") from None
+
+
+def nature(module: str, fun: str, given: Mapping[str, Words]) -> Words:
+    """All words of one function."""
+    habit = {**OF_SALT.get(module, {}), "removes": fun in TAKE_AWAY}
+    words = {**habit, **given.get(ALL, {}), **given.get(fun, {})}
+    return asdict(convert(words, Nature))
