@@ -1,4 +1,4 @@
-"""A user's own state declares what it is, and the engine treats it so: plans, frames, modules that it installs."""
+"""A state of the user that declares what it is is treated so: in plans, frames, by what it installs."""
 
 from __future__ import annotations
 
