@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from tests.modules.bench import Bench
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions import docker as functions
 from saltern.modules.lib.containers.engine import Engine
 from saltern.modules.states import docker_container, docker_image, docker_network, docker_volume

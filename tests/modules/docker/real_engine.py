@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree, which
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import images
 from saltern.modules.lib.containers.engine import Engine
 

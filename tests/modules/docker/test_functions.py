@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.modules.bench import Bench
 
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers.engine import Engine
 
 from .real_engine import root_files

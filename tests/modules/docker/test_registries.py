@@ -12,7 +12,7 @@ import pytest
 from tests.modules.bench import Bench
 
 from saltern.language.result import Outcome
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import registries
 from saltern.modules.lib.containers.engine import Engine
 

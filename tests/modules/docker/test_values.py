@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import driver_secrets, endpoints, forms, images, ports, stream, values
 from saltern.modules.lib.containers.options import ALIASES, OPTIONS, given
 from saltern.modules.lib.containers.wish import Wish, differences

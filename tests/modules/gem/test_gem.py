@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions import gem as functions
-from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.gem import installed, removed, sources_add, sources_remove
 from saltern.system.host import LocalHost
 from saltern.system.process import NOT_FOUND, Ran
@@ -78,7 +78,7 @@ def test_a_gem_is_removed_by_name_and_never_all_of_them(desk: Desk, gem: Rubygem
     desk.change(removed, "rake")
     assert ["gem", "uninstall", "--all", "--executables", "rake"] in gem.asked
     for gems in ("", "--force", "rake --force"):
-        with pytest.raises((BadArgument, Refusal)):
+        with pytest.raises((BadArgument, Refused)):
             functions.uninstall(desk.context(), gems)
 
 

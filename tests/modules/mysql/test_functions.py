@@ -10,7 +10,7 @@ import pytest
 from tests.modules.bench import Bench
 from tests.modules.mysql.conftest import Server
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions import mysql
 from saltern.modules.lib.databases.mysql.accounts import native_hash
 from saltern.modules.states import mysql_user

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.modules.bench import Bench, ScriptedHost
 from tests.modules.postgres.conftest import MakeBench, Server
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions import postgres as functions
 from saltern.modules.lib.databases.postgres import client, passwords
 from saltern.modules.states import postgres_user

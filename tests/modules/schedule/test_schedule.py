@@ -13,7 +13,7 @@ from saltern.config.files import mapping
 from saltern.config.load import load
 from saltern.config.settings import Settings
 from saltern.language.result import Outcome
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions import schedule as functions
 from saltern.modules.lib.schedules import store, times
 from saltern.modules.states import schedule

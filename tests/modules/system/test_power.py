@@ -11,7 +11,7 @@ import pytest
 from tests.barriers.machine import Machine
 from tests.modules.bench import Bench
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.system import power as functions
 from saltern.modules.states import system as states
 from saltern.system import power, reboot

@@ -162,7 +162,7 @@ def authority(desk: Desk) -> tuple[str, str]:
 
 
 def ours(name: str, value: object, key: str, crt: str) -> list[object] | None:
-    from saltern.modules.states.file.answers import Refusal
+    from saltern.modules.api.refused import Refused
     from saltern.modules.states.x509.pki import extensions as table
     from saltern.modules.states.x509.pki.load import load_certificate, load_key
 
@@ -173,7 +173,7 @@ def ours(name: str, value: object, key: str, crt: str) -> list[object] | None:
     every = {**table.CERTIFICATE, **table.REVOCATION_LIST, **table.ENTRY}
     try:
         made = table.extensions({name: value}, every, public_key=own, signer=ca, signer_key=ca.public_key())
-    except Refusal:
+    except Refused:
         return None
     critical, found = made[name]
     return [found.public_bytes().hex(), critical]

@@ -1,4 +1,4 @@
-"""Calls one chunk; the one place that catches what a module raises, and makes a result of it."""
+"""Calls the function of one chunk, in a context of its own; ``attempt`` makes a result of what it raises."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
-from saltern.language.diagnostics import SalternError, words_of
 from saltern.language.events import Answer
 from saltern.language.nature import Nature
-from saltern.language.result import Result, SubResult, failed, not_called
+from saltern.language.result import Result, SubResult, not_called
 from saltern.modules.api.argv import dashed, given_words
 from saltern.modules.api.context import Context, Run
 from saltern.modules.api.declare import StateFunction
@@ -78,7 +77,7 @@ class ModuleCaller:
         if chunk.words:
             result = self._with_words(function, context, chunk, str(name), keywords)
         else:
-            result = _guarded(function, context, name, keywords)
+            result = function.attempt(context, name, **keywords)
         kept = self._run.outbox.kept
         return replace(result, sent=kept) if kept else result
 
@@ -92,14 +91,14 @@ class ModuleCaller:
         if "runas" in words and args["runas"] is not None:
             context.runas = str(args["runas"])
         if "umask" not in words:
-            return _guarded(function, context, name, keywords)
+            return function.attempt(context, name, **keywords)
         try:
             mask = int(str(args["umask"]), 8)
         except ValueError:
             return not_called(f"umask {args['umask']!r} is not an octal number")
         before = os.umask(mask)
         try:
-            return _guarded(function, context, name, keywords)
+            return function.attempt(context, name, **keywords)
         finally:
             os.umask(before)
 
@@ -166,35 +165,3 @@ class ModuleCaller:
 
     def refresh(self, what: frozenset[str]) -> None:
         self._run.refresh(what)
-
-
-def _guarded(function: AnyState, context: Context, name: object, keywords: dict[str, object]) -> Result:
-    try:
-        result: object = function.body(context, name, **keywords)
-    except (SalternError, BadArgument) as problem:
-        return failed(str(problem))
-    except OSError as problem:
-        return failed(_os_text(problem))
-    except ValueError as problem:
-        nul = str(problem) == "embedded null byte"  # what Python says when it is asked to start a program
-        return failed("an argument holds a NUL character" if nul else _bug_text(function, problem))
-    except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
-        return failed(_bug_text(function, problem))
-    if not isinstance(result, Result):
-        return failed(f"{function.module}.{function.name} returned {type(result).__name__}, not a Result")
-    return result
-
-
-def _os_text(problem: OSError) -> str:
-    what = problem.strerror or str(problem)
-    return f"{problem.filename}: {what}" if problem.filename else what
-
-
-def _bug_text(function: AnyState, problem: BaseException) -> str:
-    """What an unexpected exception says; the traceback is for the log, not for the report."""
-    trace = problem.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"
-    module = function.module.rpartition(".")[2]
-    return f"{module}.{function.name} failed: {type(problem).__name__}: {words_of(problem)} (at {place})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from saltern.language.result import Outcome, Result, SubResult
+from saltern.language.result import SubResult
 from saltern.modules.api.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Run:
 class Context:
     """One call. ``ctx.test``, ``ctx.grains``, ``ctx.host.read(…)``, ``ctx.functions["pillar.get"](…)``."""
 
-    __slots__ = ("chunk", "dashed", "emit", "env", "run", "runas", "test")
+    __slots__ = ("chunk", "dashed", "emit", "env", "facts", "foreseen", "run", "runas", "test", "warnings")
 
     def __init__(
         self,
@@ -190,6 +190,24 @@ class Context:
         self.chunk = chunk
         self.runas = runas
         self.emit = emit
+        # What a state sets before it starts, for its result:
+        self.warnings: tuple[str, ...] = ()  # of any result
+        self.facts: Mapping[str, object] = {}  # its data, if the call is refused
+        self.foreseen: Mapping[str, object] = {}  # in test mode, its changes if something is still missing
+
+    def about(self, **facts: object) -> Context:
+        """The context for one part of this call, which has a result of its own."""
+        part = Context(
+            self.run,
+            test=self.test,
+            env=self.env,
+            chunk=self.chunk,
+            runas=self.runas,
+            emit=self.emit,
+            dashed=self.dashed,
+        )
+        part.facts = facts
+        return part
 
     @property
     def grains(self) -> dict[str, object]:
@@ -230,45 +248,3 @@ class Context:
     @property
     def clock(self) -> Clock:
         return self.run.clock
-
-    def converge(
-        self,
-        observe: Callable[[], Mapping[str, object]],
-        wanted: Mapping[str, object],
-        act: Callable[[], object],
-        *,
-        data: Mapping[str, object] | None = None,
-        comments: tuple[str, str, str] = ("already as wanted", "would change", "changed"),
-    ) -> Result:
-        """Look; act if something differs and this is not a test; look again.
-
-        What still differs then is a failure nobody had to code. ``data`` is added to what
-        was seen; ``comments`` are for nothing to do, would do, done.
-        """
-        seen = observe()
-        changes = differences(seen, wanted)
-        facts = {**(data or {}), **seen}
-        if not changes:
-            return Result(outcome=Outcome.OK, comment=comments[0], data=facts)
-        if self.test:
-            return Result(outcome=Outcome.WOULD_CHANGE, comment=comments[1], changes=changes, data=facts)
-        act()
-        after = observe()
-        facts = {**(data or {}), **after}
-        if left := differences(after, wanted):
-            return Result(
-                outcome=Outcome.FAILED,
-                comment=f"acted, but still wrong: {', '.join(left)}",
-                changes=differences(seen, after),
-                data=facts,
-            )
-        return Result(outcome=Outcome.OK, comment=comments[2], changes=changes, data=facts)
-
-
-def differences(current: Mapping[str, object], wanted: Mapping[str, object]) -> dict[str, object]:
-    """What of ``wanted`` is not so, in Salt's shape."""
-    return {
-        key: {"old": current.get(key), "new": value}
-        for key, value in wanted.items()
-        if current.get(key) != value
-    }

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar, over
 
 from saltern.language.nature import Nature
 from saltern.language.result import Result
+from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
 
 if TYPE_CHECKING:
@@ -44,8 +45,14 @@ class StateFunction(Generic[P]):
         self.module = body.__module__
         self.schema: Schema | None = None
 
+    def attempt(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
+        """Its result in this context, also if the body raises."""
+        label = f"{self.module.rpartition('.')[2]}.{self.name}"
+        return attempt(ctx, lambda: self.body(ctx, *args, **kwargs), label)
+
     def __call__(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
-        return self.body(ctx, *args, **kwargs)
+        """Its result as a part of another state, or in a test."""
+        return self.attempt(ctx.about(), *args, **kwargs)
 
 
 class Function(Generic[P, R]):

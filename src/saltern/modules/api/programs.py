@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from saltern.language.diagnostics import SalternError
 from saltern.language.mask import MASK, mask
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import LOCALE
-from saltern.modules.states.file.answers import Later, Refusal
+from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran
 
+# What programs say is read by programs and shown to people who grep for it: one language.
+PLAIN_WORDS: Mapping[str, str] = {"LC_ALL": "C", "LANGUAGE": "C"}
+PLAIN_UTF8: Mapping[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
+MOST_SHOWN = 2000
 SAFE = {"PYTHONSAFEPATH": "1"}  # a Python takes no module from the directory that it runs in
 
 
-class ProgramFailed(Refusal, BadArgument):
-    """A program said no; the text is for the user, be it through a state or a function."""
+def tool(
+    ctx: Context,
+    *argv: str,
+    stdin: str | None = None,
+    accept: tuple[int, ...] = (0,),
+    user: str | None = None,
+    hide: bool = False,
+) -> Ran:
+    """Run a program of the system; raises ``Refused`` unless its exit code is accepted.
+
+    ``hide`` keeps its arguments out of the message, where one of them may be a secret.
+    """
+    ran = ctx.host.run(argv, stdin=stdin, user=user or ctx.runas, env=PLAIN_WORDS)
+    if ran.code in accept:
+        return ran
+    if ran.code == NOT_FOUND and not ran.out:
+        raise Refused(f"the program {argv[0]!r} is not on this machine; install the package that has it")
+    shown = argv[0] if hide else " ".join(argv)
+    raise Refused(f"{shown}: {said(ran) or f'exit code {ran.code}'}")
 
 
-class NotYet(Later, BadArgument):
-    """Something is missing that an earlier state may make: a failure now, a remark in test mode."""
+def said(ran: Ran) -> str:
+    """What a program told of its failure, short enough for a comment."""
+    return (ran.err.strip() or ran.out.strip())[-MOST_SHOWN:]
+
+
+def has(program: str) -> bool:
+    """Whether the program can be found, on PATH or where system programs are."""
+    places = [*os.environ.get("PATH", os.defpath).split(os.pathsep), "/usr/sbin", "/sbin"]
+    return any(os.access(os.path.join(place, program), os.X_OK) for place in places)
 
 
 def program(
@@ -39,13 +64,13 @@ def program(
     ran = ctx.host.run(
         list(argv),
         cwd=cwd or "/",
-        env={**LOCALE, "LC_ALL": "C.UTF-8", **SAFE, **(env or {})},
+        env={**PLAIN_UTF8, **SAFE, **(env or {})},
         user=user or ctx.runas,
         stdin=stdin,
         timeout=timeout,
     )
     if ran.code == NOT_ALLOWED and not ran.pid and user and ran.err.startswith("no user is called"):
-        raise NotYet(ran.err)
+        raise Refused(ran.err, later=True)
     return ran
 
 
@@ -61,10 +86,10 @@ def output(
     timeout: float | None = None,
     secrets: Sequence[str | None] = (),
 ) -> str:
-    """What it prints. Raises ``ProgramFailed`` (``what`` and its own words) when it fails."""
+    """What it prints. Raises ``Refused`` (``what`` and its own words) when it fails."""
     ran = program(ctx, argv, user=user, cwd=cwd, env=env, stdin=stdin, timeout=timeout)
     if ran.code:
-        raise ProgramFailed(complaint(ran, argv[0], what=what, secrets=secrets))
+        raise Refused(complaint(ran, argv[0], what=what, secrets=secrets))
     return ran.out
 
 
@@ -93,35 +118,8 @@ def give(ctx: Context, path: str, user: str | None) -> None:
     try:
         who = look_up(name)
     except UnknownUser as problem:
-        raise NotYet(str(problem)) from None
+        raise Refused(str(problem), later=True) from None
     os.chown(path, who.uid, who.gid)
-
-
-def guarded(
-    work: Callable[[], Result],
-    *,
-    ctx: Context | None = None,
-    foreseen: Mapping[str, object] | None = None,
-    **known: object,
-) -> Result:
-    """The answer of ``work``; what it raises on purpose, or the system refuses, becomes a failed one.
-
-    With ``ctx`` and ``foreseen``, what an earlier state may still make is no failure in test mode.
-    """
-    try:
-        return work()
-    except Later as missing:
-        if ctx is None or not ctx.test or not foreseen:
-            return Result(outcome=Outcome.FAILED, comment=str(missing), data=known)
-        changes = dict(foreseen)
-        comment = f"would be done, if by then this is there: {missing}"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=known)
-    except (Refusal, BadArgument, SalternError, ValueError) as problem:
-        return Result(outcome=Outcome.FAILED, comment=str(problem), data=known)
-    except OSError as problem:
-        what = problem.strerror or str(problem)
-        comment = f"{problem.filename}: {what}" if problem.filename else what
-        return Result(outcome=Outcome.FAILED, comment=comment, data=known)
 
 
 def answer(

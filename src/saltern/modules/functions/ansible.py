@@ -6,8 +6,9 @@ import os
 
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, said
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import said
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.engines.ansible.command import inventory as inventory_options
 from saltern.modules.lib.engines.ansible.command import merged
 from saltern.modules.lib.engines.ansible.run import (

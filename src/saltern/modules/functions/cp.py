@@ -16,9 +16,9 @@ from saltern.modules.api import addresses
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import told
 from saltern.modules.lib.nested_data import each
-from saltern.modules.states.file.answers import Refusal
 
 
 @function
@@ -67,7 +67,7 @@ def _fetched(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_eta
     )
     try:
         found = sources.find(ctx, url, how)
-    except Refusal as refusal:
+    except Refused as refusal:
         raise BadArgument(f"cannot fetch {mask(url)}: {refusal}") from None
     with told(mask(url)):
         return web_cache.keep(ctx, url, found.data, found.etag)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import one_line
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import one_line
 from saltern.modules.lib.tables import crontab
 from saltern.modules.lib.tables.crontab import FIELDS, Crontab, Job
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from shutil import which
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import one_line
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import one_line
 from saltern.modules.functions import dig
 from saltern.system import files
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks, names
 from saltern.modules.lib.networking.model import Wish, route, store_routes
 from saltern.modules.lib.networking.providers import networking

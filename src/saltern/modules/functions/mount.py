@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from saltern.modules.api.argv import vector
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.tables import fstab as table
 from saltern.modules.lib.tables import mounts
 

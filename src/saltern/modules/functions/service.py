@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fnmatch import filter as fitting
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Service
 from saltern.modules.lib.services.processes import pids_of
 from saltern.modules.lib.services.providers import manager

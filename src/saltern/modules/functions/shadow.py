@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import passwords, records
 from saltern.modules.lib.accounts.user_tools import AGE_FLAGS, checked_name
 

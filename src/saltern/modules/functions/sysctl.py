@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import one_line
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import one_line
 from saltern.modules.lib.tables import settings, sysctl
 
 

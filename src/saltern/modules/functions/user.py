@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import tool
 from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.programs import tool
 from saltern.modules.lib.accounts import user_tools
 from saltern.modules.lib.accounts.records import GECOS
 from saltern.modules.lib.accounts.user_wish import Wish

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.system import files
 
 USUAL = "/etc/saltern/grains"
@@ -54,7 +54,7 @@ def _found_elsewhere(ctx: Context, key: str, old: object) -> bool:
 def steps(name: str, delimiter: str) -> list[str]:
     parts = name.split(delimiter) if delimiter else [name]
     if not all(parts):
-        raise Refusal(f"{name!r} is not the name of a grain")
+        raise Refused(f"{name!r} is not the name of a grain")
     return parts
 
 
@@ -80,7 +80,7 @@ def placed(
     inner = data.get(key, base)
     if not isinstance(inner, Mapping):
         if inner is not MISSING and inner is not None and not force:
-            raise Refusal(
+            raise Refused(
                 f"the grain {key!r} has a value of its own, so nothing can be below it; say force: True"
             )
         inner = {}

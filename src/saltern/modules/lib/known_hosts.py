@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import complaint, program
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib import ssh_keys as ssh
-from saltern.modules.states.file.answers import Refusal
 
 EVERYBODY = "/etc/ssh/ssh_known_hosts"
 HASHED = "|1|"
@@ -37,7 +37,7 @@ class Host(Struct, frozen=True):
 def address(name: str, port: int | None) -> str:
     """How a host is named in the file: with its port unless that is the usual one."""
     if not name or any(mark in name for mark in " ,|*?!\t\n") or name.startswith("-"):
-        raise Refusal(f"{name!r} is not the name of a host")
+        raise Refused(f"{name!r} is not the name of a host")
     return name if port in (None, 22) else f"[{name}]:{port}"
 
 
@@ -95,7 +95,7 @@ def scan(ctx: Context, name: str, port: int | None, enc: str | None, timeout: in
     ran = program(ctx, [*argv, "--", name])
     found = [host for line in ran.out.splitlines() if (host := parse(line))]
     if not found:
-        raise Refusal(complaint(ran, "ssh-keyscan", what=f"unable to receive the key of {name}"))
+        raise Refused(complaint(ran, "ssh-keyscan", what=f"unable to receive the key of {name}"))
     return sorted(found, key=lambda host: host.kind)
 
 
@@ -114,7 +114,7 @@ def place(user: str | None, config: str | None) -> tuple[str, ssh.Home | None]:
     if not user:
         path = config or EVERYBODY
         if not os.path.isabs(path):
-            raise Refusal(f"config {path!r} must be an absolute path, or give user")
+            raise Refused(f"config {path!r} must be an absolute path, or give user")
         return path, None
     home = ssh.home_of(user)
     return ssh.file_of(home, config or ".ssh/known_hosts"), home

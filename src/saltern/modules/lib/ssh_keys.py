@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Later, Refusal
+from saltern.modules.api.refused import Refused
 from saltern.system import files
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def kind_in(blob: str) -> str:
 def kind_named(enc: str) -> str:
     name = KINDS.get(enc, enc)
     if not KIND.fullmatch(name):
-        raise Refusal(f"no kind of key is called {enc!r}; these are: {', '.join(KINDS)}")
+        raise Refused(f"no kind of key is called {enc!r}; these are: {', '.join(KINDS)}")
     return name
 
 
@@ -90,14 +90,14 @@ def given(text: str, enc: str | None, comment: str = "", options: tuple[str, ...
     """A key as a user gives it: a whole line, or only the key. Raises for what is none."""
     whole = parse(text) if " " in text.strip() else None
     if " " in text.strip() and whole is None:
-        raise Refusal(f"{text!r:.60} is not a public key")
+        raise Refused(f"{text!r:.60} is not a public key")
     key = whole or Key(kind="", blob=text.strip())
     kind = kind_in(key.blob)
     if not kind:
-        raise Refusal(f"{text!r:.60} is not a public key; it is base64 text such as AAAAC3NzaC1lZDI1…")
+        raise Refused(f"{text!r:.60} is not a public key; it is base64 text such as AAAAC3NzaC1lZDI1…")
     wanted = key.kind or (kind_named(enc) if enc else kind)
     if wanted != kind and not (enc == "ecdsa" and kind.startswith("ecdsa-")):
-        raise Refusal(f"the key {key.blob[:20]}… is of the kind {kind}, not {wanted}")
+        raise Refused(f"the key {key.blob[:20]}… is of the kind {kind}, not {wanted}")
     return Key(kind=kind, blob=key.blob, comment=comment or key.comment, options=options or key.options)
 
 
@@ -129,13 +129,13 @@ class Home(Struct, frozen=True):
 
 
 def home_of(user: str) -> Home:
-    """Raises ``Later`` for a user that is not there (yet)."""
+    """Raises ``Refused`` (``later``) for a user that is not there (yet)."""
     import pwd
 
     try:
         entry: struct_passwd = pwd.getpwnam(user)
     except KeyError:
-        raise Later(f"User {user} is not available") from None
+        raise Refused(f"User {user} is not available", later=True) from None
     return Home(user, entry.pw_uid, entry.pw_gid, entry.pw_dir)
 
 

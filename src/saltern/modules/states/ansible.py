@@ -22,7 +22,9 @@ from saltern.config.settings import cache_directory
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument
+from saltern.modules.api.params import BadArgument, bind
+from saltern.modules.api.refused import Refused
+from saltern.modules.api.registry import schema
 from saltern.modules.lib.engines.ansible.command import merged
 from saltern.modules.lib.engines.ansible.run import Playbook, locate, missing, play
 from saltern.modules.lib.engines.steps import Steps
@@ -174,11 +176,12 @@ def _fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str
 
     from saltern.modules.states.git.latest import latest
 
-    arguments: dict[str, Any] = {"target": target, **git_kwargs}
+    arguments = {"target": target, **git_kwargs}
     try:
-        result = latest.body(ctx, repository, **arguments)
-    except TypeError as problem:  # an argument that git.latest does not have
-        raise BadArgument(f"git_kwargs: {problem}") from None
+        bound: dict[str, Any] = bind(schema(latest), arguments)
+    except BadArgument as problem:
+        raise Refused(f"git_kwargs: {problem}") from None
+    result = latest(ctx, repository, **bound)
     shown = re.sub(r"(?<=://)[^/@]*@", "", repository)
     return SubResult(
         name=shown,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, bind, schema_of
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import at_queue
 from saltern.modules.lib.tables.at_queue import Queued
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from saltern.language.diagnostics import SalternError
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument, Ignored, Variables
+from saltern.modules.api.params import Ignored, Variables
 from saltern.modules.lib.packages import debconf
 from saltern.modules.lib.packages.model import PackageError
 
@@ -30,7 +27,7 @@ def set_(ctx: Context, /, name: str, *, data: dict[str, object], **_: Ignored) -
                 tzdata/Zones/Europe: {type: select, value: Berlin}
         ```
     """
-    return _guarded(lambda: _told(ctx, debconf.answers(name, data)))
+    return _told(ctx, debconf.answers(name, data))
 
 
 @state
@@ -64,19 +61,16 @@ def set_file(
     """
     del name
 
-    def work() -> Result:
-        from saltern.modules.api.addresses import on_disk, read
+    from saltern.modules.api.addresses import on_disk, read
 
-        path = on_disk(ctx, source)
-        if path is None:
-            raise PackageError(f"the file {source} was not found")
-        text = read(path).decode("utf-8", "replace")
-        if template:
-            values = {**variables, **(defaults or {}), **(context or {})}
-            text = ctx.templates.text(text, engine=template, env=ctx.env, path=source, values=values)
-        return _told(ctx, debconf.parse(text))
-
-    return _guarded(work)
+    path = on_disk(ctx, source)
+    if path is None:
+        raise PackageError(f"the file {source} was not found")
+    text = read(path).decode("utf-8", "replace")
+    if template:
+        values = {**variables, **(defaults or {}), **(context or {})}
+        text = ctx.templates.text(text, engine=template, env=ctx.env, path=source, values=values)
+    return _told(ctx, debconf.parse(text))
 
 
 def _told(ctx: Context, answers: list[debconf.Answer]) -> Result:
@@ -94,12 +88,3 @@ def _told(ctx: Context, answers: list[debconf.Answer]) -> Result:
         listed = ", ".join(one.question for one in still)
         return Result(outcome=Outcome.FAILED, comment=f"debconf did not take: {listed}", data=data)
     return Result(outcome=Outcome.OK, comment=f"Answers were set: {names}", changes=changes, data=data)
-
-
-def _guarded(work: Callable[[], Result]) -> Result:
-    try:
-        return work()
-    except (BadArgument, SalternError) as refusal:
-        return failed(str(refusal))
-    except OSError as problem:
-        return failed(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))

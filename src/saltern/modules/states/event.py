@@ -8,9 +8,9 @@ from __future__ import annotations
 from saltern.language.nature import Nature
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, bind, schema_of
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.events import told
 
 NATURE = Nature(repeat="once")

@@ -11,8 +11,8 @@ from saltern.language.result import Result
 from saltern.modules.api.argv import plain
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer, guarded, output, program
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import answer, output, program
+from saltern.modules.api.refused import Refused
 
 ROW = re.compile(r"^([A-Za-z0-9_.-]+) \((.*)\)$")
 EXACT = re.compile(r"\d[\w.-]*")
@@ -32,7 +32,7 @@ class Gem(Struct, frozen=True, kw_only=True):
 def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
     """The one that is named, that of a Ruby that rvm keeps, or the machine's."""
     if gem_bin and not os.path.isabs(gem_bin):
-        raise Refusal(f"gem_bin {gem_bin!r} must be an absolute path")
+        raise Refused(f"gem_bin {gem_bin!r} must be an absolute path")
     argv = (gem_bin,) if gem_bin else ("rvm", plain(ruby, "rvm"), "do", "gem") if ruby else ("gem",)
     return Gem(argv=argv, user=user)
 
@@ -52,7 +52,7 @@ def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]
 def checked(name: str) -> str:
     """The name of a gem. No ``--`` keeps it apart from the options: what follows that is for a compiler."""
     if not NAME.fullmatch(name):
-        raise Refusal(f"{name!r} is not the name of a gem")
+        raise Refused(f"{name!r} is not the name of a gem")
     return name
 
 
@@ -91,29 +91,27 @@ def installed(
             - version: 1.0.0
         ```
     """
-
-    def work() -> Result:
-        checked(name)
-        gem = gem_for(ruby, gem_bin, user)
+    ctx.facts = {"gem": name}
+    ctx.foreseen = {name: "Installed"}
+    checked(name)
+    gem = gem_for(ruby, gem_bin, user)
+    there = gems(ctx, gem, name).get(name, [])
+    missing = not _has(ctx, gem, name, version, there)
+    if missing and not ctx.test:
+        words = _words(version, rdoc, ri, pre_releases, proxy, source)
+        gem.out(ctx, "install", *words, name, what="Could not install gem")
         there = gems(ctx, gem, name).get(name, [])
-        missing = not _has(ctx, gem, name, version, there)
-        if missing and not ctx.test:
-            words = _words(version, rdoc, ri, pre_releases, proxy, source)
-            gem.out(ctx, "install", *words, name, what="Could not install gem")
-            there = gems(ctx, gem, name).get(name, [])
-            if not _has(ctx, gem, name, version, there):
-                raise Refusal(f"gem did not install {name} {version or ''}".rstrip())
-        what = f"{name} {version}" if version else name
-        return answer(
-            ctx,
-            {name: "Installed"} if missing else {},
-            {"gem": name, "versions": there},
-            right="Gem is already installed",
-            would=f"The gem {what} would have been installed",
-            done="Gem was successfully installed",
-        )
-
-    return guarded(work, ctx=ctx, foreseen={name: "Installed"}, gem=name)
+        if not _has(ctx, gem, name, version, there):
+            raise Refused(f"gem did not install {name} {version or ''}".rstrip())
+    what = f"{name} {version}" if version else name
+    return answer(
+        ctx,
+        {name: "Installed"} if missing else {},
+        {"gem": name, "versions": there},
+        right="Gem is already installed",
+        would=f"The gem {what} would have been installed",
+        done="Gem was successfully installed",
+    )
 
 
 def _has(ctx: Context, gem: Gem, name: str, version: str | None, there: list[str]) -> bool:
@@ -158,25 +156,22 @@ def removed(
           gem.removed: []
         ```
     """
-
-    def work() -> Result:
-        checked(name)
-        gem = gem_for(ruby, gem_bin, user)
-        there = gems(ctx, gem, name).get(name, [])
-        if there and not ctx.test:
-            gem.out(ctx, "uninstall", "--all", "--executables", name, what="Could not remove gem")
-            if left := gems(ctx, gem, name).get(name):
-                raise Refusal(f"gem did not remove {name} {', '.join(left)}")
-        return answer(
-            ctx,
-            {name: "Removed"} if there else {},
-            {"gem": name, "versions": there if ctx.test else []},
-            right="Gem is not installed",
-            would=f"The gem {name} would have been removed",
-            done="Gem was successfully removed",
-        )
-
-    return guarded(work, gem=name)
+    ctx.facts = {"gem": name}
+    checked(name)
+    gem = gem_for(ruby, gem_bin, user)
+    there = gems(ctx, gem, name).get(name, [])
+    if there and not ctx.test:
+        gem.out(ctx, "uninstall", "--all", "--executables", name, what="Could not remove gem")
+        if left := gems(ctx, gem, name).get(name):
+            raise Refused(f"gem did not remove {name} {', '.join(left)}")
+    return answer(
+        ctx,
+        {name: "Removed"} if there else {},
+        {"gem": name, "versions": there if ctx.test else []},
+        right="Gem is not installed",
+        would=f"The gem {name} would have been removed",
+        done="Gem was successfully removed",
+    )
 
 
 def sources(ctx: Context, gem: Gem) -> list[str]:
@@ -185,27 +180,25 @@ def sources(ctx: Context, gem: Gem) -> list[str]:
 
 
 def _source(ctx: Context, name: str, ruby: str | None, user: str | None, *, wanted: bool) -> Result:
-    def work() -> Result:
-        if not name.startswith(("http://", "https://", "file://")):
-            raise Refusal(f"{name!r} is not the address of a source")
-        gem = gem_for(ruby, None, user)
-        wrong = (name in sources(ctx, gem)) != wanted
-        if wrong and not ctx.test:
-            flag = "--add" if wanted else "--remove"
-            gem.out(ctx, "sources", flag, name, what="Could not change the sources")
-            if (name in sources(ctx, gem)) != wanted:
-                raise Refusal(f"gem did not {'add' if wanted else 'remove'} {name}")
-        verb = "added" if wanted else "removed"
-        return answer(
-            ctx,
-            {name: "Installed" if wanted else "Removed"} if wrong else {},
-            {"sources": sources(ctx, gem)},
-            right="Gem source is already added." if wanted else "Gem source is already removed.",
-            would=f"The gem source {name} would have been {verb}.",
-            done=f"Gem source was successfully {verb}.",
-        )
-
-    return guarded(work, source=name)
+    ctx.facts = {"source": name}
+    if not name.startswith(("http://", "https://", "file://")):
+        raise Refused(f"{name!r} is not the address of a source")
+    gem = gem_for(ruby, None, user)
+    wrong = (name in sources(ctx, gem)) != wanted
+    if wrong and not ctx.test:
+        flag = "--add" if wanted else "--remove"
+        gem.out(ctx, "sources", flag, name, what="Could not change the sources")
+        if (name in sources(ctx, gem)) != wanted:
+            raise Refused(f"gem did not {'add' if wanted else 'remove'} {name}")
+    verb = "added" if wanted else "removed"
+    return answer(
+        ctx,
+        {name: "Installed" if wanted else "Removed"} if wrong else {},
+        {"sources": sources(ctx, gem)},
+        right="Gem source is already added." if wanted else "Gem source is already removed.",
+        would=f"The gem source {name} would have been {verb}.",
+        done=f"Gem source was successfully {verb}.",
+    )
 
 
 @state

@@ -8,10 +8,10 @@ from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer, guarded
+from saltern.modules.api.programs import answer
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.grains_file import MISSING
-from saltern.modules.states.file.answers import Refusal
 
 NATURE = Nature(refreshes=("grains",))
 Changed = tuple[dict[str, object], object]  # what is told, and the new value
@@ -38,27 +38,22 @@ def _settled(
     force: bool = False,
 ) -> Result:
     """Look at the grain, let ``decide`` say what it becomes, write it, look again."""
-
-    def work() -> Result:
-        path = kept.steps(name, delimiter)
-        old = kept.effective(ctx, name, delimiter)
-        decision = decide(old)
-        changes, new = decision if decision is not None else ({}, old)
-        if changes:
-            data = kept.read(ctx)
-            top = ctx.grains.get(path[0], MISSING)
-            after = kept.placed(data, top, path, new, force=force)
-            if not ctx.test:
-                kept.write(ctx, after)
-                if kept.effective(ctx, name, delimiter) != new:
-                    raise Refusal(
-                        f"{kept.path_of(ctx)} was written, but the grain {name!r} has another value"
-                    )
-        now = kept.effective(ctx, name, delimiter)
-        data_now = {"name": name, "value": None if now is MISSING else now, "path": kept.path_of(ctx)}
-        return answer(ctx, changes, data_now, right=words[0], would=words[1], done=words[2])
-
-    return guarded(work, name=name)
+    ctx.facts = {"name": name}
+    path = kept.steps(name, delimiter)
+    old = kept.effective(ctx, name, delimiter)
+    decision = decide(old)
+    changes, new = decision if decision is not None else ({}, old)
+    if changes:
+        data = kept.read(ctx)
+        top = ctx.grains.get(path[0], MISSING)
+        after = kept.placed(data, top, path, new, force=force)
+        if not ctx.test:
+            kept.write(ctx, after)
+            if kept.effective(ctx, name, delimiter) != new:
+                raise Refused(f"{kept.path_of(ctx)} was written, but the grain {name!r} has another value")
+    now = kept.effective(ctx, name, delimiter)
+    data_now = {"name": name, "value": None if now is MISSING else now, "path": kept.path_of(ctx)}
+    return answer(ctx, changes, data_now, right=words[0], would=words[1], done=words[2])
 
 
 def _is_many(value: object) -> bool:
@@ -82,7 +77,7 @@ def exists(ctx: Context, name: str, *, delimiter: str = ":") -> Result:
 
     def decide(old: object) -> Changed | None:
         if old is MISSING:
-            raise Refusal("Grain does not exist")
+            raise Refused("Grain does not exist")
         return None
 
     return _settled(ctx, name, delimiter, decide, ("Grain exists", "", ""))
@@ -111,9 +106,9 @@ def present(ctx: Context, name: str, *, value: object, delimiter: str = ":", for
         if old == new and type(old) is type(new):
             return None
         if old is not MISSING and old is not None and not force and _is_many(old):
-            raise Refusal(f"the grain {name!r} is a list or a mapping; say force: True to replace it")
+            raise Refused(f"the grain {name!r} is a list or a mapping; say force: True to replace it")
         if old is not MISSING and old is not None and not force and _is_many(new):
-            raise Refusal(f"the grain {name!r} has a value already; say force: True to replace it")
+            raise Refused(f"the grain {name!r} has a value already; say force: True to replace it")
         return {name: new}, new
 
     words = ("Grain is already set", f"Grain {name} is set to be changed", f"Set grain {name}")
@@ -197,9 +192,9 @@ def append(ctx: Context, name: str, *, value: object, convert: bool = False, del
 
     def decide(old: object) -> Changed | None:
         if old is MISSING:
-            raise Refusal(f"Grain {name} does not exist")
+            raise Refused(f"Grain {name} does not exist")
         if not isinstance(old, list) and not convert:
-            raise Refusal(f"Grain {name} is not a valid list; say convert: True to make it one")
+            raise Refused(f"Grain {name} is not a valid list; say convert: True to make it one")
         there = list(old) if isinstance(old, list) else [old]
         if value in there and isinstance(old, list):
             return None
@@ -242,12 +237,13 @@ def absent(
 
         done = f"Value for grain {name} was set to None"
         return _settled(ctx, name, delimiter, decide, (words[0], words[1], done), force=force)
-    return guarded(lambda: _removed(ctx, name, delimiter, force), name=name)
+    ctx.facts = {"name": name}
+    return _removed(ctx, name, delimiter, force)
 
 
 def _check_many(name: str, old: object, force: bool) -> None:
     if _is_many(old) and not force:
-        raise Refusal(f"the grain {name!r} is a list or a mapping; say force: True to remove it")
+        raise Refused(f"the grain {name!r} is a list or a mapping; say force: True to remove it")
 
 
 def _removed(ctx: Context, name: str, delimiter: str, force: bool) -> Result:
@@ -259,7 +255,7 @@ def _removed(ctx: Context, name: str, delimiter: str, force: bool) -> Result:
         data = kept.read(ctx)
         after = kept.removed(data, path)
         if after == data:
-            raise Refusal(f"the grain {name!r} is not in {kept.path_of(ctx)}; it comes from elsewhere")
+            raise Refused(f"the grain {name!r} is not in {kept.path_of(ctx)}; it comes from elsewhere")
         changes["deleted"] = name
         if not ctx.test:
             kept.write(ctx, after)
@@ -277,7 +273,7 @@ def _as_list(name: str, old: object) -> list[object]:
     if old is MISSING or old is None:
         return []
     if not isinstance(old, list):
-        raise Refusal(f"Grain {name} is not a valid list")
+        raise Refused(f"Grain {name} is not a valid list")
     return list(old)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import guarded, masked
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import masked
+from saltern.modules.api.refused import Refused
 from saltern.system.waits import report_wait
 
 HARMLESS = ("GET", "HEAD", "OPTIONS")
@@ -21,7 +21,7 @@ def _pattern(wanted: str) -> re.Pattern[str]:
     try:
         return re.compile(wanted, re.MULTILINE)
     except re.error as problem:
-        raise Refusal(f"{wanted!r} is not a regular expression: {problem}") from None
+        raise Refused(f"{wanted!r} is not a regular expression: {problem}") from None
 
 
 MATCHES: dict[str, Callable[[str, str], bool]] = {
@@ -41,10 +41,10 @@ def _each(value: object) -> list[object]:
 
 def _check(match_type: str, status_type: str, match: object, status: object) -> None:
     if match is None and status is None:
-        raise Refusal("give what the answer must be: 'match' for its text, 'status' for its code, or both")
+        raise Refused("give what the answer must be: 'match' for its text, 'status' for its code, or both")
     for name, given, known in (("match_type", match_type, MATCHES), ("status_type", status_type, STATUSES)):
         if given not in known:
-            raise Refusal(f"no {name} is called {given!r}; these are: {', '.join(known)}")
+            raise Refused(f"no {name} is called {given!r}; these are: {', '.join(known)}")
 
 
 class Asked:
@@ -129,23 +129,20 @@ def query(
             - match: fine
         ```
     """
+    ctx.facts = {"url": masked(name)}
+    url = test_url if ctx.test and test_url else name
+    if ctx.test and not test_url and method.upper() not in HARMLESS:
+        _check(match_type, status_type, match, status)
+        comment = f"{method.upper()} {masked(name)} would be asked"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, data={"url": masked(name)})
+    given = {**kwargs, "method": method}
 
-    def work() -> Result:
-        url = test_url if ctx.test and test_url else name
-        if ctx.test and not test_url and method.upper() not in HARMLESS:
-            _check(match_type, status_type, match, status)
-            comment = f"{method.upper()} {masked(name)} would be asked"
-            return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, data={"url": masked(name)})
-        given = {**kwargs, "method": method}
+    def ask() -> Result:
+        return _asked(ctx, url, match, match_type, status, status_type, given)
 
-        def ask() -> Result:
-            return _asked(ctx, url, match, match_type, status, status_type, given)
-
-        if wait_for is None:
-            return ask()
-        return _until(ctx, ask, wait_for, request_interval)
-
-    return guarded(work, url=masked(name))
+    if wait_for is None:
+        return ask()
+    return _until(ctx, ask, wait_for, request_interval)
 
 
 @state

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import client, grants
 from saltern.modules.lib.databases.mysql.connection import reach
 from saltern.modules.lib.databases.mysql.grants import Held, Wish

@@ -17,9 +17,10 @@ from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.api.converge import Changes
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.databases.mysql import schemas
 from saltern.modules.lib.databases.mysql.connection import Connection, reach

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import accounts
 from saltern.modules.lib.databases.mysql.accounts import Account, Wish
 from saltern.modules.lib.databases.mysql.connection import Connection, reach

@@ -11,9 +11,10 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import NotYet, ProgramFailed, answer, complaint, guarded, program
+from saltern.modules.api.programs import answer, complaint, program
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.commands import environment
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.file.answers import absolute
 from saltern.system.process import Ran
 
 EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.-]+)?")
@@ -38,7 +39,7 @@ class Npm(Struct, frozen=True, kw_only=True):
     def out(self, ctx: Context, verb: str, *words: str, what: str) -> object:
         ran = self.ran(ctx, verb, *words)
         if ran.code:
-            raise ProgramFailed(complaint(ran, "npm", what=what))
+            raise Refused(complaint(ran, "npm", what=what))
         return decoded(ran.out)
 
 
@@ -55,7 +56,7 @@ def decoded(text: str) -> object:
 
 def npm_for(dir_: str | None, user: str | None, registry: str | None = None, env: object = None) -> Npm:
     if dir_ is not None and not os.path.isdir(absolute(dir_)):
-        raise NotYet(f"the directory {dir_} does not exist")
+        raise Refused(f"the directory {dir_} does not exist", later=True)
     path = absolute(dir_) if dir_ else None
     return Npm(dir=path, user=user, registry=registry, env=environment(env))
 
@@ -65,7 +66,7 @@ def packages(ctx: Context, npm: Npm) -> dict[str, str]:
     ran = npm.ran(ctx, "ls", "--depth=0")
     told = decoded(ran.out)
     if ran.code and not (isinstance(told, dict) and told.keys() & {"dependencies", "problems", "name"}):
-        raise ProgramFailed(complaint(ran, "npm", what="cannot list the installed packages"))
+        raise Refused(complaint(ran, "npm", what="cannot list the installed packages"))
     found = told.get("dependencies") if isinstance(told, dict) else None
     rows = found if isinstance(found, dict) else {}
     return {name: str(row["version"]) for name, row in rows.items() if "version" in row}
@@ -100,9 +101,9 @@ def _satisfied(ctx: Context, npm: Npm, spec: str, present: Mapping[str, str]) ->
 def _specs(name: str, pkgs: object) -> list[str]:
     listed = [name] if pkgs is None else [str(one) for one in pkgs] if isinstance(pkgs, list) else [str(pkgs)]
     if not listed:
-        raise Refusal("'pkgs' is an empty list")
+        raise Refused("'pkgs' is an empty list")
     if bad := [one for one in listed if one.startswith("-") or not one.strip()]:
-        raise Refusal(f"{bad[0]!r} is not a package")
+        raise Refused(f"{bad[0]!r} is not a package")
     return listed
 
 
@@ -136,33 +137,31 @@ def installed(
             - dir: /srv/site
         ```
     """
-
-    def work() -> Result:
-        specs = _specs(name, pkgs)
-        npm = npm_for(dir, user, registry, env)
-        before = packages(ctx, npm)
-        todo = [one for one in specs if force_reinstall or not _satisfied(ctx, npm, one, before)]
-        old = [f"{key}@{before[key]}" for key in _names(todo) if key in before]
-        changes = {"old": old, "new": todo} if todo else {}
-        if todo and ctx.test:
-            for spec in filter(lambda one: split(one)[0], todo):
-                _fitting(ctx, npm, spec)  # what the registry does not have would fail
-        if todo and not ctx.test:
-            npm.out(ctx, "install", "--", *todo, what=f"Error installing {', '.join(todo)}")
-        after = packages(ctx, npm)
-        if not ctx.test and (left := [key for key in _names(todo) if key not in after]):
-            raise Refusal(f"npm did not install {', '.join(left)}")
-        return answer(
-            ctx,
-            changes,
-            {"packages": {key: after.get(key) for key in _names(specs)}, "where": npm.dir or "global"},
-            right=f"Package(s) '{', '.join(specs)}' satisfied",
-            would=f"NPM package(s) '{', '.join(todo)}' are set to be installed",
-            done=f"Package(s) '{', '.join(todo)}' successfully installed",
-        )
-
     new = pkgs if isinstance(pkgs, list) else [pkgs or name]
-    return guarded(work, ctx=ctx, foreseen={"old": [], "new": new}, name=name)
+    ctx.facts = {"name": name}
+    ctx.foreseen = {"old": [], "new": new}
+    specs = _specs(name, pkgs)
+    npm = npm_for(dir, user, registry, env)
+    before = packages(ctx, npm)
+    todo = [one for one in specs if force_reinstall or not _satisfied(ctx, npm, one, before)]
+    old = [f"{key}@{before[key]}" for key in _names(todo) if key in before]
+    changes = {"old": old, "new": todo} if todo else {}
+    if todo and ctx.test:
+        for spec in filter(lambda one: split(one)[0], todo):
+            _fitting(ctx, npm, spec)  # what the registry does not have would fail
+    if todo and not ctx.test:
+        npm.out(ctx, "install", "--", *todo, what=f"Error installing {', '.join(todo)}")
+    after = packages(ctx, npm)
+    if not ctx.test and (left := [key for key in _names(todo) if key not in after]):
+        raise Refused(f"npm did not install {', '.join(left)}")
+    return answer(
+        ctx,
+        changes,
+        {"packages": {key: after.get(key) for key in _names(specs)}, "where": npm.dir or "global"},
+        right=f"Package(s) '{', '.join(specs)}' satisfied",
+        would=f"NPM package(s) '{', '.join(todo)}' are set to be installed",
+        done=f"Package(s) '{', '.join(todo)}' successfully installed",
+    )
 
 
 def _names(specs: Sequence[str]) -> list[str]:
@@ -185,27 +184,24 @@ def removed(ctx: Context, name: str, *, dir: str | None = None, user: str | None
             - dir: /srv/site
         ```
     """
-
-    def work() -> Result:
-        key = split(name)[0]
-        if not key:
-            raise Refusal(f"{name!r} is not the name of a package")
-        npm = npm_for(dir, user)
-        there = key in packages(ctx, npm)
-        if there and not ctx.test:
-            npm.out(ctx, "uninstall", "--", key, what=f"Error removing package '{name}'")
-            if key in packages(ctx, npm):
-                raise Refusal(f"npm did not remove {key}")
-        return answer(
-            ctx,
-            {name: "Removed"} if there else {},
-            {"package": key, "where": npm.dir or "global"},
-            right=f"Package '{name}' is not installed",
-            would=f"Package '{name}' is set to be removed",
-            done=f"Package '{name}' was successfully removed",
-        )
-
-    return guarded(work, name=name)
+    ctx.facts = {"name": name}
+    key = split(name)[0]
+    if not key:
+        raise Refused(f"{name!r} is not the name of a package")
+    npm = npm_for(dir, user)
+    there = key in packages(ctx, npm)
+    if there and not ctx.test:
+        npm.out(ctx, "uninstall", "--", key, what=f"Error removing package '{name}'")
+        if key in packages(ctx, npm):
+            raise Refused(f"npm did not remove {key}")
+    return answer(
+        ctx,
+        {name: "Removed"} if there else {},
+        {"package": key, "where": npm.dir or "global"},
+        right=f"Package '{name}' is not installed",
+        would=f"Package '{name}' is set to be removed",
+        done=f"Package '{name}' was successfully removed",
+    )
 
 
 @state
@@ -229,26 +225,24 @@ def bootstrap(
           npm.bootstrap: []
         ```
     """
-
-    def work() -> Result:
-        npm = npm_for(name, user, registry)
-        if not os.path.exists(os.path.join(absolute(name), "package.json")):
-            raise Refusal(f"{name} has no package.json")
-        missing = _problems(ctx, npm)
-        if missing and not ctx.test:
-            npm.out(ctx, "install", what=f"Error bootstrapping {name}")
-            if left := _problems(ctx, npm):
-                raise Refusal(f"npm install left problems: {'; '.join(left)}")
-        return answer(
-            ctx,
-            {name: "Bootstrapped"} if missing else {},
-            {"path": name, "packages": packages(ctx, npm)},
-            right="Directory is already bootstrapped",
-            would=f"{name} is set to be bootstrapped",
-            done="Directory was successfully bootstrapped",
-        )
-
-    return guarded(work, ctx=ctx, foreseen={name: "Bootstrapped"}, path=name)
+    ctx.facts = {"path": name}
+    ctx.foreseen = {name: "Bootstrapped"}
+    npm = npm_for(name, user, registry)
+    if not os.path.exists(os.path.join(absolute(name), "package.json")):
+        raise Refused(f"{name} has no package.json")
+    missing = _problems(ctx, npm)
+    if missing and not ctx.test:
+        npm.out(ctx, "install", what=f"Error bootstrapping {name}")
+        if left := _problems(ctx, npm):
+            raise Refused(f"npm install left problems: {'; '.join(left)}")
+    return answer(
+        ctx,
+        {name: "Bootstrapped"} if missing else {},
+        {"path": name, "packages": packages(ctx, npm)},
+        right="Directory is already bootstrapped",
+        would=f"{name} is set to be bootstrapped",
+        done="Directory was successfully bootstrapped",
+    )
 
 
 def _problems(ctx: Context, npm: Npm) -> list[str]:
@@ -273,23 +267,20 @@ def cache_cleaned(ctx: Context, name: str = "", *, user: str | None = None, forc
             - force: true
         ```
     """
-
-    def work() -> Result:
-        npm = npm_for(None, user)
-        ran = program(ctx, ["npm", "config", "get", "cache"], user=user, env=QUIET)
-        if ran.code:
-            raise ProgramFailed(complaint(ran, "npm", what="cannot ask npm for its cache"))
-        place = os.path.join(ran.out.strip(), "_cacache", "index-v5")
-        full = os.path.isdir(place) and bool(os.listdir(place))
-        if full and not ctx.test:
-            npm.ran(ctx, "cache", "clean", "--force")
-        return answer(
-            ctx,
-            {"cache": "Removed"} if full else {},
-            {"path": ran.out.strip()},
-            right="Cached packages are already cleaned",
-            would="Cached packages set to be removed",
-            done="Cached packages successfully removed",
-        )
-
-    return guarded(work, name=name or "npm cache", force=force)
+    ctx.facts = {"name": name or "npm cache", "force": force}
+    npm = npm_for(None, user)
+    ran = program(ctx, ["npm", "config", "get", "cache"], user=user, env=QUIET)
+    if ran.code:
+        raise Refused(complaint(ran, "npm", what="cannot ask npm for its cache"))
+    place = os.path.join(ran.out.strip(), "_cacache", "index-v5")
+    full = os.path.isdir(place) and bool(os.listdir(place))
+    if full and not ctx.test:
+        npm.ran(ctx, "cache", "clean", "--force")
+    return answer(
+        ctx,
+        {"cache": "Removed"} if full else {},
+        {"path": ran.out.strip()},
+        right="Cached packages are already cleaned",
+        would="Cached packages set to be removed",
+        done="Cached packages successfully removed",
+    )

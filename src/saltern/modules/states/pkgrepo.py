@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec import Struct
 
 from saltern.language.mask import mask
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories.model import Plan
@@ -121,17 +118,14 @@ def managed(
         **values,
     }
 
-    def work() -> Result:
-        shown = mask(name)
-        fetch = Fetch(wanted=refresh is not False and refresh_db is not False, trust=bool(gpgautoimport))
-        words = (
-            f"Package repo '{shown}' already configured",
-            "configured",
-            f"Configured package repo '{shown}'",
-        )
-        return _settle(ctx, planner(ctx, "present")(ctx, wish(name, said)), shown, words, fetch=fetch)
-
-    return _guarded(work)
+    shown = mask(name)
+    fetch = Fetch(wanted=refresh is not False and refresh_db is not False, trust=bool(gpgautoimport))
+    words = (
+        f"Package repo '{shown}' already configured",
+        "configured",
+        f"Configured package repo '{shown}'",
+    )
+    return _settle(ctx, planner(ctx, "present")(ctx, wish(name, said)), shown, words, fetch=fetch)
 
 
 @state(removes=True)
@@ -164,14 +158,11 @@ def absent(
     """
     del rest  # a state often becomes absent by its function's name alone
 
-    def work() -> Result:
-        shown = mask(name)
-        fetch = Fetch(wanted=refresh is not False and refresh_db is not False)
-        words = (f"Package repo {shown} is absent", "removed", f"Removed repo {shown}")
-        wished = wish(name, {"file": file, "ppa": ppa, "copr": copr})
-        return _settle(ctx, planner(ctx, "absent")(ctx, wished), shown, words, fetch=fetch)
-
-    return _guarded(work)
+    shown = mask(name)
+    fetch = Fetch(wanted=refresh is not False and refresh_db is not False)
+    words = (f"Package repo {shown} is absent", "removed", f"Removed repo {shown}")
+    wished = wish(name, {"file": file, "ppa": ppa, "copr": copr})
+    return _settle(ctx, planner(ctx, "absent")(ctx, wished), shown, words, fetch=fetch)
 
 
 def _settle(ctx: Context, plan: Plan, name: str, words: tuple[str, str, str], *, fetch: Fetch) -> Result:
@@ -194,12 +185,3 @@ def _fetched(ctx: Context, *, trust: bool) -> tuple[str, ...]:
     except PackageError as problem:
         return (f"the lists of packages could not be fetched: {problem}",)
     return ()
-
-
-def _guarded(work: Callable[[], Result]) -> Result:
-    try:
-        return work()
-    except BadArgument as refusal:
-        return failed(mask(str(refusal)))
-    except OSError as problem:
-        return failed(f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import inside
 from saltern.modules.lib.databases.postgres.client import login, named
 from saltern.modules.lib.databases.postgres.inside import Extension

@@ -6,8 +6,9 @@ import os
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, bring
+from saltern.modules.api.converge import Changes, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import stores
 from saltern.modules.lib.databases.postgres.client import login, named
 from saltern.modules.lib.databases.postgres.sight import Sight, removed, words

@@ -9,8 +9,8 @@ import os
 import saltern
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, one_line
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.builds.install import Wanted, install, prove
 from saltern.system import build_slots as kept
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.schedules import store
 from saltern.modules.lib.schedules.jobs import job, plain
 

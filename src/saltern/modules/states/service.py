@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from msgspec.structs import replace
-
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.context import Context
@@ -162,8 +160,8 @@ def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _brought(ctx: Context, name: str, wish: Wish, words: Words, rest: Mapping[str, object]) -> Result:
-    result = settle(ctx, name, wish, words)
-    return replace(result, warnings=(*result.warnings, *_unused(rest)))
+    ctx.warnings += _unused(rest)
+    return settle(ctx, name, wish, words)
 
 
 @state

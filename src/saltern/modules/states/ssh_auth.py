@@ -12,11 +12,11 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.api.programs import answer, guarded
+from saltern.modules.api.programs import answer
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib import ssh_keys as ssh
 from saltern.modules.lib.ssh_keys import Home, Key
 from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Later, Refusal
 
 CONFIG = ".ssh/authorized_keys"
 
@@ -27,7 +27,7 @@ def _options(options: object) -> tuple[str, ...]:
     listed = options if isinstance(options, list) else [options]
     found = tuple(one for text in listed for one in ssh.split_options(str(text)))
     if any("\n" in one for one in found):
-        raise Refusal("an option cannot have more than one line")
+        raise Refused("an option cannot have more than one line")
     return found
 
 
@@ -43,12 +43,12 @@ def _wanted(
     """The keys that are meant: of ``source`` if one is given, else the one in ``name``."""
     chosen = _options(options)
     if "\n" in comment:
-        raise Refusal("a comment cannot have more than one line")
+        raise Refused("a comment cannot have more than one line")
     if not source:
         return [ssh.given(name, enc, comment, chosen)]
     keys = [ssh.given(line, enc, "", chosen) for line in _texts(ctx, name, source, source_hash)]
     if not keys:
-        raise Refusal(f"{source} holds no public key")
+        raise Refused(f"{source} holds no public key")
     return keys
 
 
@@ -74,8 +74,8 @@ def _find_home(ctx: Context, user: str) -> Home | None:
     """None in test mode for a user that an earlier state may make."""
     try:
         return ssh.home_of(user)
-    except Later:
-        if ctx.test:
+    except Refused as missing:
+        if missing.later and ctx.test:
             return None
         raise
 
@@ -125,7 +125,7 @@ def _settle(
         left = [key.blob for line in ssh.lines_of(path) if (key := ssh.parse(line))]
         gone = [blob for blob, what in changes.items() if (what == "Removed") == (blob in left)]
         if gone:
-            raise Refusal(f"{path} was written, but is still wrong")
+            raise Refused(f"{path} was written, but is still wrong")
     present = [key for line in (ssh.lines_of(path) if home else []) if (key := ssh.parse(line))]
     data: dict[str, object] = {
         "user": user,
@@ -171,28 +171,25 @@ def present(
             - comment: ada@laptop
         ```
     """
-
-    def work() -> Result:
-        wanted = _wanted(ctx, name, enc, comment, source, source_hash, options)
-        home = _find_home(ctx, user)
-        path = ssh.file_of(home, config) if home else config
-        lines, changes = merged(ssh.lines_of(path) if home else [], wanted)
-        what = source or f"{wanted[0].blob[:20]}…"
-        return _settle(
-            ctx,
-            home,
-            user,
-            path,
-            lines,
-            changes,
-            (
-                f"The authorized host key {what} is already present for user {user}",
-                f"Key {what} for user {user} is set to be added",
-                f"The authorized host key {what} for user {user} was added",
-            ),
-        )
-
-    return guarded(work, user=user)
+    ctx.facts = {"user": user}
+    wanted = _wanted(ctx, name, enc, comment, source, source_hash, options)
+    home = _find_home(ctx, user)
+    path = ssh.file_of(home, config) if home else config
+    lines, changes = merged(ssh.lines_of(path) if home else [], wanted)
+    what = source or f"{wanted[0].blob[:20]}…"
+    return _settle(
+        ctx,
+        home,
+        user,
+        path,
+        lines,
+        changes,
+        (
+            f"The authorized host key {what} is already present for user {user}",
+            f"Key {what} for user {user} is set to be added",
+            f"The authorized host key {what} for user {user} was added",
+        ),
+    )
 
 
 @state(removes=True)
@@ -221,20 +218,19 @@ def absent(
             - user: ada
         ```
     """
-
-    def work() -> Result:
-        blobs = {blob for text in _texts(ctx, name, source, source_hash) if (blob := _blob(text))}
-        try:
-            home = ssh.home_of(user)
-        except Later:  # who is not there cannot log in
-            data: dict[str, object] = {"user": user, "path": config, "keys": []}
-            return Result(outcome=Outcome.OK, comment=f"User {user} does not exist", data=data)
-        path = ssh.file_of(home, config)
-        lines, changes = without(ssh.lines_of(path), blobs)
-        words = ("Key is already absent", "The key is set to be removed", "Key removed")
-        return _settle(ctx, home, user, path, lines, changes, words)
-
-    return guarded(work, user=user)
+    ctx.facts = {"user": user}
+    blobs = {blob for text in _texts(ctx, name, source, source_hash) if (blob := _blob(text))}
+    try:
+        home = ssh.home_of(user)
+    except Refused as missing:  # a user who does not exist cannot log in
+        if not missing.later:
+            raise
+        data: dict[str, object] = {"user": user, "path": config, "keys": []}
+        return Result(outcome=Outcome.OK, comment=f"User {user} does not exist", data=data)
+    path = ssh.file_of(home, config)
+    lines, changes = without(ssh.lines_of(path), blobs)
+    words = ("Key is already absent", "The key is set to be removed", "Key removed")
+    return _settle(ctx, home, user, path, lines, changes, words)
 
 
 @state
@@ -270,21 +266,18 @@ def manage(
               - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKfddk6S6o/9dJNpi74NwnN/siKMGIEbIuN90oWFW4Lw ada@laptop
         ```
     """
-
-    def work() -> Result:
-        wanted = [ssh.given(text, enc, "", _options(options)) for text in ssh_keys]
-        wanted = [key if key.comment or not comment else replace(key, comment=comment) for key in wanted]
-        home = _find_home(ctx, user)
-        path = ssh.file_of(home, config) if home else config
-        there = ssh.lines_of(path) if home else []
-        others = {key.blob for line in there if (key := ssh.parse(line))} - {key.blob for key in wanted}
-        kept, removed = without(there, others)
-        lines, changes = merged(kept, wanted)
-        words = (
-            f"The keys of user {user} are as they should be",
-            f"The keys of user {user} are set to be changed",
-            f"The keys of user {user} were changed",
-        )
-        return _settle(ctx, home, user, path, lines, {**changes, **removed}, words)
-
-    return guarded(work, user=user)
+    ctx.facts = {"user": user}
+    wanted = [ssh.given(text, enc, "", _options(options)) for text in ssh_keys]
+    wanted = [key if key.comment or not comment else replace(key, comment=comment) for key in wanted]
+    home = _find_home(ctx, user)
+    path = ssh.file_of(home, config) if home else config
+    there = ssh.lines_of(path) if home else []
+    others = {key.blob for line in there if (key := ssh.parse(line))} - {key.blob for key in wanted}
+    kept, removed = without(there, others)
+    lines, changes = merged(kept, wanted)
+    words = (
+        f"The keys of user {user} are as they should be",
+        f"The keys of user {user} are set to be changed",
+        f"The keys of user {user} were changed",
+    )
+    return _settle(ctx, home, user, path, lines, {**changes, **removed}, words)

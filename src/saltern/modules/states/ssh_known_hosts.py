@@ -5,11 +5,11 @@ from __future__ import annotations
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer, guarded
+from saltern.modules.api.programs import answer
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib import known_hosts as known
 from saltern.modules.lib import ssh_keys as ssh
 from saltern.modules.lib.known_hosts import Host
-from saltern.modules.states.file.answers import Later, Refusal
 
 
 @state
@@ -50,37 +50,34 @@ def present(
             - key: AAAAC3NzaC1lZDI1NTE5AAAAIDh2TYBQmchyyb1vNCXZGYmgwIj8XU8J92Nuuk5zp4+s
         ```
     """
-
-    def work() -> Result:
-        if key and fingerprint and not known.fits(Host("", "", ssh.given(key, enc).blob), fingerprint):
-            raise Refusal("key and fingerprint do not belong together")
-        where = known.address(name, port)
-        path, home = _place(ctx, user, config)
-        lines = ssh.lines_of(path) if path else []
-        old = known.of(lines, where)
-        if _right(old, key, fingerprint, enc):
-            return _answer(ctx, name, path, old, {}, "is already in")
-        new = _wanted(ctx, name, key, fingerprint, port, enc, timeout)
-        changes: dict[str, object] = {
-            "old": [host.told(name) for host in old] or None,
-            "new": [host.told(name) for host in new],
-        }
-        if not ctx.test:
-            written = known.hashed if hash_known_hosts else str
-            added = [f"{written(where)} {host.kind} {host.blob}" for host in new]
-            ssh.write_private(path, [*known.without(lines, where), *added], home, 0o600 if home else 0o644)
-            new = known.of(ssh.lines_of(path), where)
-        return _answer(ctx, name, path, old if ctx.test else new, changes, "is set to be added to")
-
-    return guarded(work, host=name)
+    ctx.facts = {"host": name}
+    if key and fingerprint and not known.fits(Host("", "", ssh.given(key, enc).blob), fingerprint):
+        raise Refused("key and fingerprint do not belong together")
+    where = known.address(name, port)
+    path, home = _place(ctx, user, config)
+    lines = ssh.lines_of(path) if path else []
+    old = known.of(lines, where)
+    if _right(old, key, fingerprint, enc):
+        return _answer(ctx, name, path, old, {}, "is already in")
+    new = _wanted(ctx, name, key, fingerprint, port, enc, timeout)
+    changes: dict[str, object] = {
+        "old": [host.told(name) for host in old] or None,
+        "new": [host.told(name) for host in new],
+    }
+    if not ctx.test:
+        written = known.hashed if hash_known_hosts else str
+        added = [f"{written(where)} {host.kind} {host.blob}" for host in new]
+        ssh.write_private(path, [*known.without(lines, where), *added], home, 0o600 if home else 0o644)
+        new = known.of(ssh.lines_of(path), where)
+    return _answer(ctx, name, path, old if ctx.test else new, changes, "is set to be added to")
 
 
 def _place(ctx: Context, user: str | None, config: str | None) -> tuple[str, ssh.Home | None]:
     """In test mode a user that an earlier state may make has no file yet."""
     try:
         return known.place(user, config)
-    except Later:
-        if ctx.test:
+    except Refused as missing:
+        if missing.later and ctx.test:
             return "", None
         raise
 
@@ -113,7 +110,7 @@ def _wanted(
         seen = ", ".join(ssh.fingerprints(host.blob)["SHA256"] for host in found)
         found = [host for host in found if known.fits(host, fingerprint)]
         if not found:
-            raise Refusal(
+            raise Refused(
                 f"{name} shows a key that does not have the fingerprint {fingerprint}, but {seen}; "
                 "the connection may be intercepted"
             )
@@ -158,28 +155,27 @@ def absent(
             - user: ada
         ```
     """
-
-    def work() -> Result:
-        where = known.address(name, port)
-        try:
-            path, home = known.place(user, config)
-        except Later as missing:
-            data: dict[str, object] = {"host": name, "path": "", "keys": []}
-            return Result(outcome=Outcome.OK, comment=str(missing), data=data)
-        lines = ssh.lines_of(path)
-        old = known.of(lines, where)
-        changes: dict[str, object] = {}
-        if old:
-            changes = {"old": [host.told(name) for host in old], "new": None}
-            if not ctx.test:
-                ssh.write_private(path, known.without(lines, where), home)
-        return answer(
-            ctx,
-            changes,
-            {"host": name, "path": path, "keys": [host.told(name) for host in old] if ctx.test else []},
-            right="Host is already absent",
-            would=f"Host {name} is set to be removed from {path}",
-            done=f"{name} removed from {path}",
-        )
-
-    return guarded(work, host=name)
+    ctx.facts = {"host": name}
+    where = known.address(name, port)
+    try:
+        path, home = known.place(user, config)
+    except Refused as missing:
+        if not missing.later:
+            raise
+        data: dict[str, object] = {"host": name, "path": "", "keys": []}
+        return Result(outcome=Outcome.OK, comment=str(missing), data=data)
+    lines = ssh.lines_of(path)
+    old = known.of(lines, where)
+    changes: dict[str, object] = {}
+    if old:
+        changes = {"old": [host.told(name) for host in old], "new": None}
+        if not ctx.test:
+            ssh.write_private(path, known.without(lines, where), home)
+    return answer(
+        ctx,
+        changes,
+        {"host": name, "path": path, "keys": [host.told(name) for host in old] if ctx.test else []},
+        right="Host is already absent",
+        would=f"Host {name} is set to be removed from {path}",
+        done=f"{name} removed from {path}",
+    )

@@ -14,9 +14,10 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, guarded, output, program, unused
+from saltern.modules.api.programs import answer, output, program, unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.commands import environment, listed
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.pip.command import Pip, forget, install, packages
 from saltern.modules.states.pip.words import options, requirement_files
 from saltern.system import files
@@ -82,18 +83,18 @@ def maker_for(ctx: Context, venv_bin: str | None, python: str) -> Maker:
         name = ALIASES.get(venv_bin, venv_bin)
         row = next((one for one in MAKERS if one.name == os.path.basename(name)), None)
         if row is None:
-            raise Refusal(f"venv_bin {venv_bin!r} is not known; virtualenv and venv are")
+            raise Refused(f"venv_bin {venv_bin!r} is not known; virtualenv and venv are")
         if os.path.isabs(name):
             return Maker(row.name, row.here, lambda env: [name, *row.argv(env)[1:]])
         if not row.here(ctx, python):
-            raise Refusal(f"{row.name} is not on this machine; install it first")
+            raise Refused(f"{row.name} is not on this machine; install it first")
         return row
     key = f"virtualenv.maker.{python}"
     known = ctx.run.context.get(key)
     if not isinstance(known, Maker):
         known = next((one for one in MAKERS if one.here(ctx, python)), None)
         if known is None:
-            raise Refusal("this machine has neither virtualenv nor Python's venv; install python3-venv")
+            raise Refused("this machine has neither virtualenv nor Python's venv; install python3-venv")
         ctx.run.context[key] = known
     return known
 
@@ -180,29 +181,28 @@ def managed(
         "upgrade": pip_upgrade,
     }
 
-    def work() -> Result:
-        env = Env(
-            path=absolute(name).rstrip("/"),
-            python=python or "python3",
-            system_site_packages=system_site_packages,
-            prompt=prompt,
+    ctx.facts = {"path": name}
+    ctx.foreseen = {"new": python or "python3"}
+    env = Env(
+        path=absolute(name).rstrip("/"),
+        python=python or "python3",
+        system_site_packages=system_site_packages,
+        prompt=prompt,
+        user=user,
+    )
+    with requirement_files(ctx, requirements, user) as named:
+        wanted = listed(pip_pkgs)
+        if bad := [one for one in wanted if one.startswith("-") or not one.strip()]:
+            raise Refused(f"{bad[0]!r} is not a requirement")
+        words = [*options(given), *named, *(["--", *wanted] if wanted else [])]
+        how = Pip(
+            argv=(os.path.join(env.path, "bin", "python"), "-m", "pip"),
             user=user,
+            cwd=cwd,
+            env=environment(env_vars),
         )
-        with requirement_files(ctx, requirements, user) as named:
-            wanted = listed(pip_pkgs)
-            if bad := [one for one in wanted if one.startswith("-") or not one.strip()]:
-                raise Refusal(f"{bad[0]!r} is not a requirement")
-            words = [*options(given), *named, *(["--", *wanted] if wanted else [])]
-            how = Pip(
-                argv=(os.path.join(env.path, "bin", "python"), "-m", "pip"),
-                user=user,
-                cwd=cwd,
-                env=environment(env_vars),
-            )
-            todo = words if named or wanted else []
-            return _managed(ctx, env, how, venv_bin, todo, clear, unused(rest, MEANINGLESS))
-
-    return guarded(work, ctx=ctx, foreseen={"new": python or "python3"}, path=name)
+        todo = words if named or wanted else []
+        return _managed(ctx, env, how, venv_bin, todo, clear, unused(rest, MEANINGLESS))
 
 
 def _managed(
@@ -217,7 +217,7 @@ def _managed(
     check_exposed(ctx, env)
     there = is_environment(env.path)
     if not there and os.path.isdir(env.path) and os.listdir(env.path):
-        raise Refusal(f"{env.path} is not empty and no environment; remove it, or choose another directory")
+        raise Refused(f"{env.path} is not empty and no environment; remove it, or choose another directory")
     before = packages(ctx, pip, fresh=True) if there else {}
     making = clear or not there
     changes: dict[str, object] = {}
@@ -254,7 +254,7 @@ def check_exposed(ctx: Context, env: Env) -> None:
     if found is not None:
         directory, uid = found
         owner = "everybody" if uid < 0 else name_of(uid)
-        raise Refusal(
+        raise Refused(
             f"{directory} can be changed by {owner}, whose programs root would run from {env.path}; say "
             "user: NAME, or choose a directory of root"
         )
@@ -276,7 +276,7 @@ def make(ctx: Context, env: Env, maker: Maker, there: bool) -> None:
         files.make_directories(parent)
     output(ctx, maker.argv(env), what=what, user=env.user)
     if not is_environment(env.path):
-        raise Refusal(f"{what}: there is no {env.path}/bin/python")
+        raise Refused(f"{what}: there is no {env.path}/bin/python")
 
 
 def _packages(
@@ -293,7 +293,7 @@ def _packages(
     what = f"cannot install packages into {env.path}"
     new = install(ctx, pip, asked, dry=ctx.test, what=what)
     if new is None:
-        raise Refusal(f"{what}: this pip is older than 22.2; add pip to pip_pkgs, or upgrade it")
+        raise Refused(f"{what}: this pip is older than 22.2; add pip to pip_pkgs, or upgrade it")
     changed = {name: version for name, version in new.items() if before.get(name) != version}
     if not changed:
         return {}

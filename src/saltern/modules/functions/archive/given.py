@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.api.programs import ProgramFailed, complaint, program
+from saltern.modules.api.programs import complaint, program
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.nested_data import each
 from saltern.system import files
 
@@ -44,7 +45,7 @@ def said(
     """What a program prints, on either stream: some tell their work as if it were a problem."""
     ran = program(ctx, argv, cwd=cwd, user=user)
     if ran.code:
-        raise ProgramFailed(complaint(ran, argv[0], what=what))
+        raise Refused(complaint(ran, argv[0], what=what))
     return [*ran.out.splitlines(), *ran.err.splitlines()]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, tool
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import PLAIN_WORDS, tool
+from saltern.modules.api.refused import Refused
 
 NOTHING = 2  # blkid: no such device, or nothing on it
 ASKED = (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, tool
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import unknown_argument
+from saltern.modules.api.programs import PLAIN_WORDS, tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.disk.devices import device_of, dump
 
 TUNED: Mapping[str, str] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import tool
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.programs import tool
 
 COLUMNS = ("filesystem", "1K-blocks", "used", "available", "capacity")
 

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.docker.container_query import the
 from saltern.modules.lib.containers import images, lifecycle
 from saltern.modules.lib.containers.engine import engine

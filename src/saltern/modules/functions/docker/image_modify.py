@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.docker.container_query import the
 from saltern.modules.lib.containers import images as store
 from saltern.modules.lib.containers import registries

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import images, lifecycle, registries
 from saltern.modules.lib.containers.engine import engine
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import lifecycle
 from saltern.modules.lib.containers.engine import engine
 from saltern.modules.lib.containers.values import settings

@@ -6,7 +6,7 @@ import os
 from types import TracebackType
 
 from saltern.modules.api.params import BadArgument
-from saltern.modules.states.file.answers import Refusal, explain
+from saltern.modules.api.refused import Refused, explain
 
 
 class told:
@@ -25,7 +25,7 @@ class told:
     ) -> None:
         if isinstance(problem, OSError):
             raise BadArgument(explain(problem, self.path)) from None
-        if isinstance(problem, Refusal | UnicodeError):
+        if isinstance(problem, Refused | UnicodeError):
             raise BadArgument(f"{self.path}: {problem}") from None
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, known, said
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import said
+from saltern.modules.api.refused import Refused, known
 from saltern.modules.lib.firewalls import iptables, iptables_rule
 from saltern.modules.lib.firewalls.iptables import PROGRAMS
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.lvm.query import lvdisplay, vgdisplay
 from saltern.modules.lib.volumes import report, tools
 from saltern.modules.lib.volumes.arguments import checked_name, listed

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import accounts, client
 from saltern.modules.lib.databases.mysql.accounts import Wish
 from saltern.modules.lib.databases.mysql.connection import connection

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, has, said
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import PLAIN_WORDS, has, said
 from saltern.modules.lib.networking import checks
 
 BUFFERS = ("rx", "rx-mini", "rx-jumbo", "tx")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, tool
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import PLAIN_WORDS, tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks
 
 HOP = re.compile(r"\s*(\d+)\s+(.*)")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import known, tool
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import known
 from saltern.modules.functions.network.arithmetic import address_of
 
 Row = dict[str, object]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import nft
 from saltern.modules.lib.firewalls.nft import Place
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import known
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import known
 from saltern.modules.functions.nftables.answers import Answer, answer, done, shown
 from saltern.modules.lib.firewalls import nft
 from saltern.modules.lib.firewalls.nft import Place

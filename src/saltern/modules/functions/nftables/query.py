@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import known, tool
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import known
 from saltern.modules.functions.nftables.answers import Answer, answer, shown
 from saltern.modules.lib.firewalls import nft, nft_rule
 from saltern.modules.lib.firewalls.nft_rule import FAMILIES

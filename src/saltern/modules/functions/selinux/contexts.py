@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import known
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import known
 from saltern.modules.lib.selinux import contexts
 from saltern.modules.lib.selinux.contexts import FILE_TYPES
 from saltern.system.process import Ran

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.selinux import policy_modules as modules
 
 Known = dict[str, object]

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import PLAIN_WORDS
 
 LOGIN = ("user", "tty", "login", "idle", "jcpu", "pcpu")
 

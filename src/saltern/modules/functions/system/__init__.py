@@ -12,8 +12,9 @@ import re
 from typing import TYPE_CHECKING
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, has, tool
 from saltern.modules.api.declare import function
+from saltern.modules.api.programs import PLAIN_WORDS, has, tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import machine_name, resolver
 from saltern.modules.lib.tables import machine_info
 

@@ -11,8 +11,8 @@ from typing import Any
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.certificates import keep_copy
 from saltern.modules.states.x509.pki import certificate as pki
 from saltern.modules.states.x509.pki import encode, keys, load, request, revocation
@@ -43,7 +43,7 @@ def _holds_key(path: str) -> bool:
         load.open_key(data or b"", None, path)
     except load.WrongPassphrase:
         return True
-    except Refusal:
+    except Refused:
         return False
     return True
 

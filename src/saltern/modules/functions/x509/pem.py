@@ -11,8 +11,8 @@ import re
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pems import entries
 from saltern.modules.states.x509.pki.material import material
 from saltern.system import files
@@ -59,7 +59,7 @@ def get_pem_entries(ctx: Context, glob_path: str) -> dict[str, str]:
             if os.path.isfile(path):
                 try:
                     found[path] = _entry(os.path.abspath(path), None)
-                except (Refusal, BadArgument):
+                except (Refused, BadArgument):
                     continue
     return found
 

@@ -9,8 +9,8 @@ import os
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
+from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import told
-from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.x509.pki import describe, load
 from saltern.modules.states.x509.pki.material import material
 
@@ -47,7 +47,7 @@ def read_certificates(ctx: Context, glob_path: str) -> dict[str, object]:
             if os.path.isfile(path):
                 try:
                     one = load.load_certificate(material(os.path.abspath(path), "certificate"), path)
-                except Refusal:
+                except Refused:
                     continue
                 found[path] = describe.certificate(one)
     return found

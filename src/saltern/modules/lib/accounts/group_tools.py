@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, tool
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import records
 
 

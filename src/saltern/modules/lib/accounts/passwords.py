@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 REDACTED = "XXX-REDACTED-XXX"  # Salt's word where a secret would be
 SALT_SIGNS = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

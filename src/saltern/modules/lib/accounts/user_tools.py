@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, tool
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import records
 from saltern.modules.lib.accounts.passwords import crypted, set_hash
 from saltern.modules.lib.accounts.records import GECOS

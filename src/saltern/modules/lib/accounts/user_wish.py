@@ -7,7 +7,8 @@ import os
 from msgspec import Struct, field
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import records
 from saltern.modules.lib.accounts.passwords import REDACTED, matches
 from saltern.modules.lib.accounts.records import GECOS, Account, Shadow

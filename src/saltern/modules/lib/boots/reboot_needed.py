@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, has
+from saltern.modules.api.programs import PLAIN_WORDS, has
 
 FLAGS = ("/run/reboot-required", "/run/reboot-needed")  # Debian and Ubuntu; SUSE
 PACKAGES = "/run/reboot-required.pkgs"

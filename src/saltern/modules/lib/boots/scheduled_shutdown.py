@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.system.reboot import Rebooter
 
 POLICIES = ("auto", "replace", "fail")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS
+from saltern.modules.api.programs import PLAIN_WORDS
 
 LIST = (
     "systemctl",

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from saltern.config.settings import WITHIN, state_directory
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, said
+from saltern.modules.api.programs import said
+from saltern.modules.api.refused import Refused
 from saltern.system.own_program import command
 from saltern.system.process import Ran
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers.engine import Seen
 from saltern.modules.lib.containers.values import address, items, texts
 

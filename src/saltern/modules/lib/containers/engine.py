@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import registries
 from saltern.modules.lib.containers.engine import Engine, Seen
 from saltern.modules.lib.containers.stream import built_id, layers, loaded_names, progress

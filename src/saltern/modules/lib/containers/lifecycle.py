@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers.endpoints import Endpoint, connected
 from saltern.modules.lib.containers.engine import NOT_FOUND, Engine, EngineError, Seen
 from saltern.modules.lib.containers.wish import Wish

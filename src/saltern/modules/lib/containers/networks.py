@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import values
 from saltern.modules.lib.containers.driver_secrets import shown
 from saltern.modules.lib.containers.engine import Seen

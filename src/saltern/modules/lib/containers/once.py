@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import endpoints, images, lifecycle
 from saltern.modules.lib.containers.engine import engine
 from saltern.modules.lib.containers.options import given

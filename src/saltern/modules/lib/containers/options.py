@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import forms, ports, values
 
 CONFIG, HOST = "Config", "HostConfig"

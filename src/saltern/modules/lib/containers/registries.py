@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 HUB = "https://index.docker.io/v1/"
 HUB_NAMES = ("", "hub", "docker.io", "index.docker.io", "registry-1.docker.io")

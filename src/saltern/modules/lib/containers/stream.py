@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 STDOUT, STDERR = 1, 2
 HEADER = 8  # one byte for the stream, three of nothing, four for the length

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.params import FALSE_WORDS, TRUE_WORDS
+from saltern.modules.api.refused import Refused
 
 UNITS: dict[str, int] = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 SECONDS: dict[str, float] = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}

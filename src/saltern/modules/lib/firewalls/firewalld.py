@@ -10,7 +10,8 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, one_line, tool
+from saltern.modules.api.programs import PLAIN_WORDS, tool
+from saltern.modules.api.refused import Refused, one_line
 from saltern.system.process import NOT_FOUND
 
 ONLINE, OFFLINE = "firewall-cmd", "firewall-offline-cmd"

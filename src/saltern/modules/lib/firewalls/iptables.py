@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, known, said, tool
+from saltern.modules.api.programs import PLAIN_WORDS, said, tool
+from saltern.modules.api.refused import Refused, known
 from saltern.modules.lib.firewalls import iptables_saved
 from saltern.system.process import NOT_FOUND, Ran
 

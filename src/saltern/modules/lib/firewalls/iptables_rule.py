@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
-from saltern.modules.api.converge import Refused, one_line
+from saltern.modules.api.refused import Refused, one_line
 
 # What a rule is for, and where; the rest of the options is the rule.
 PLACE = frozenset({"chain", "command", "family", "full", "position", "rules", "save", "table"})

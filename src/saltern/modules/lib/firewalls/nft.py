@@ -8,7 +8,8 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, known, one_line, said, tool
+from saltern.modules.api.programs import PLAIN_WORDS, said, tool
+from saltern.modules.api.refused import Refused, known, one_line
 from saltern.modules.lib.firewalls import nft_code
 from saltern.modules.lib.firewalls.nft_rule import FAMILIES
 from saltern.system.process import NOT_FOUND

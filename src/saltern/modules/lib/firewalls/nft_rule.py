@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
-from saltern.modules.api.converge import Refused, one_line
 from saltern.modules.api.params import unknown_argument
+from saltern.modules.api.refused import Refused, one_line
 
 FAMILIES: Mapping[str, str] = {
     "ipv4": "ip",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 HIGHEST = 65535
 Key = Callable[[str], frozenset[Hashable]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from saltern.modules.api.converge import Refused, one_line
 from saltern.modules.api.params import FALSE_WORDS, TRUE_WORDS
+from saltern.modules.api.refused import Refused, one_line
 
 Check = Callable[[str, object], str]
 

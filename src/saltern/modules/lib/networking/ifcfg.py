@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, one_line, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.networking import checks, ifcfg_options, resolver
 from saltern.modules.lib.networking.model import Route, Wish
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import bonds, checks
 from saltern.modules.lib.networking.checks import Check, address4, integer, mac, yes_no
 from saltern.modules.lib.networking.model import Wish

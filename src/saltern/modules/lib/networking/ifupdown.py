@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import tool
+from saltern.modules.api.programs import tool
 from saltern.modules.lib.networking import checks, ifupdown_options, resolver, stanzas
 from saltern.modules.lib.networking.model import Route, Wish
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import bonds, checks
 from saltern.modules.lib.networking.checks import Check, each, integer, mac, one_of, word
 from saltern.modules.lib.networking.model import Wish

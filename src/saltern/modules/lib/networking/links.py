@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, said, tool
+from saltern.modules.api.programs import said, tool
+from saltern.modules.api.refused import Refused
 
 
 class Link(Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import has, tool
+from saltern.modules.api.programs import has, tool
 from saltern.modules.lib.tables import hosts
 
 HOSTNAME = "/etc/hostname"

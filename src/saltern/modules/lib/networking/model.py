@@ -8,7 +8,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks
 
 SECRETS = ("wpa-psk", "wpa-password", "wireless-key", "wpa-private-key-passwd")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.params import unknown_argument
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import bonds, ifcfg_options, ifupdown_options
 
 OTHERS = (

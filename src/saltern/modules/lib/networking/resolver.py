@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 RESOLV = "/etc/resolv.conf"
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*")

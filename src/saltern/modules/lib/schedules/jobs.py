@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.params import CONVERTERS, BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.schedules import times
 
 FUNCTION = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*")

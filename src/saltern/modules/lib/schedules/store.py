@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 NAME = "_schedule.conf"
 KEY = "schedule"

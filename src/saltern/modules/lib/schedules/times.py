@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")

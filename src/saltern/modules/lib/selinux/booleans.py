@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 
 LISTED = re.compile(r"(?P<name>\S+)\s+\((?P<state>\w+)\s*,\s*(?P<default>\w+)\s*\)\s*(?P<description>.*)")
 SWITCHES = {

@@ -8,7 +8,8 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, known, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused, known
 from saltern.system.process import Ran
 
 FILE_TYPES = {

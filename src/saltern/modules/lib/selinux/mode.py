@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 
 FILE_SYSTEMS = ("/sys/fs/selinux", "/selinux")
 CONFIG = "/etc/selinux/config"

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from saltern.modules.api import addresses
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 
 ENABLED = {"1": True, "on": True, "yes": True, "true": True, "enabled": True}
 DISABLED = {"0": False, "off": False, "no": False, "false": False, "disabled": False}

@@ -7,7 +7,8 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 from saltern.system.process import Ran
 
 PORT = re.compile(r"(?P<protocol>tcp|udp|dccp|sctp)/(?P<port>\d+(?:-\d+)?)")

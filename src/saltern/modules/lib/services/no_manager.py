@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Service
 
 WHY = "no service manager was found: neither systemd, nor OpenRC, nor init scripts"

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, has
+from saltern.modules.api.programs import has
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Service
 from saltern.modules.lib.services.systemd import ENABLED, MASKS, unit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 
 def pids_of(pattern: str) -> list[int]:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, has
+from saltern.modules.api.programs import has
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Manager
 
 REMEMBERED = "services.manager"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Manager
 from saltern.modules.lib.services.settle import facts
 from saltern.system.waits import report_wait

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import MOST_SHOWN, Refused
+from saltern.modules.api.programs import MOST_SHOWN
+from saltern.modules.api.refused import Refused
 
 # Output goes into a file instead of a pipe; the words of the command are arguments, never shell text.
 INTO_FILE = 'log=$1; shift; exec "$@" >"$log" 2>&1 </dev/null'

@@ -56,10 +56,14 @@ def settle(ctx: Context, name: str, wish: Wish, words: Words) -> Result:
         return Result(
             outcome=Outcome.OK, comment=comments.done, changes={name: True}, data=facts(managing, before)
         )
-    result = bring(ctx, differs, act, facts=lambda: facts(managing, now()), words=comments)
-    if result.outcome is Outcome.FAILED and result.comment.startswith("acted, but"):
-        return replace(result, comment=_complaint(name, wish, now()))
-    return result
+    return bring(
+        ctx,
+        differs,
+        act,
+        facts=lambda: facts(managing, now()),
+        words=comments,
+        why=lambda _: _complaint(name, wish, now()),
+    )
 
 
 def _settle_offline(ctx: Context, managing: Manager, name: str, wish: Wish) -> Result:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Service
 from saltern.system.waits import report_wait
 

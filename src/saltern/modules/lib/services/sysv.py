@@ -6,7 +6,8 @@ import os
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, has, tool
+from saltern.modules.api.programs import has, tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.services.manager import Service
 from saltern.modules.lib.services.scripts import CLEAN, run_script
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import has, one_line, tool
+from saltern.modules.api.programs import has, tool
+from saltern.modules.api.refused import one_line
 
 USUAL = "/etc/aliases"
 LINE = re.compile(r"^([^:#\s]+):\s*([^#]*?)\s*(#.*)?$")

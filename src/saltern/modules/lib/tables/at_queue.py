@@ -7,7 +7,8 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, one_line, said, tool
+from saltern.modules.api.programs import said, tool
+from saltern.modules.api.refused import Refused, one_line
 
 TAG = "### SALT: "  # Salt's, so that its jobs are known here
 ROW = re.compile(r"(\d+)\s+(.+?)\s+([a-zA-Z=])\s+(\S+)\s*")

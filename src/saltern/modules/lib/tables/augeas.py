@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, said
+from saltern.modules.api.programs import PLAIN_WORDS, said
+from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_FOUND
 
 if TYPE_CHECKING:

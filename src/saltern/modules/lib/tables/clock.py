@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, has, tool
+from saltern.modules.api.programs import has, tool
+from saltern.modules.api.refused import Refused
 from saltern.system import files
 
 LOCALTIME = "/etc/localtime"

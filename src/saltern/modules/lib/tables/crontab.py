@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, one_line, said
+from saltern.modules.api.programs import PLAIN_WORDS, said
+from saltern.modules.api.refused import Refused, one_line
 from saltern.system.process import NOT_FOUND
 
 # These three are Salt's, so that crontabs written by either are understood by both.

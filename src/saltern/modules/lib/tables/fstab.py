@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 USUAL = "/etc/fstab"
 BY_DEVICE = frozenset({"none", "swap", ""})  # places that many entries share

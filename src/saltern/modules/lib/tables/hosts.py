@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, one_line
+from saltern.modules.api.refused import Refused, one_line
 
 USUAL = "/etc/hosts"
 

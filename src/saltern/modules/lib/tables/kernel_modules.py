@@ -6,7 +6,8 @@ import os
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 
 LOADED = "/proc/modules"
 WITH_SYSTEMD = "/etc/modules-load.d/salt_managed.conf"

@@ -6,7 +6,8 @@ import os
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, has, one_line, tool
+from saltern.modules.api.programs import has, tool
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import settings
 
 DEBIAN = "/etc/default/locale"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.api.converge import one_line
+from saltern.modules.api.refused import one_line
 
 USUAL = "/etc/logrotate.conf"
 

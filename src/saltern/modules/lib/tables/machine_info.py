@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 FILE = "/etc/machine-info"
 LINE = re.compile(r"^\s*PRETTY_HOSTNAME=(.*)$\n?", re.MULTILINE)

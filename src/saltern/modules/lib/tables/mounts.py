@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, tool
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.tables.fstab import plain
 
 MOUNTS = "/proc/self/mountinfo"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import one_line
+from saltern.modules.api.refused import one_line
 
 LINE = re.compile(r"^\s*-?\s*(?P<name>[^\s#;=]+)\s*=\s*(?P<value>.*?)\s*$")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 ROOT = "/proc/sys"
 FILE = "/etc/sysctl.conf"

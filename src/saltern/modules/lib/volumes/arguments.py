@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.params import unknown_argument
+from saltern.modules.api.refused import Refused
 
 VALUES = {
     "pvcreate": (

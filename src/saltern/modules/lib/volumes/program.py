@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused
+from saltern.modules.api.programs import PLAIN_WORDS
+from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_FOUND, Ran
 
 # LVM complains of every file that whoever started us has left open; nobody can help it here.

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, said
+from saltern.modules.api.programs import said
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.volumes.program import lvm
 
 Row = Mapping[str, str]

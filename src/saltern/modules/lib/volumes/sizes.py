@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 # LVM reads them so, in either case: powers of 1024, and sectors of 512 bytes.
 UNITS = {

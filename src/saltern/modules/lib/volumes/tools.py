@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.volumes.arguments import arguments
 from saltern.modules.lib.volumes.program import lvm
 from saltern.modules.lib.volumes.sizes import in_bytes

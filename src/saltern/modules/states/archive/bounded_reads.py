@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import IO, Protocol
 
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive.entries import Meter
-from saltern.modules.states.file.answers import Refusal
 
 BLOCK = 1 << 18
 BIGGEST_HEADER = 1 << 20  # of pax and GNU, which are read in one piece
@@ -31,7 +31,7 @@ class Bounded:
         if size < 0:
             size = self._most
         if size > self._most:
-            raise Refusal(
+            raise Refused(
                 f"the archive is refused: a header has {size} bytes, and {self._most} are enough for any"
             )
         self._check(self._file.tell() + size)
@@ -66,9 +66,9 @@ def read_as(form: str, path: str) -> Iterator[None]:
     except (OSError, EOFError, ValueError, ArithmeticError, LookupError, TypeError) as problem:
         if isinstance(problem, OSError) and problem.errno:
             raise  # the disk, not the archive
-        raise Refusal(f"{path} cannot be read as a {form} archive: {_words(problem)}") from None
+        raise Refused(f"{path} cannot be read as a {form} archive: {_words(problem)}") from None
     except (struct.error, RecursionError, MemoryError, AttributeError) as problem:
-        raise Refusal(f"{path} cannot be read as a {form} archive: {_words(problem)}") from None
+        raise Refused(f"{path} cannot be read as a {form} archive: {_words(problem)}") from None
 
 
 def _words(problem: BaseException) -> str:

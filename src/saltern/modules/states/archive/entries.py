@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 MOST_ENTRIES = 1_000_000
 MOST_BYTES = 32 << 30
@@ -68,7 +68,7 @@ class Meter:
     def add(self, size: int, text: int = 0) -> None:
         """One more entry of so many bytes, with so many letters in its names."""
         if size < 0:
-            raise Refusal("the archive is refused: an entry of it has a negative size")
+            raise Refused("the archive is refused: an entry of it has a negative size")
         self.entries += 1
         self.size += size
         self._text += text
@@ -86,9 +86,9 @@ class Meter:
             raise too_much(words, "archive_max_ratio")
 
 
-def too_much(what: str, option: str) -> Refusal:
+def too_much(what: str, option: str) -> Refused:
     advice = f"; raise {option} if it is meant" if option else ""
-    return Refusal(f"the archive {what}, which looks like an attack{advice}")
+    return Refused(f"the archive {what}, which looks like an attack{advice}")
 
 
 def toplevel(entries: Iterable[Entry]) -> tuple[list[str], list[str]]:

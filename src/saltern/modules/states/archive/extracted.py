@@ -9,7 +9,8 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, guarded, unused
+from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.commands import words
 from saltern.modules.states.archive.entries import toplevel
 from saltern.modules.states.archive.formats import Packed, contents, form_of
@@ -22,7 +23,7 @@ from saltern.modules.states.archive.job import (
     unpack_all,
 )
 from saltern.modules.states.archive.material import digest_of, located
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.file.signatures import signing
 from saltern.modules.states.file.sources import Fetch
 
@@ -118,50 +119,47 @@ def extracted(
             - if_missing: /opt/tool-1.2
         ```
     """
-
-    def work() -> Result:
-        into = absolute(name).rstrip("/") or "/"
-        first = source[0] if isinstance(source, list) and source else source
-        if if_missing and os.path.lexists(absolute(if_missing)):
-            data: dict[str, object] = {"path": into, "source": mask(first), "if_missing": if_missing}
-            return Result(outcome=Outcome.OK, comment=f"Path {if_missing} exists", data=data)
-        job = Job(
-            into=into,
-            user=user,
-            group=group,
-            force=force,
-            overwrite=overwrite,
-            clean=clean,
-            clean_parent=clean_parent,
-            enforce_toplevel=enforce_toplevel,
-            enforce_ownership_on=enforce_ownership_on,
-            trim=_trim(trim_output),
-            hash_update=source_hash_update,
-            skip_list=source_hash_update and skip_files_list_verify,
+    ctx.facts = {"path": name}
+    into = absolute(name).rstrip("/") or "/"
+    first = source[0] if isinstance(source, list) and source else source
+    if if_missing and os.path.lexists(absolute(if_missing)):
+        data: dict[str, object] = {"path": into, "source": mask(first), "if_missing": if_missing}
+        return Result(outcome=Outcome.OK, comment=f"Path {if_missing} exists", data=data)
+    job = Job(
+        into=into,
+        user=user,
+        group=group,
+        force=force,
+        overwrite=overwrite,
+        clean=clean,
+        clean_parent=clean_parent,
+        enforce_toplevel=enforce_toplevel,
+        enforce_ownership_on=enforce_ownership_on,
+        trim=_trim(trim_output),
+        hash_update=source_hash_update,
+        skip_list=source_hash_update and skip_files_list_verify,
+    )
+    fetch = Fetch(
+        source_hash=source_hash or "",
+        source_hash_name=source_hash_name or "",
+        skip_verify=skip_verify,
+        keep_source=keep if keep_source is None else keep_source,
+        verify_ssl=verify_ssl,
+        use_etag=use_etag,
+        signing=signing(
+            signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+        ),
+    )
+    with located(ctx, source, fetch) as (url, path):
+        packed = Packed(
+            path=path,
+            form=form_of(archive_format, url, path),
+            options=tuple(_options(options)),
+            password=password,
+            by_program=use_cmd_unzip,
+            perms=extract_perms,
         )
-        fetch = Fetch(
-            source_hash=source_hash or "",
-            source_hash_name=source_hash_name or "",
-            skip_verify=skip_verify,
-            keep_source=keep if keep_source is None else keep_source,
-            verify_ssl=verify_ssl,
-            use_etag=use_etag,
-            signing=signing(
-                signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-            ),
-        )
-        with located(ctx, source, fetch) as (url, path):
-            packed = Packed(
-                path=path,
-                form=form_of(archive_format, url, path),
-                options=tuple(_options(options)),
-                password=password,
-                by_program=use_cmd_unzip,
-                perms=extract_perms,
-            )
-            return _extracted(ctx, job, packed, url, unused(rest, MEANINGLESS))
-
-    return guarded(work, path=name)
+        return _extracted(ctx, job, packed, url, unused(rest, MEANINGLESS))
 
 
 def _trim(given: object) -> int:
@@ -169,7 +167,7 @@ def _trim(given: object) -> int:
         return TRIMMED if given else 0
     if isinstance(given, int) or (isinstance(given, str) and given.isdecimal()):
         return int(given)
-    raise Refusal(f"trim_output needs true, false or a number, got {given!r}")
+    raise Refused(f"trim_output needs true, false or a number, got {given!r}")
 
 
 def _options(given: object) -> list[str]:
@@ -184,7 +182,7 @@ def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple
     directories, others = toplevel(lying)
     if job.enforce_toplevel and (len(directories) > 1 or others):
         top = ", ".join([*directories, *others][:10])
-        raise Refusal(
+        raise Refused(
             f"{url} has more than one directory, or files, at its top ({top}), which would be strewn "
             f"over {job.into}; say enforce_toplevel: False if that is meant"
         )

@@ -9,12 +9,12 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive import tars, tools, zips
 from saltern.modules.states.archive.entries import Entry, limits_of
 from saltern.modules.states.archive.extract import extract
 from saltern.modules.states.archive.judge import check
 from saltern.modules.states.archive.selection import ALL, Selection, selection
-from saltern.modules.states.file.answers import Refusal
 from saltern.system.files import KEPT, Attributes
 from saltern.system.rooted import Rooted
 
@@ -53,7 +53,7 @@ def form_of(given: str | None, source: str, path: str = "") -> str:
         form = given.lower().removeprefix(".")
         if form not in SUFFIXES:
             hint = did_you_mean(form, SUFFIXES) or f"these are known: {', '.join(SUFFIXES)}"
-            raise Refusal(f"no archive_format is called {given!r}; {hint}")
+            raise Refused(f"no archive_format is called {given!r}; {hint}")
         return form
     name = source.partition("?")[0].lower()
     for form, suffixes in SUFFIXES.items():
@@ -74,7 +74,7 @@ def _sniffed(path: str) -> str:
 
 
 def _unknown(source: str) -> str:
-    raise Refusal(
+    raise Refused(
         f"cannot determine what kind of archive {source} is; give archive_format ({', '.join(SUFFIXES)})"
     )
 
@@ -83,7 +83,7 @@ def contents(ctx: Context, packed: Packed) -> tuple[list[Entry], list[Entry]]:
     """All entries as they lie in the archive, and those that will be unpacked. Raises for a hostile one."""
     limits = limits_of(ctx)
     if packed.password and packed.form != "zip":
-        raise Refusal(f"password is for zip archives; {packed.form} archives with one are not unpacked")
+        raise Refused(f"password is for zip archives; {packed.form} archives with one are not unpacked")
     if packed.form == "zip":
         found = zips.entries(packed.path, limits, packed.password)
     elif packed.form == "tar":

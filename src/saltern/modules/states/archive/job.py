@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive.entries import Entry, toplevel
 from saltern.modules.states.archive.formats import Packed, unpack
 from saltern.modules.states.archive.material import note_of
-from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.file.owners import asked
 from saltern.system import files
 from saltern.system.rooted import Rooted
@@ -45,7 +45,7 @@ def _opened(job: Job) -> Iterator[Rooted | None]:
         yield None
         return
     except NotADirectoryError:
-        raise Refusal(f"{job.into} is not a directory") from None
+        raise Refused(f"{job.into} is not a directory") from None
     with tree:
         yield tree
 
@@ -59,7 +59,7 @@ def needs(ctx: Context, job: Job, landing: Sequence[Entry], digest: str) -> bool
         kinds = [_present(tree, entry) for entry in landing]
     wrong = kinds.index("wrong") if "wrong" in kinds else None
     if wrong is not None and not (job.force or job.clean or job.clean_parent):
-        raise Refusal(
+        raise Refused(
             f"{os.path.join(job.into, landing[wrong].name)} is there, but of another kind than in the "
             "archive; say force: True to replace it"
         )
@@ -108,7 +108,7 @@ def _owned(job: Job, landing: Sequence[Entry]) -> Iterator[str]:
         return
     only = os.path.normpath(os.path.join(job.into, job.enforce_ownership_on))
     if only != job.into and not only.startswith(job.into.rstrip("/") + "/"):
-        raise Refusal(f"enforce_ownership_on must name a path in {job.into}")
+        raise Refused(f"enforce_ownership_on must name a path in {job.into}")
     name = os.path.relpath(only, job.into)
     if name != ".":
         yield name
@@ -181,4 +181,4 @@ def _check_space(into: str, landing: Sequence[Entry]) -> None:
     free = room.f_bavail * room.f_frsize
     size = sum(entry.size for entry in landing)
     if size > free:
-        raise Refusal(f"the archive unpacks to {size} bytes, but {into} has room for {free} only")
+        raise Refused(f"the archive unpacks to {size} bytes, but {into} has room for {free} only")

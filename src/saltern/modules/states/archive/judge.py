@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive.entries import MOST_TEXT, Entry, too_much
-from saltern.modules.states.file.answers import Refusal
 from saltern.system.rooted import link_leads_out
 
 LONGEST_PATH = 4096
@@ -21,7 +21,7 @@ def normal(name: str) -> str:
 
 
 class Judge:
-    """Looks at the entries of one archive in order, and raises ``Refusal`` for the first hostile one."""
+    """Looks at the entries of one archive in order, and raises ``Refused`` for the first hostile one."""
 
     def __init__(self) -> None:
         self._links: set[str] = set()
@@ -32,7 +32,7 @@ class Judge:
     def look(self, entry: Entry) -> None:
         why = _bad_name(entry) or self._misplaced(entry) or (CHECKS.get(entry.kind) or _special)(self, entry)
         if why:
-            raise Refusal(f"the archive is refused: its entry {shortened(entry.member or entry.name)} {why}")
+            raise Refused(f"the archive is refused: its entry {shortened(entry.member or entry.name)} {why}")
         if entry.kind == "link":
             self._links.add(entry.name)
         elif entry.kind != "directory":
@@ -112,7 +112,7 @@ def shortened(name: str) -> str:
 
 
 def check(entries: Iterable[Entry]) -> None:
-    """Raise ``Refusal`` if any entry would land, or lead, outside of the directory it is unpacked into."""
+    """Raise ``Refused`` if any entry would land, or lead, outside of the directory it is unpacked into."""
     judge = Judge()
     for entry in entries:
         judge.look(entry)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from saltern.language.mask import mask
 from saltern.modules.api.addresses import is_web, on_disk
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Refusal
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def located(ctx: Context, source: object, how: sources.Fetch) -> Iterator[tuple[
             if expected:
                 _verify(ctx, path, url, expected, how)
             elif how.signing.hash_signature:
-                raise Refusal("source_hash_sig needs source_hash, the place of a file of checksums")
+                raise Refused("source_hash_sig needs source_hash, the place of a file of checksums")
             if how.signing.signature:
                 with open(path, "rb") as packed:
                     signed = sources.Source(url=url, data=packed.read())
@@ -47,7 +47,7 @@ def _pair(item: object, source_hash: str) -> tuple[str, str]:
         [(url, expected)] = item.items()
         return str(url), str(expected or source_hash)
     if not isinstance(item, str):
-        raise Refusal(f"source must be a text, or a list of texts and {{url: hash}}, not {item!r}")
+        raise Refused(f"source must be a text, or a list of texts and {{url: hash}}, not {item!r}")
     return item, source_hash
 
 
@@ -55,7 +55,7 @@ def _verify(ctx: Context, path: str, url: str, expected: str, how: sources.Fetch
     form, value = sources.expected_hash(ctx, expected, url, how)
     actual = digest_of(path, form)
     if actual != value:
-        raise Refusal(f"{mask(url)} has the {form} checksum {actual}, but {value} is demanded")
+        raise Refused(f"{mask(url)} has the {form} checksum {actual}, but {value} is demanded")
 
 
 def digest_of(path: str, form: str = "sha256") -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive.judge import normal
-from saltern.modules.states.file.answers import Refusal
 
 
 class Selection(Struct, frozen=True):
@@ -46,7 +46,7 @@ def selection(options: Iterable[str]) -> Selection | None:
             continue
         if name in ("--strip-components", "--strip"):
             if not value.isdecimal():
-                raise Refusal(f"--strip-components needs a number, got {value!r}")
+                raise Refused(f"--strip-components needs a number, got {value!r}")
             strip = int(value)
         elif name == "--exclude":
             exclude.append(value)

@@ -10,10 +10,10 @@ from typing import IO, TYPE_CHECKING, cast
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import output
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive.bounded_reads import Bounded, Readable, blocks, read_as
 from saltern.modules.states.archive.entries import Entry, Limits, Meter
 from saltern.modules.states.archive.selection import ALL, Selection
-from saltern.modules.states.file.answers import Refusal
 
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
@@ -114,7 +114,7 @@ def _each(archive: TarFile, meter: Meter, chosen: Selection, path: str) -> Itera
         if member is None:
             return
         if archive.offset <= at:
-            raise Refusal(f"{path} cannot be read as a tar archive: an entry leads back to an earlier one")
+            raise Refused(f"{path} cannot be read as a tar archive: an entry leads back to an earlier one")
         at = archive.offset
         archive.members.clear()  # type: ignore[attr-defined]  # it would keep them all
         meter.add(member.size if member.isreg() else 0, len(member.name) + len(member.linkname))

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import output, program
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive.entries import Entry, Limits, Meter
 from saltern.modules.states.archive.judge import normal
 from saltern.modules.states.archive.tars import BOUNDED
 from saltern.modules.states.archive.unpack_directory import Member, Staged, staged, staging
-from saltern.modules.states.file.answers import Refusal
 
 Listing = Callable[[str], list[Entry]]
 
@@ -111,7 +111,7 @@ def tool_for(ctx: Context, form: str) -> Tool:
             ctx.run.context[key] = tool
             return tool
     names = " or ".join(tool.name for tool in TOOLS[form])
-    raise Refusal(f"{form} archives need the program {names}, and this machine has none; install one")
+    raise Refused(f"{form} archives need the program {names}, and this machine has none; install one")
 
 
 def entries(ctx: Context, form: str, path: str, limits: Limits) -> list[Entry]:
@@ -136,7 +136,7 @@ def check_options(options: Sequence[str]) -> None:
         name = word.partition("=")[0]
         bundled = set(word[1:]) & set("PC:") if word[:1] == "-" and word[:2] != "--" else set()
         if name in OUTSIDE or bundled:
-            raise Refusal(
+            raise Refused(
                 f"the option {word!r} would unpack to another place than the directory; leave it out"
             )
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.archive.bounded_reads import BIGGEST_HEADER, BLOCK, Bounded, blocks, read_as
 from saltern.modules.states.archive.entries import Entry, Limits, Meter
 from saltern.modules.states.archive.judge import normal
-from saltern.modules.states.file.answers import Refusal
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
@@ -38,11 +38,11 @@ def _guard(path: str) -> Iterator[None]:
         except (zipfile.BadZipFile, zlib.error, lzma.LZMAError) as problem:
             raise ValueError(str(problem)) from None
         except NotImplementedError as problem:
-            raise Refusal(f"{path}: {problem}; use_cmd_unzip: True lets unzip try") from None
+            raise Refused(f"{path}: {problem}; use_cmd_unzip: True lets unzip try") from None
         except RecursionError:
             raise
         except RuntimeError:  # its text may hold what was tried
-            raise Refusal(f"{path} is encrypted; give the right password") from None
+            raise Refused(f"{path} is encrypted; give the right password") from None
 
 
 def kind_of(info: ZipInfo) -> str:
@@ -72,7 +72,7 @@ def members(
                 archive.setpassword(password.encode())
         infos = archive.infolist()
         if sum(info.compress_size for info in infos) > os.path.getsize(path):
-            raise Refusal("the archive is refused: its entries overlap each other")
+            raise Refused("the archive is refused: its entries overlap each other")
         yield (_member(archive, info, meter, path, perms) for info in infos if normal(info.filename))
 
 
@@ -109,7 +109,7 @@ def _member(archive: ZipFile, info: ZipInfo, meter: Meter, path: str, perms: boo
 
 def _target(archive: ZipFile, info: ZipInfo) -> str:
     if info.file_size > LONGEST_TARGET:
-        raise Refusal(f"the archive is refused: its link {info.filename[:200]!r} is longer than any path")
+        raise Refused(f"the archive is refused: its link {info.filename[:200]!r} is longer than any path")
     return archive.read(info).decode("utf-8", "surrogateescape")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, bring, one_line
+from saltern.modules.api.converge import bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import crontab
 from saltern.modules.lib.tables.crontab import Crontab
 from saltern.modules.states.cron.comments import words_for

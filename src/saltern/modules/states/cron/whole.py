@@ -11,7 +11,6 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.lib.tables import crontab
 from saltern.modules.states.cron.comments import words_for
-from saltern.modules.states.file.answers import guarded
 
 if TYPE_CHECKING:
     from saltern.modules.states.file.content import Template
@@ -51,30 +50,27 @@ def file(
             - template: jinja
         ```
     """
-
     from saltern.modules.states.file.content import template_of
 
-    def work() -> Result:
-        how = template_of(template, context, defaults, variables=variables)
-        new = _content(ctx, name, (source_hash, source_hash_name), how)
+    ctx.facts = {"path": name}
+    how = template_of(template, context, defaults, variables=variables)
+    new = _content(ctx, name, (source_hash, source_hash_name), how)
 
-        def differs() -> Changes:
-            old = crontab.read(ctx, user)
-            if old == new or (old and not replace):
-                return {}
-            from saltern.modules.states.file.diffs import unified
+    def differs() -> Changes:
+        old = crontab.read(ctx, user)
+        if old == new or (old and not replace):
+            return {}
+        from saltern.modules.states.file.diffs import unified
 
-            return {"diff": unified(old, new)}
+        return {"diff": unified(old, new)}
 
-        return bring(
-            ctx,
-            differs,
-            lambda _: crontab.write(ctx, user, new),
-            facts=lambda: {"user": user, "lines": len(crontab.read(ctx, user).splitlines())},
-            words=words_for(f"The crontab of {user}", "is up to date", "replaced"),
-        )
-
-    return guarded(name, work)
+    return bring(
+        ctx,
+        differs,
+        lambda _: crontab.write(ctx, user, new),
+        facts=lambda: {"user": user, "lines": len(crontab.read(ctx, user).splitlines())},
+        words=words_for(f"The crontab of {user}", "is up to date", "replaced"),
+    )
 
 
 def _content(

@@ -6,8 +6,8 @@ from typing import Any
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers.once import Once, Reading, finished
 
 UNSUPPORTED = ("watch_action", "start", "shutdown_timeout", "follow")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import bind
+from saltern.modules.api.refused import Refused
 from saltern.modules.api.registry import schema
 from saltern.modules.lib.containers.options import given
 from saltern.modules.states.docker_container.update import Keeper, Manner

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import endpoints, images, lifecycle
 from saltern.modules.lib.containers.engine import Engine, Seen, engine
 from saltern.modules.lib.containers.options import OPTIONS, Given

@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import images
 from saltern.modules.lib.containers.engine import Engine, Seen, engine
 

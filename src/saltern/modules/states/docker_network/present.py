@@ -7,8 +7,9 @@ from typing import Any
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import lifecycle, networks, values
 from saltern.modules.lib.containers.engine import Engine, Seen, engine
 from saltern.modules.lib.containers.networks import NetworkWish

@@ -9,7 +9,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.states.file.answers import Refusal, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import unchanged
 
 KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, …]}}
 MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}
@@ -46,15 +47,16 @@ def accumulated(ctx: Context, /, name: str, *, filename: str, text: object, **_:
             - append_if_not_found: true
         ```
     """
-    return guarded(filename, lambda: _accumulated(ctx, name, filename, text))
+    ctx.facts = {"path": filename}
+    return _accumulated(ctx, name, filename, text)
 
 
 def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result:
     texts = text if isinstance(text, list) else [text]
     if not all(isinstance(item, str | int | float | Mapping) for item in texts):
-        raise Refusal("text must be a text or a mapping, or a list of them")
+        raise Refused("text must be a text or a mapping, or a list of them")
     if ctx.chunk is not None and not _wanted_by_a_file(ctx):
-        raise Refusal(
+        raise Refused(
             f"Orphaned accumulator {name} in {ctx.chunk.sls}:{ctx.chunk.id}; say require_in or watch_in and "
             "the file state that shall have it"
         )

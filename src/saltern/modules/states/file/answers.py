@@ -1,73 +1,26 @@
-"""How file states answer: refusals, plain words for what the system refused, and the facts of a file."""
+"""Paths as the user gives them, the facts of a file, and results that tell them."""
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
-from collections.abc import Callable
 
-from saltern.language.diagnostics import SalternError
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file.names import names_of
-from saltern.system.files import PlantedLink, kind_of
+from saltern.system.files import kind_of
 
 MOST_HASHED = 1 << 20  # bytes; the digest is a courtesy, and must not cost more than the state
-
-
-class Refusal(Exception):
-    """The state cannot be brought about; the text is the comment."""
-
-
-class Later(Refusal):
-    """Something is missing that an earlier state may make: a failure now, a remark in test mode."""
-
-
-REASONS: dict[int, str] = {
-    errno.EACCES: "permission denied; run as root, or as a user who may",
-    errno.EPERM: "not permitted; run as root, or clear the immutable attribute",
-    errno.EROFS: "the file system is read-only",
-    errno.ENOSPC: "no space left on the device",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.ENAMETOOLONG: "the name is too long",
-    errno.ELOOP: "too many links on the way, or a loop of links",
-}
-
-
-def explain(problem: OSError, path: str) -> str:
-    """What the system refused, where, and why, without a Python word."""
-    why = problem.strerror if isinstance(problem, PlantedLink) else REASONS.get(problem.errno or 0)
-    said = why or problem.strerror or str(problem)
-    where = problem.filename if isinstance(problem.filename, str) else path
-    if not os.path.isabs(where):
-        where = path
-    return f"{path}: {said}" if where == path else f"{path}: {where}: {said}"
-
-
-def guarded(path: str, work: Callable[[], Result]) -> Result:
-    """The answer of ``work``; a refusal of ours or of the system becomes a failed one."""
-    try:
-        return work()
-    except Refusal as refusal:
-        return failed(str(refusal), path=path)
-    except SalternError as problem:
-        return failed(str(problem), path=path)
-    except OSError as problem:
-        return failed(explain(problem, path), path=path)
-    except UnicodeError as problem:
-        return failed(f"{path}: {problem}; give the encoding of the file", path=path)
-    except ValueError as problem:  # a NUL byte in a path is one
-        return failed(f"{path}: {problem}", path=path)
 
 
 def absolute(name: str) -> str:
     """The path as it will be used: absolute, with ``~`` expanded. Raises for any other."""
     if not name:
-        raise Refusal("the path is empty; give name")
+        raise Refused("the path is empty; give name")
     path = os.path.expanduser(name) if name.startswith("~") else name
     if not path.startswith("/"):
-        raise Refusal(f"Specified file {name} is not an absolute path")
+        raise Refused(f"Specified file {name} is not an absolute path")
     return path
 
 

@@ -8,8 +8,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Refusal, guarded
 from saltern.modules.states.file.content import render_source, template_of
 from saltern.modules.states.file.edit import Edit, Words, edit, ended
 
@@ -59,37 +59,34 @@ def append(
               - Ask ada before you change anything
         ```
     """
+    ctx.facts = {"path": name}
+    found = texts(
+        ctx,
+        name,
+        text,
+        source,
+        source_hash,
+        sources,
+        source_hashes,
+        template,
+        context,
+        defaults,
+        variables,
+    )
+    added: list[str] = []
 
-    def work() -> Result:
-        found = texts(
-            ctx,
-            name,
-            text,
-            source,
-            source_hash,
-            sources,
-            source_hashes,
-            template,
-            context,
-            defaults,
-            variables,
-        )
-        added: list[str] = []
+    def change(old: str) -> str:
+        added.extend(_missing(found, old, ignore_whitespace))
+        return ended(old) + "".join(f"{line}\n" for line in added) if added else old
 
-        def change(old: str) -> str:
-            added.extend(_missing(found, old, ignore_whitespace))
-            return ended(old) + "".join(f"{line}\n" for line in added) if added else old
-
-        how = Edit(
-            path=name,
-            create=True,
-            makedirs=makedirs,
-            show_changes=show_changes,
-            words=_words(name, "Appended"),
-        )
-        return _counted(edit(ctx, how, change), len(added))
-
-    return guarded(name, work)
+    how = Edit(
+        path=name,
+        create=True,
+        makedirs=makedirs,
+        show_changes=show_changes,
+        words=_words(name, "Appended"),
+    )
+    return _counted(edit(ctx, how, change), len(added))
 
 
 @state
@@ -125,41 +122,38 @@ def prepend(
             - text: '# Managed by saltern'
         ```
     """
+    ctx.facts = {"path": name}
+    found = texts(
+        ctx,
+        name,
+        text,
+        source,
+        source_hash,
+        sources,
+        source_hashes,
+        template,
+        context,
+        defaults,
+        variables,
+    )
+    added: list[str] = []
 
-    def work() -> Result:
-        found = texts(
-            ctx,
-            name,
-            text,
-            source,
-            source_hash,
-            sources,
-            source_hashes,
-            template,
-            context,
-            defaults,
-            variables,
-        )
-        added: list[str] = []
+    def change(old: str) -> str:
+        lines = [line for item in found for line in split(item)]
+        if header:
+            added.extend([] if old.split("\n")[: len(lines)] == lines else lines)
+        else:
+            added.extend(_missing(found, old, True))
+        return "".join(f"{line}\n" for line in added) + old
 
-        def change(old: str) -> str:
-            lines = [line for item in found for line in split(item)]
-            if header:
-                added.extend([] if old.split("\n")[: len(lines)] == lines else lines)
-            else:
-                added.extend(_missing(found, old, True))
-            return "".join(f"{line}\n" for line in added) + old
-
-        how = Edit(
-            path=name,
-            create=True,
-            makedirs=makedirs,
-            show_changes=show_changes,
-            words=_words(name, "Prepended"),
-        )
-        return _counted(edit(ctx, how, change), len(added))
-
-    return guarded(name, work)
+    how = Edit(
+        path=name,
+        create=True,
+        makedirs=makedirs,
+        show_changes=show_changes,
+        words=_words(name, "Prepended"),
+    )
+    return _counted(edit(ctx, how, change), len(added))
 
 
 def _words(path: str, verb: str) -> Words:
@@ -196,12 +190,12 @@ def texts(
         if value is not None
     ]
     if len(named) != 1:
-        raise Refusal(
+        raise Refused(
             f"give one of text, source and sources{', not ' + ' and '.join(named) if named else ''}"
         )
     if text is not None:
         for name in variables:
-            raise Refusal(NO_TEMPLATE.format(name))
+            raise Refused(NO_TEMPLATE.format(name))
         return [_checked(item) for item in (text if isinstance(text, list) else [text])]
     listed = [several] if isinstance(several, str) else several or []
     places: Sequence[object] = [source] if source is not None else listed
@@ -219,7 +213,7 @@ def _fetch(sums: Sequence[object], at: int) -> sources.Fetch:
 
 def _checked(item: object) -> str:
     if isinstance(item, dict | list) or item is None:
-        raise Refusal(f"text must be a text or a list of texts, not {item!r}; is the indentation right?")
+        raise Refused(f"text must be a text or a list of texts, not {item!r}; is the indentation right?")
     return str(item)
 
 

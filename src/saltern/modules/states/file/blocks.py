@@ -8,8 +8,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file.accumulated import required_for
-from saltern.modules.states.file.answers import Refusal, guarded
 from saltern.modules.states.file.append import NO_TEMPLATE, texts
 from saltern.modules.states.file.diffs import lines_of
 from saltern.modules.states.file.edit import Edit, backup_suffix, edit, ended
@@ -71,46 +71,43 @@ def blockreplace(
                 user = deploy
         ```
     """
-
-    def work() -> Result:
-        body = content
-        if source is not None or sources is not None:
-            body = "".join(
-                texts(
-                    ctx,
-                    name,
-                    None,
-                    source,
-                    source_hash,
-                    sources,
-                    source_hashes,
-                    template,
-                    context,
-                    defaults,
-                    variables,
-                )
+    ctx.facts = {"path": name}
+    body = content
+    if source is not None or sources is not None:
+        body = "".join(
+            texts(
+                ctx,
+                name,
+                None,
+                source,
+                source_hash,
+                sources,
+                source_hashes,
+                template,
+                context,
+                defaults,
+                variables,
             )
-        elif variables:
-            raise Refusal(NO_TEMPLATE.format(next(iter(variables))))
-        for collected in required_for(ctx, name).values():
-            body = "\n".join([*([body] if body else []), *map(str, collected)])
-        where = {
-            "append": append_if_not_found,
-            "prepend": prepend_if_not_found,
-            "before": insert_before_match,
-            "after": insert_after_match,
-        }
-        block = Block(marker_start, marker_end, body, append_newline, _place(where))
-        how = Edit(path=name, backup=backup_suffix(backup), show_changes=show_changes)
-        return edit(ctx, how, block.change)
-
-    return guarded(name, work)
+        )
+    elif variables:
+        raise Refused(NO_TEMPLATE.format(next(iter(variables))))
+    for collected in required_for(ctx, name).values():
+        body = "\n".join([*([body] if body else []), *map(str, collected)])
+    where = {
+        "append": append_if_not_found,
+        "prepend": prepend_if_not_found,
+        "before": insert_before_match,
+        "after": insert_after_match,
+    }
+    block = Block(marker_start, marker_end, body, append_newline, _place(where))
+    how = Edit(path=name, backup=backup_suffix(backup), show_changes=show_changes)
+    return edit(ctx, how, block.change)
 
 
 def _place(where: dict[str, bool | str | None]) -> tuple[str, str]:
     chosen = [(place, pattern) for place, pattern in where.items() if pattern]
     if len(chosen) > 1:
-        raise Refusal(
+        raise Refused(
             "only one of append_if_not_found, prepend_if_not_found, insert_before_match and"
             " insert_after_match may be given"
         )
@@ -137,7 +134,7 @@ class Block(Struct, frozen=True):
 
     def change(self, old: str) -> str:
         if not self.start or not self.end:
-            raise Refusal("marker_start and marker_end must not be empty")
+            raise Refused("marker_start and marker_end must not be empty")
         lines = lines_of(old)
         if any(self.start in line for line in lines):
             return self._replaced(lines, _line_end(old))
@@ -161,7 +158,7 @@ class Block(Struct, frozen=True):
                 result += [_with_ends(self.body, end), self._end_line(line)]
                 inside = False
         if inside:
-            raise Refusal(f"the block is not terminated: {self.end!r} does not follow {self.start!r}")
+            raise Refused(f"the block is not terminated: {self.end!r} does not follow {self.start!r}")
         return "".join(result)
 
     def _end_line(self, line: str) -> str:
@@ -178,7 +175,7 @@ class Block(Struct, frozen=True):
             return block + "".join(lines)
         at = self._anchor(lines, pattern) if place else None
         if at is None:
-            raise Refusal(
+            raise Refused(
                 "markers were not found in the file; say append_if_not_found: True to add the block"
             )
         if place == "after":

@@ -7,7 +7,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.states.file import sources, web_cache
-from saltern.modules.states.file.answers import changed, digest, facts, guarded, unchanged
+from saltern.modules.states.file.answers import changed, digest, facts, unchanged
 from saltern.modules.states.file.signatures import signing
 from saltern.system import files
 
@@ -46,24 +46,19 @@ def cached(
             - source_hash: http://localhost:8000/tool-1.2.tar.gz.sha256
         ```
     """
-
-    def work() -> Result:
-        how = sources.Fetch(
-            source_hash=source_hash,
-            source_hash_name=source_hash_name or "",
-            skip_verify=skip_verify,
-            use_etag=use_etag,
-            signing=signing(
-                None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-            ),
-        )
-        if not name.startswith(WEB):
-            found = sources.find(ctx, name, how)
-            known: dict[str, object] = {"url": name, "size": len(found.data), "sha256": digest(found.data)}
-            return unchanged(f"File {name} is present on this machine", known)
-        return _from_web(ctx, name, how)
-
-    return guarded(mask(name), work)
+    ctx.facts = {"path": mask(name)}
+    how = sources.Fetch(
+        source_hash=source_hash,
+        source_hash_name=source_hash_name or "",
+        skip_verify=skip_verify,
+        use_etag=use_etag,
+        signing=signing(None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend),
+    )
+    if not name.startswith(WEB):
+        found = sources.find(ctx, name, how)
+        known: dict[str, object] = {"url": name, "size": len(found.data), "sha256": digest(found.data)}
+        return unchanged(f"File {name} is present on this machine", known)
+    return _from_web(ctx, name, how)
 
 
 def _from_web(ctx: Context, address: str, how: sources.Fetch) -> Result:
@@ -95,20 +90,17 @@ def not_cached(ctx: Context, name: str) -> Result:
           file.not_cached: []
         ```
     """
-
-    def work() -> Result:
-        path = sources.cache_path(ctx, name)
-        found = files.look(path)
-        if found is None:
-            return unchanged(f"nothing is kept of {mask(name)}", {"url": mask(name), "path": path})
-        if not ctx.test:
-            web_cache.forget(ctx, name)
-        return changed(
-            ctx,
-            {"deleted": [path]},
-            f"{path} was deleted",
-            f"{path} would be deleted",
-            {"url": mask(name), "path": path},
-        )
-
-    return guarded(mask(name), work)
+    ctx.facts = {"path": mask(name)}
+    path = sources.cache_path(ctx, name)
+    found = files.look(path)
+    if found is None:
+        return unchanged(f"nothing is kept of {mask(name)}", {"url": mask(name), "path": path})
+    if not ctx.test:
+        web_cache.forget(ctx, name)
+    return changed(
+        ctx,
+        {"deleted": [path]},
+        f"{path} was deleted",
+        f"{path} would be deleted",
+        {"url": mask(name), "path": path},
+    )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, guarded
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file.diffs import lines_of
 from saltern.modules.states.file.edit import Edit, Words, backup_suffix, edit
 from saltern.modules.states.file.patterns import compiled
@@ -42,24 +42,21 @@ def comment(
             - regex: ^port
         ```
     """
-
-    def work() -> Result:
-        forms = Forms.of(regex, char)
-        words = Words(
-            "All matching lines are comments already",
-            f"File {name} is set to be updated",
-            "The lines are comments now",
-        )
-        if ignore_missing:
-            words = Words("No line to make a comment of", words.would, words.done)
-        how = Edit(path=name, backup=backup_suffix(backup), words=words)
-        return edit(
-            ctx,
-            how,
-            forms.change(forms.plain, lambda hit: f"{hit[1]}{char}{hit[2]}", forms.commented, ignore_missing),
-        )
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    forms = Forms.of(regex, char)
+    words = Words(
+        "All matching lines are comments already",
+        f"File {name} is set to be updated",
+        "The lines are comments now",
+    )
+    if ignore_missing:
+        words = Words("No line to make a comment of", words.would, words.done)
+    how = Edit(path=name, backup=backup_suffix(backup), words=words)
+    return edit(
+        ctx,
+        how,
+        forms.change(forms.plain, lambda hit: f"{hit[1]}{char}{hit[2]}", forms.commented, ignore_missing),
+    )
 
 
 @state
@@ -79,19 +76,16 @@ def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: o
             - regex: ^debug
         ```
     """
-
-    def work() -> Result:
-        forms = Forms.of(regex, char)
-        words = Words(
-            "No matching line is a comment",
-            f"File {name} is set to be updated",
-            "The lines are no comments any more",
-        )
-        how = Edit(path=name, backup=backup_suffix(backup), words=words)
-        change = forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.indented, False)
-        return edit(ctx, how, change)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    forms = Forms.of(regex, char)
+    words = Words(
+        "No matching line is a comment",
+        f"File {name} is set to be updated",
+        "The lines are no comments any more",
+    )
+    how = Edit(path=name, backup=backup_suffix(backup), words=words)
+    change = forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.indented, False)
+    return edit(ctx, how, change)
 
 
 class Forms(Struct, frozen=True):
@@ -133,7 +127,7 @@ class Forms(Struct, frozen=True):
             lines = [(line.rstrip("\r\n"), line) for line in lines_of(old)]
             found = [(body, line) for body, line in lines if wrong.match(body)]
             if not found and not ignore_missing and not any(done.match(body) for body, _ in lines):
-                raise Refusal(f"no line matches {self.regex!r}")
+                raise Refused(f"no line matches {self.regex!r}")
             return "".join(wrong.sub(right, body) + line[len(body) :] for body, line in lines)
 
         return change

@@ -8,9 +8,9 @@ from msgspec import Struct, field
 
 from saltern.language.ordered import ordered
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file import sources
 from saltern.modules.states.file.accumulated import collected_for
-from saltern.modules.states.file.answers import Refusal
 
 RESERVED = ("salt", "pillar", "grains", "opts")  # the same further arguments that Salt fails on
 
@@ -37,7 +37,7 @@ def template_of(
     """``variables``: further arguments of the state, below ``defaults``, as in Salt."""
     taken = [name for name in RESERVED if engine and name in (variables or ())]
     if taken:
-        raise Refusal(f"{taken[0]!r} cannot be a variable of a template; it has a meaning of its own there")
+        raise Refused(f"{taken[0]!r} cannot be a variable of a template; it has a meaning of its own there")
     return Template(
         engine=engine or "",
         context=ordered(_mapping("context", context)),
@@ -56,7 +56,7 @@ def _mapping(name: str, value: object) -> Mapping[str, object]:
         return value
     if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
         return {key: inner for item in value for key, inner in item.items()}
-    raise Refusal(f"{name} must be a mapping of names to values")
+    raise Refused(f"{name} must be a mapping of names to values")
 
 
 def render(
@@ -94,7 +94,7 @@ def render(
     try:
         return text.encode(template.encoding or "utf-8", template.errors)
     except LookupError:
-        raise Refusal(f"no encoding is called {template.encoding!r}") from None
+        raise Refused(f"no encoding is called {template.encoding!r}") from None
 
 
 def _rendered(ctx: Context, text: str, engine: str, path: str, values: Mapping[str, object]) -> str:
@@ -104,7 +104,7 @@ def _rendered(ctx: Context, text: str, engine: str, path: str, values: Mapping[s
         return ctx.templates.text(text, engine=engine, env=ctx.env, path=path, sls=sls, values=values)
     made = ctx.templates.data(text, pipe="py", env=ctx.env, path=path, sls=sls, values=values)
     if not isinstance(made, str):
-        raise Refusal(f"run() of a py template must return a text, not {type(made).__name__}")
+        raise Refused(f"run() of a py template must return a text, not {type(made).__name__}")
     return made
 
 
@@ -143,7 +143,7 @@ def given_bytes(ctx: Context, given: Given) -> bytes | None:
     if not given.named:
         return None
     if len(given.named) > 1:
-        raise Refusal(f"{' and '.join(given.named)} exclude each other")
+        raise Refused(f"{' and '.join(given.named)} exclude each other")
     value = given.contents
     if given.pillar is not None:
         value = _looked_up(ctx, "pillar.get", "Pillar", given.pillar, given.delimiter)
@@ -151,7 +151,7 @@ def given_bytes(ctx: Context, given: Given) -> bytes | None:
         value = _looked_up(ctx, "grains.get", "Grain", given.grains, given.delimiter)
     data = _joined(value, newline=given.newline)
     if not data and not given.allow_empty:
-        raise Refusal(f"{given.named[0]!r} is empty, and allow_empty is False")
+        raise Refused(f"{given.named[0]!r} is empty, and allow_empty is False")
     return data
 
 
@@ -161,7 +161,7 @@ def _looked_up(ctx: Context, function: str, kind: str, key: object, delimiter: s
     missing = object()
     value = ctx.functions[function](key, missing, delimiter=delimiter)
     if value is missing:
-        raise Refusal(f"{kind} {key} does not exist")
+        raise Refused(f"{kind} {key} does not exist")
     return value
 
 
@@ -170,7 +170,7 @@ def _joined(value: object, *, newline: bool) -> bytes:
         return value
     if isinstance(value, list):
         if not value:
-            raise Refusal("contents is an empty list; give a text, or a list of texts")
+            raise Refused("contents is an empty list; give a text, or a list of texts")
         lines = [_line(item) for item in value]
         text = "\n".join(lines)
     else:
@@ -186,5 +186,5 @@ def _line(item: object) -> str:
     if isinstance(item, list):
         return "\n".join(map(_line, item))
     if isinstance(item, Mapping):
-        raise Refusal("contents holds a mapping where a line should be; is the indentation right?")
+        raise Refused("contents holds a mapping where a line should be; is the indentation right?")
     return "" if item is None else str(item).removesuffix("\n")

@@ -12,7 +12,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.owners import asked, attribute_changes, attributes_of
 from saltern.modules.states.file.write import make_parents, parent_notes
 from saltern.system import files
@@ -72,38 +73,35 @@ def copy(
             - preserve: true
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        target = files.look(path, follow=True)
-        if subdir and target is not None and files.kind_of(target) == "directory":
-            path = os.path.join(path, os.path.basename(source.rstrip("/")))
-        move = Move(
-            source=_source(source),
-            path=path,
-            force=force,
-            makedirs=makedirs,
-            preserve=preserve or mode == "keep",
-            user=user or owner,
-            group=group,
-            mode=None if mode == "keep" else mode,
-            dir_mode=dir_mode,
-        )
-        return _copy(ctx, move)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    target = files.look(path, follow=True)
+    if subdir and target is not None and files.kind_of(target) == "directory":
+        path = os.path.join(path, os.path.basename(source.rstrip("/")))
+    move = Move(
+        source=_source(source),
+        path=path,
+        force=force,
+        makedirs=makedirs,
+        preserve=preserve or mode == "keep",
+        user=user or owner,
+        group=group,
+        mode=None if mode == "keep" else mode,
+        dir_mode=dir_mode,
+    )
+    return _copy(ctx, move)
 
 
 def _source(source: str) -> str:
     if not os.path.isabs(source):
-        raise Refusal(f"Source {source} is not an absolute path")
+        raise Refused(f"Source {source} is not an absolute path")
     return source
 
 
 def _copy(ctx: Context, move: Move) -> Result:
     found = files.look(move.source, follow=True)
     if found is None:
-        raise Refusal(f"nothing to copy: {move.source} is not there")
+        raise Refused(f"nothing to copy: {move.source} is not there")
     there = files.look(move.path)
     if there is not None and (not move.force or _equal(move, found)):
         word = "is a copy already" if move.force else "is there and is left alone (force: False)"
@@ -179,25 +177,22 @@ def rename(
             - source: /srv/app/list.txt
         ```
     """
-
-    def work() -> Result:
-        move = Move(source=_source(source), path=absolute(name), force=force, makedirs=makedirs)
+    ctx.facts = {"path": name}
+    move = Move(source=_source(source), path=absolute(name), force=force, makedirs=makedirs)
+    there = files.look(move.path)
+    if files.look(move.source) is None:
+        comment = f"nothing is at {source}, so it counts as moved"
+        return unchanged(comment, facts(ctx, move.path, there))
+    if there is not None and not force:
+        comment = f"{move.path} is there and is left alone (force: False)"
+        return unchanged(comment, facts(ctx, move.path, there))
+    notes = parent_notes(ctx, move.path, move.makedirs)
+    if not ctx.test:
+        _renamed(move, there)
         there = files.look(move.path)
-        if files.look(move.source) is None:
-            comment = f"nothing is at {source}, so it counts as moved"
-            return unchanged(comment, facts(ctx, move.path, there))
-        if there is not None and not force:
-            comment = f"{move.path} is there and is left alone (force: False)"
-            return unchanged(comment, facts(ctx, move.path, there))
-        notes = parent_notes(ctx, move.path, move.makedirs)
-        if not ctx.test:
-            _renamed(move, there)
-            there = files.look(move.path)
-        would = "\n".join([f"{source} would be moved to {move.path}", *notes])
-        done = f"{source} is now at {move.path}"
-        return changed(ctx, {move.path: source}, done, would, facts(ctx, move.path, there))
-
-    return guarded(name, work)
+    would = "\n".join([f"{source} would be moved to {move.path}", *notes])
+    done = f"{source} is now at {move.path}"
+    return changed(ctx, {move.path: source}, done, would, facts(ctx, move.path, there))
 
 
 def _renamed(move: Move, there: os.stat_result | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, absolute, guarded
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.file.write import Wanted, place
 
 
@@ -34,21 +35,16 @@ def decode(
             - encoded_data: c2FsdGVybg==
         ```
     """
-
-    def work() -> Result:
-        if encoding_type != "base64":
-            raise Refusal(f"no encoding_type is called {encoding_type!r}; there is base64")
-        if (encoded_data is None) == (contents_pillar is None):
-            raise Refusal("give either encoded_data or contents_pillar")
-        missing = object()
-        data = (
-            encoded_data if contents_pillar is None else ctx.functions["pillar.get"](contents_pillar, missing)
-        )
-        if data is missing:
-            raise Refusal(f"Pillar {contents_pillar} does not exist")
-        return place(ctx, Wanted(path=absolute(name)), _decoded(str(data)))
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    if encoding_type != "base64":
+        raise Refused(f"no encoding_type is called {encoding_type!r}; there is base64")
+    if (encoded_data is None) == (contents_pillar is None):
+        raise Refused("give either encoded_data or contents_pillar")
+    missing = object()
+    data = encoded_data if contents_pillar is None else ctx.functions["pillar.get"](contents_pillar, missing)
+    if data is missing:
+        raise Refused(f"Pillar {contents_pillar} does not exist")
+    return place(ctx, Wanted(path=absolute(name)), _decoded(str(data)))
 
 
 def _decoded(text: str) -> bytes:
@@ -58,4 +54,4 @@ def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError) as problem:
-        raise Refusal(f"the data is not base64: {problem}") from None
+        raise Refused(f"the data is not base64: {problem}") from None

@@ -11,7 +11,8 @@ from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, facts, unchanged
 from saltern.modules.states.file.owners import asked, attribute_changes
 from saltern.modules.states.file.patterns import path_matcher
 from saltern.modules.states.file.walk import below, required_paths, superfluous
@@ -95,30 +96,27 @@ def directory(
             - makedirs: true
         ```
     """
-
-    def work() -> Result:
-        words = frozenset(recurse or ())
-        if unknown := sorted(words.difference(RECURSE_WORDS)):
-            raise Refusal(f"recurse knows {', '.join(RECURSE_WORDS)}, not {', '.join(unknown)}")
-        if "keep" in (dir_mode, mode, file_mode):
-            raise Refusal("a directory has no source whose mode could be kept; give an octal mode")
-        wanted = Directory(
-            path=os.path.normpath(absolute(name)),
-            user=user or owner,
-            group=group,
-            mode=dir_mode or mode,
-            file_mode=file_mode or dir_mode or mode,
-            makedirs=makedirs,
-            recurse=words,
-            max_depth=max_depth,
-            children_only=children_only,
-            follow=follow_symlinks,
-        )
-        obstacle = _obstacle(wanted.path, allow_symlink, force, backupname)
-        removed = _superfluous(ctx, wanted.path, exclude_pat) if clean and not obstacle else []
-        return settle_directory(ctx, wanted, obstacle, removed, backupname)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    words = frozenset(recurse or ())
+    if unknown := sorted(words.difference(RECURSE_WORDS)):
+        raise Refused(f"recurse knows {', '.join(RECURSE_WORDS)}, not {', '.join(unknown)}")
+    if "keep" in (dir_mode, mode, file_mode):
+        raise Refused("a directory has no source whose mode could be kept; give an octal mode")
+    wanted = Directory(
+        path=os.path.normpath(absolute(name)),
+        user=user or owner,
+        group=group,
+        mode=dir_mode or mode,
+        file_mode=file_mode or dir_mode or mode,
+        makedirs=makedirs,
+        recurse=words,
+        max_depth=max_depth,
+        children_only=children_only,
+        follow=follow_symlinks,
+    )
+    obstacle = _obstacle(wanted.path, allow_symlink, force, backupname)
+    removed = _superfluous(ctx, wanted.path, exclude_pat) if clean and not obstacle else []
+    return settle_directory(ctx, wanted, obstacle, removed, backupname)
 
 
 def _obstacle(path: str, allow_symlink: bool, force: bool, backupname: str | None) -> str:
@@ -132,9 +130,9 @@ def _obstacle(path: str, allow_symlink: bool, force: bool, backupname: str | Non
         return ""
     kind = "symlink" if is_link else files.kind_of(here)
     if backupname and files.look(beside(path, backupname)) is not None and not force:
-        raise Refusal(f"{path} is in the way, and so is its backup {backupname}; say force: True")
+        raise Refused(f"{path} is in the way, and so is its backup {backupname}; say force: True")
     if not (force or backupname):
-        raise Refusal(f"Specified location {path} exists and is a {kind}")
+        raise Refused(f"Specified location {path} exists and is a {kind}")
     return kind
 
 

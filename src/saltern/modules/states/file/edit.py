@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.diffs import difference
 from saltern.modules.states.file.write import back_up, parent_notes
 from saltern.system import files
@@ -53,9 +54,9 @@ def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
     if seen is None and how.ignore_missing:
         return unchanged(how.words.right, facts(ctx, path, None))
     if seen is None and not how.create:
-        raise Refusal(f"{path}: file not found")
+        raise Refused(f"{path}: file not found")
     if seen is not None and seen.data is None:
-        raise Refusal(f"{path} is not a file, but a {seen.kind}")
+        raise Refused(f"{path} is not a file, but a {seen.kind}")
     old = seen.data if seen is not None and seen.data is not None else b""
     new = _changed(old, how, change)
     if new == old and seen is not None:
@@ -74,7 +75,7 @@ def _changed(old: bytes, how: Edit, change: Callable[[str], str]) -> bytes:
     try:
         return change(old.decode(how.encoding, errors)).encode(how.encoding, errors)
     except LookupError:
-        raise Refusal(f"no encoding is called {how.encoding!r}") from None
+        raise Refused(f"no encoding is called {how.encoding!r}") from None
 
 
 def _write(ctx: Context, path: str, how: Edit, seen: Seen | None, new: bytes) -> Seen:

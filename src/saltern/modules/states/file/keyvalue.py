@@ -9,7 +9,7 @@ from msgspec import Struct
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, guarded
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file.diffs import lines_of
 from saltern.modules.states.file.edit import Edit, edit
 
@@ -64,32 +64,29 @@ def keyvalue(
             - append_if_not_found: true
         ```
     """
-
-    def work() -> Result:
-        pairs = _pairs(key, value, key_values)
-        rules = Rules(
-            pairs=pairs,
-            separator=separator,
-            count=count,
-            comment=uncomment or "",
-            fold_key=key_ignore_case,
-            fold_value=value_ignore_case,
-            prune=prune,
-            put="append" if append_if_not_found else "prepend" if prepend_if_not_found else "",
-        )
-        if not separator:
-            raise Refusal("separator must not be empty")
-        how = Edit(
-            path=name,
-            show_changes=show_changes,
-            create=create_if_missing,
-            ignore_missing=ignore_if_missing and not create_if_missing,
-        )
-        if search_only:
-            return _searched(edit(_testing(ctx), how, rules.change))
-        return edit(ctx, how, rules.change)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    pairs = _pairs(key, value, key_values)
+    rules = Rules(
+        pairs=pairs,
+        separator=separator,
+        count=count,
+        comment=uncomment or "",
+        fold_key=key_ignore_case,
+        fold_value=value_ignore_case,
+        prune=prune,
+        put="append" if append_if_not_found else "prepend" if prepend_if_not_found else "",
+    )
+    if not separator:
+        raise Refused("separator must not be empty")
+    how = Edit(
+        path=name,
+        show_changes=show_changes,
+        create=create_if_missing,
+        ignore_missing=ignore_if_missing and not create_if_missing,
+    )
+    if search_only:
+        return _searched(edit(_testing(ctx), how, rules.change))
+    return edit(ctx, how, rules.change)
 
 
 def _testing(ctx: Context) -> Context:
@@ -106,12 +103,12 @@ def _searched(result: Result) -> Result:
 
 def _pairs(key: str | None, value: object, key_values: Mapping[str, object] | None) -> dict[str, str]:
     if key_values and (key is not None or value is not None):
-        raise Refusal("give either key and value, or key_values")
+        raise Refused("give either key and value, or key_values")
     pairs: Mapping[str, object] = key_values or (
         {key: value} if key is not None and value is not None else {}
     )
     if not pairs:
-        raise Refusal("give key and value, or key_values")
+        raise Refused("give key and value, or key_values")
     return {str(word): str(meant) for word, meant in pairs.items()}
 
 

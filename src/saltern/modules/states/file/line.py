@@ -10,7 +10,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, guarded
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file.diffs import lines_of
 from saltern.modules.states.file.edit import Edit, backup_suffix, edit
 from saltern.modules.states.file.owners import asked
@@ -66,22 +66,17 @@ def line(
             - after: ^port
         ```
     """
-
-    def work() -> Result:
-        order = Order(
-            content or "", match or content or "", location or "", before or "", after or "", indent
-        )
-        how = Edit(
-            path=name,
-            backup=backup_suffix(backup),
-            show_changes=show_changes,
-            create=create,
-            ignore_missing=quiet and not create,
-            attributes=asked(ctx, user, group, file_mode, []) if create else KEPT,
-        )
-        return edit(ctx, how, changer(mode, order))
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    order = Order(content or "", match or content or "", location or "", before or "", after or "", indent)
+    how = Edit(
+        path=name,
+        backup=backup_suffix(backup),
+        show_changes=show_changes,
+        create=create,
+        ignore_missing=quiet and not create,
+        attributes=asked(ctx, user, group, file_mode, []) if create else KEPT,
+    )
+    return edit(ctx, how, changer(mode, order))
 
 
 class Order(Struct, frozen=True):
@@ -107,14 +102,14 @@ Change = Callable[[list[str], Order], list[str]]
 
 def changer(mode: str | None, order: Order) -> Callable[[str], str]:
     if not mode:
-        raise Refusal(f"mode is missing; give one of {', '.join(MODES)}")
+        raise Refused(f"mode is missing; give one of {', '.join(MODES)}")
     change = MODES.get(mode.lower())
     if change is None:
-        raise Refusal(f"no mode is called {mode!r}; there are {', '.join(MODES)}")
+        raise Refused(f"no mode is called {mode!r}; there are {', '.join(MODES)}")
     if not order.content and mode.lower() != "delete":
-        raise Refusal("content can only be empty if mode is delete")
+        raise Refused("content can only be empty if mode is delete")
     if "\n" in order.content.rstrip("\n"):
-        raise Refusal("content must be one line; file.blockreplace manages several")
+        raise Refused("content must be one line; file.blockreplace manages several")
     clean = Order(
         order.content.rstrip("\n"), order.match, order.location, order.before, order.after, order.indent
     )
@@ -134,9 +129,9 @@ def _only(lines: list[str], pattern: str, word: str) -> int:
     """The one line that matches."""
     found = [at for at, text in enumerate(lines) if _finder(pattern)(text)]
     if not found:
-        raise Refusal(f"{word}: no line matches {pattern!r}")
+        raise Refused(f"{word}: no line matches {pattern!r}")
     if len(found) > 1:
-        raise Refusal(f"{word}: {len(found)} lines match {pattern!r}; it must be one")
+        raise Refused(f"{word}: {len(found)} lines match {pattern!r}; it must be one")
     return found[0]
 
 
@@ -156,7 +151,7 @@ def _insert(lines: list[str], order: Order) -> list[str]:
     if order.before and order.after:
         first, last = _only(lines, order.after, "after"), _only(lines, order.before, "before")
         if first >= last:
-            raise Refusal("the line of 'after' comes behind the line of 'before'")
+            raise Refused("the line of 'after' comes behind the line of 'before'")
         text = order.like(lines[last])
         return lines if text in lines[first + 1 : last] else _put(lines, last, text)
     if order.before:
@@ -167,7 +162,7 @@ def _insert(lines: list[str], order: Order) -> list[str]:
         return _put(lines, at + 1, order.like(lines[at]))
     places = {"start": 0, "end": len(lines)}
     if order.location not in places:
-        raise Refusal("insert needs a location (start or end), before or after")
+        raise Refused("insert needs a location (start or end), before or after")
     at = places[order.location]
     if not at:  # nothing stands before it: the indentation is its own
         return _put(lines, 0, f"{order.content.rstrip()}\n")
@@ -178,12 +173,12 @@ def _ensure(lines: list[str], order: Order) -> list[str]:
     if order.before and order.after:
         first, last = _only(lines, order.after, "after"), _only(lines, order.before, "before")
         if not 0 < last - first <= 2:
-            raise Refusal("there is more than one line between 'after' and 'before'; which shall it be?")
+            raise Refused("there is more than one line between 'after' and 'before'; which shall it be?")
         text = order.like(lines[first])
         return lines if lines[first + 1 : last] == [text] else [*lines[: first + 1], text, *lines[last:]]
     if order.before or order.after:
         return _insert(lines, order)
-    raise Refusal("ensure needs before, after, or both")
+    raise Refused("ensure needs before, after, or both")
 
 
 def _replace(lines: list[str], order: Order) -> list[str]:
@@ -200,7 +195,7 @@ def _replace(lines: list[str], order: Order) -> list[str]:
 def _delete(lines: list[str], order: Order) -> list[str]:
     """Every line that matches. (Salt takes the first and its like in each run, to the same end.)"""
     if not order.match:
-        raise Refusal("delete needs match or content")
+        raise Refused("delete needs match or content")
     matches = _finder(order.match)
     after = _only(lines, order.after, "after") if order.after else -1
     before = _only(lines, order.before, "before") if order.before else len(lines)

@@ -12,7 +12,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.names import names_of
 from saltern.modules.states.file.owners import asked
 from saltern.modules.states.file.write import beside, make_parents, parent_notes
@@ -84,7 +85,8 @@ def symlink(
         group=group,
         dir_mode=dir_mode or mode,
     )
-    return guarded(name, lambda: _link(ctx, link, _is_symlink, _soft))
+    ctx.facts = {"path": name}
+    return _link(ctx, link, _is_symlink, _soft)
 
 
 @state
@@ -119,27 +121,24 @@ def hardlink(
             - target: /srv/app/list.txt
         ```
     """
-
-    def work() -> Result:
-        if not os.path.isabs(target):
-            raise Refusal(f"Specified target {target} is not an absolute path")
-        found = files.look(target)
-        if found is None:
-            raise Refusal(f"there is no file {target} to link to")
-        if files.kind_of(found) == "directory":
-            raise Refusal(f"{target} is a directory, which can have no hard link")
-        link = Link(
-            path=name,
-            target=target,
-            word="hard link",
-            force=force,
-            makedirs=makedirs,
-            dir_mode=dir_mode,
-            above=(user or owner, group),
-        )
-        return _link(ctx, link, _is_hardlink, _hard)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    if not os.path.isabs(target):
+        raise Refused(f"Specified target {target} is not an absolute path")
+    found = files.look(target)
+    if found is None:
+        raise Refused(f"there is no file {target} to link to")
+    if files.kind_of(found) == "directory":
+        raise Refused(f"{target} is a directory, which can have no hard link")
+    link = Link(
+        path=name,
+        target=target,
+        word="hard link",
+        force=force,
+        makedirs=makedirs,
+        dir_mode=dir_mode,
+        above=(user or owner, group),
+    )
+    return _link(ctx, link, _is_hardlink, _hard)
 
 
 def _soft(target: str, name: str, directory: int) -> None:
@@ -215,10 +214,10 @@ def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:
     if link.backupname:
         backup = beside(link.path, link.backupname)
         if files.look(backup) is not None and not link.force:
-            raise Refusal(f"{link.path} is in the way, and so is its backup {backup}; say force: True")
+            raise Refused(f"{link.path} is in the way, and so is its backup {backup}; say force: True")
         return {"backup": backup}
     if not link.force:
-        raise Refusal(f"{kind.capitalize()} exists where the {link.word} {link.path} should be")
+        raise Refused(f"{kind.capitalize()} exists where the {link.word} {link.path} should be")
     return {"forced": f"{kind} replaced by the {link.word}"}
 
 

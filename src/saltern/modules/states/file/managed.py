@@ -8,8 +8,9 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
+from saltern.modules.states.file.answers import absolute, facts, unchanged
 from saltern.modules.states.file.content import (
     Given,
     Template,
@@ -144,54 +145,51 @@ def managed(
             - makedirs: true
         ```
     """
-
-    def work() -> Result:
-        wanted = Wanted(
-            path=absolute(name),
-            user=user or owner,
-            group=group,
-            mode=mode,
-            makedirs=makedirs,
-            dir_mode=dir_mode,
-            backup=backup,
-            show_changes=show_changes,
-            new_file_diff=new_file_diff,
-            follow=follow_symlinks,
-            check_cmd=check_cmd or "",
-            tmp_dir=tmp_dir or "",
-            tmp_ext=tmp_ext,
+    ctx.facts = {"path": name}
+    wanted = Wanted(
+        path=absolute(name),
+        user=user or owner,
+        group=group,
+        mode=mode,
+        makedirs=makedirs,
+        dir_mode=dir_mode,
+        backup=backup,
+        show_changes=show_changes,
+        new_file_diff=new_file_diff,
+        follow=follow_symlinks,
+        check_cmd=check_cmd or "",
+        tmp_dir=tmp_dir or "",
+        tmp_ext=tmp_ext,
+    )
+    if not create and files.look(wanted.path, follow=True) is None:
+        return unchanged(
+            f"{wanted.path} is not there, and create is False",
+            facts(ctx, wanted.path, None),
         )
-        if not create and files.look(wanted.path, follow=True) is None:
-            return unchanged(
-                f"{wanted.path} is not there, and create is False",
-                facts(ctx, wanted.path, None),
-            )
-        plain = not (template or encoding or context or defaults)
-        more = variables if source else {}  # Salt hands them on to the templates of sources only
-        how = PLAIN if plain else template_of(template, context, defaults, encoding, encoding_errors, more)
-        given = Given(
-            contents=contents,
-            pillar=contents_pillar,
-            grains=contents_grains,
-            delimiter=contents_delimiter,
-            newline=contents_newline,
-            allow_empty=allow_empty,
-        )
-        fetch = sources.Fetch(
-            source_hash=source_hash or "",
-            source_hash_name=source_hash_name or "",
-            skip_verify=skip_verify,
-            keep_source=keep_source,
-            verify_ssl=verify_ssl,
-            use_etag=use_etag,
-            signing=signing(
-                signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
-            ),
-        )
-        same = _sameness(ignore_ordering, ignore_whitespace, ignore_comment_characters)
-        return _managed(ctx, wanted, source, fetch, given, how, replace, same)
-
-    return guarded(name, work)
+    plain = not (template or encoding or context or defaults)
+    more = variables if source else {}  # Salt hands them on to the templates of sources only
+    how = PLAIN if plain else template_of(template, context, defaults, encoding, encoding_errors, more)
+    given = Given(
+        contents=contents,
+        pillar=contents_pillar,
+        grains=contents_grains,
+        delimiter=contents_delimiter,
+        newline=contents_newline,
+        allow_empty=allow_empty,
+    )
+    fetch = sources.Fetch(
+        source_hash=source_hash or "",
+        source_hash_name=source_hash_name or "",
+        skip_verify=skip_verify,
+        keep_source=keep_source,
+        verify_ssl=verify_ssl,
+        use_etag=use_etag,
+        signing=signing(
+            signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+        ),
+    )
+    same = _sameness(ignore_ordering, ignore_whitespace, ignore_comment_characters)
+    return _managed(ctx, wanted, source, fetch, given, how, replace, same)
 
 
 def _managed(
@@ -205,9 +203,9 @@ def _managed(
     same: Same | None,
 ) -> Result:
     if fetch.signing and not source:
-        raise Refusal("signatures are checked of a source; give source")
+        raise Refused("signatures are checked of a source; give source")
     if source and given.named:
-        raise Refusal(f"source and {given.named[0]} exclude each other")
+        raise Refused(f"source and {given.named[0]} exclude each other")
     if not replace and files.look(wanted.path, follow=wanted.follow) is not None:
         return place(ctx, _without_keep(wanted, None), None)
     if source and (here := right_already(ctx, wanted.path, source, fetch, template)) is not None:
@@ -229,8 +227,8 @@ def _managed(
 def _found(ctx: Context, source: object, fetch: sources.Fetch) -> sources.Source:
     try:
         return sources.find(ctx, source, fetch)
-    except Refusal as refusal:
-        raise Refusal(f"Unable to manage file: {refusal}") from None
+    except Refused as refusal:
+        raise Refused(f"Unable to manage file: {refusal}") from None
 
 
 def _without_keep(wanted: Wanted, mode: int | None) -> Wanted:

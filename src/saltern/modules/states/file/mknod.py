@@ -8,7 +8,8 @@ import stat
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.owners import attribute_changes, attributes_of
 from saltern.system import files
 from saltern.system.files import Attributes
@@ -50,38 +51,35 @@ def mknod(
             - mode: '0660'
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        if ntype not in KINDS:
-            raise Refusal(f"no node type is called {ntype!r}; there are {', '.join(KINDS)}")
-        word, bits = KINDS[ntype]
-        attributes = attributes_of(user, group, mode)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    if ntype not in KINDS:
+        raise Refused(f"no node type is called {ntype!r}; there are {', '.join(KINDS)}")
+    word, bits = KINDS[ntype]
+    attributes = attributes_of(user, group, mode)
+    found = files.look(path)
+    if found is not None:
+        _check(path, found, word, ntype, (major, minor))
+    changes = attribute_changes(found, attributes, user=user, group=group, mode=mode)
+    if found is None:
+        changes = {"new": f"{word} {path}"} | changes
+    if not changes:
+        return unchanged(f"{word.capitalize()} {path} is in the correct state", facts(ctx, path, found))
+    if not ctx.test:
+        _make(path, found is None, bits, os.makedev(major, minor) if ntype != "p" else 0, attributes)
         found = files.look(path)
-        if found is not None:
-            _check(path, found, word, ntype, (major, minor))
-        changes = attribute_changes(found, attributes, user=user, group=group, mode=mode)
-        if found is None:
-            changes = {"new": f"{word} {path}"} | changes
-        if not changes:
-            return unchanged(f"{word.capitalize()} {path} is in the correct state", facts(ctx, path, found))
-        if not ctx.test:
-            _make(path, found is None, bits, os.makedev(major, minor) if ntype != "p" else 0, attributes)
-            found = files.look(path)
-        would = f"{word.capitalize()} {path} is set to be {'changed' if found else 'created'}"
-        return changed(
-            ctx, changes, f"{word.capitalize()} {path} is as wanted now", would, facts(ctx, path, found)
-        )
-
-    return guarded(name, work)
+    would = f"{word.capitalize()} {path} is set to be {'changed' if found else 'created'}"
+    return changed(
+        ctx, changes, f"{word.capitalize()} {path} is as wanted now", would, facts(ctx, path, found)
+    )
 
 
 def _check(path: str, found: os.stat_result, word: str, ntype: str, number: tuple[int, int]) -> None:
     if files.kind_of(found) != word:
-        raise Refusal(f"{path} exists and is a {files.kind_of(found)}, not a {word}")
+        raise Refused(f"{path} exists and is a {files.kind_of(found)}, not a {word}")
     have = (os.major(found.st_rdev), os.minor(found.st_rdev))
     if ntype != "p" and have != number:
-        raise Refusal(f"{path} exists with the number {have[0]}, {have[1]}, not {number[0]}, {number[1]}")
+        raise Refused(f"{path} exists with the number {have[0]}, {have[1]}, not {number[0]}, {number[1]}")
 
 
 def _make(path: str, new: bool, bits: int, device: int, attributes: Attributes) -> None:

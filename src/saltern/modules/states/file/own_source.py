@@ -6,8 +6,9 @@ import os
 
 from saltern.modules.api.addresses import is_web, on_disk
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Refusal, digest
+from saltern.modules.states.file.answers import digest
 from saltern.modules.states.file.content import Template
 from saltern.system import files
 
@@ -35,4 +36,4 @@ def refuse_own_source(ctx: Context, path: str, found: sources.Source, template: 
         return
     place = on_disk(ctx, found.url)
     if place is not None and os.path.exists(path) and os.path.samefile(place, path):
-        raise Refusal(f"Source file cannot be the same as destination: {path}")
+        raise Refused(f"Source file cannot be the same as destination: {path}")

@@ -6,7 +6,7 @@ import os
 import stat
 
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Later
+from saltern.modules.api.refused import Refused
 from saltern.system.files import Attributes
 
 
@@ -33,13 +33,13 @@ def group_id(name: str) -> int | None:
 
 
 def attributes_of(user: str | None, group: str | None, mode: str | None) -> Attributes:
-    """What was asked for, as numbers. Raises ``Later`` for a user or group that is not there (yet)."""
+    """What was asked for, as numbers. Raises ``Refused`` for a user or group that is missing (yet)."""
     uid = user_id(user) if user else None
     gid = group_id(group) if group else None
     if user and uid is None:
-        raise Later(f"User {user} is not available")
+        raise Refused(f"User {user} is not available", later=True)
     if group and gid is None:
-        raise Later(f"Group {group} is not available")
+        raise Refused(f"Group {group} is not available", later=True)
     return Attributes(int(mode, 8) if mode else None, uid, gid)
 
 
@@ -49,8 +49,8 @@ def asked(
     """As ``attributes_of``; but in test mode a user that is not there yet is only noted, once."""
     try:
         return attributes_of(user, group, mode)
-    except Later as missing:
-        if not ctx.test:
+    except Refused as missing:
+        if not (missing.later and ctx.test):
             raise
         if str(missing) not in notes:
             notes.append(str(missing))

@@ -11,8 +11,9 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.content import render_source, template_of
 from saltern.modules.states.file.diffs import difference
 from saltern.system import files
@@ -67,22 +68,19 @@ def patch(
             - source: salt://web/list.patch
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        if not source:
-            raise Refusal("source is missing")
-        if files.look(path, follow=True) is None:
-            raise Refusal(f"{path} does not exist")
-        fetch = sources.Fetch(
-            source_hash=source_hash or "", source_hash_name=source_hash_name or "", skip_verify=skip_verify
-        )
-        found = sources.find(ctx, source, fetch)
-        text = render_source(ctx, path, found, template_of(template, context, defaults))
-        job = Job(path, text, strip, tuple(_split(options)), reject_file or "")
-        return _on_directory(ctx, job) if os.path.isdir(path) else _on_file(ctx, job)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    if not source:
+        raise Refused("source is missing")
+    if files.look(path, follow=True) is None:
+        raise Refused(f"{path} does not exist")
+    fetch = sources.Fetch(
+        source_hash=source_hash or "", source_hash_name=source_hash_name or "", skip_verify=skip_verify
+    )
+    found = sources.find(ctx, source, fetch)
+    text = render_source(ctx, path, found, template_of(template, context, defaults))
+    job = Job(path, text, strip, tuple(_split(options)), reject_file or "")
+    return _on_directory(ctx, job) if os.path.isdir(path) else _on_file(ctx, job)
 
 
 def _split(options: str) -> list[str]:
@@ -96,13 +94,13 @@ def _run(ctx: Context, job: Job, *words: str, cwd: str | None = None) -> Ran:
     argv = ["patch", "--batch", "--forward", *strip, *job.options, *words]
     ran = ctx.host.run(argv, stdin=job.patch, cwd=cwd, merge_err=True, env={"LC_ALL": "C"})
     if ran.code == NOT_FOUND:
-        raise Refusal("the program 'patch' is not installed")
+        raise Refused("the program 'patch' is not installed")
     return ran
 
 
-def _refused(job: Job, ran: Ran) -> Refusal:
+def _refused(job: Job, ran: Ran) -> Refused:
     hint = "" if job.reject_file else "; give reject_file to keep what does not fit"
-    return Refusal(f"the patch does not apply to {job.path}, nothing was changed{hint}\n{ran.out.strip()}")
+    return Refused(f"the patch does not apply to {job.path}, nothing was changed{hint}\n{ran.out.strip()}")
 
 
 def _on_file(ctx: Context, job: Job) -> Result:
@@ -111,7 +109,7 @@ def _on_file(ctx: Context, job: Job) -> Result:
 
     seen = files.see(job.path)
     if seen is None or seen.data is None:
-        raise Refusal(f"{job.path}: no regular file is there")
+        raise Refused(f"{job.path}: no regular file is there")
     with TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "patched")
         rejects = f"--reject-file={job.reject_file or os.path.join(scratch, 'rejected')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 Matches = Callable[[str], bool]
 
@@ -15,7 +15,7 @@ def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     try:
         return re.compile(pattern, flags)
     except re.error as problem:
-        raise Refusal(f"{pattern!r} is not a regular expression: {problem}") from None
+        raise Refused(f"{pattern!r} is not a regular expression: {problem}") from None
 
 
 def path_matcher(patterns: str | list[str] | None) -> Matches | None:

@@ -8,7 +8,8 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.system import files
 
 
@@ -27,24 +28,21 @@ def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
           file.absent: []
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        if os.path.normpath(path) in ("/", "//"):
-            raise Refusal(f"{path} is the root directory, which is not removed")
-        found = files.look(path.rstrip("/"))
-        if found is None:
-            return unchanged(f"File {path} is not present", facts(ctx, path, None))
-        kind = "directory" if files.kind_of(found) == "directory" else "file"
-        known = facts(ctx, path, found)
-        files.settle(path.rstrip("/"), follow=False)  # a planted link on the way is refused in test mode, too
-        if not ctx.test:
-            files.remove(path.rstrip("/"))
-            known = facts(ctx, path, None)
-        would = f"{kind.capitalize()} {path} is set for removal"
-        return changed(ctx, {"removed": path}, f"Removed {kind} {path}", would, known)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    if os.path.normpath(path) in ("/", "//"):
+        raise Refused(f"{path} is the root directory, which is not removed")
+    found = files.look(path.rstrip("/"))
+    if found is None:
+        return unchanged(f"File {path} is not present", facts(ctx, path, None))
+    kind = "directory" if files.kind_of(found) == "directory" else "file"
+    known = facts(ctx, path, found)
+    files.settle(path.rstrip("/"), follow=False)  # a planted link on the way is refused in test mode, too
+    if not ctx.test:
+        files.remove(path.rstrip("/"))
+        known = facts(ctx, path, None)
+    would = f"{kind.capitalize()} {path} is set for removal"
+    return changed(ctx, {"removed": path}, f"Removed {kind} {path}", would, known)
 
 
 @state
@@ -60,19 +58,16 @@ def exists(ctx: Context, /, name: str, **_: Ignored) -> Result:
           file.exists: []
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        found = files.look(path, follow=True)
-        if found is None:
-            return Result(
-                outcome=Outcome.FAILED,
-                comment=f"Specified path {path} does not exist",
-                data=facts(ctx, path, None),
-            )
-        return unchanged(f"Path {path} exists", facts(ctx, path, found))
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    found = files.look(path, follow=True)
+    if found is None:
+        return Result(
+            outcome=Outcome.FAILED,
+            comment=f"Specified path {path} does not exist",
+            data=facts(ctx, path, None),
+        )
+    return unchanged(f"Path {path} exists", facts(ctx, path, found))
 
 
 @state
@@ -88,16 +83,13 @@ def missing(ctx: Context, /, name: str, **_: Ignored) -> Result:
           file.missing: []
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        found = files.look(path, follow=True)
-        if found is not None:
-            return Result(
-                outcome=Outcome.FAILED,
-                comment=f"Specified path {path} exists",
-                data=facts(ctx, path, found),
-            )
-        return unchanged(f"Path {path} is missing", facts(ctx, path, None))
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    found = files.look(path, follow=True)
+    if found is not None:
+        return Result(
+            outcome=Outcome.FAILED,
+            comment=f"Specified path {path} exists",
+            data=facts(ctx, path, found),
+        )
+    return unchanged(f"Path {path} is missing", facts(ctx, path, None))

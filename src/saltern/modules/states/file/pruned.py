@@ -9,7 +9,8 @@ from msgspec import Struct
 from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.walk import below
 from saltern.system import files
 
@@ -63,7 +64,8 @@ def pruned(
           file.pruned: []
         ```
     """
-    return guarded(name, lambda: _pruned(ctx, absolute(name), recurse, ignore_errors, older_than))
+    ctx.facts = {"path": name}
+    return _pruned(ctx, absolute(name), recurse, ignore_errors, older_than)
 
 
 def _pruned(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_than: float | None) -> Result:
@@ -71,7 +73,7 @@ def _pruned(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_t
     if found is None:
         return unchanged(f"Directory {path} is not present", facts(ctx, path, None))
     if files.kind_of(found) != "directory":
-        raise Refusal(f"{path} is not a directory, but a {files.kind_of(found)}")
+        raise Refused(f"{path} is not a directory, but a {files.kind_of(found)}")
     deep = recurse or ignore_errors
     todo = prunable(path, recurse=deep, older_than=older_than, now=ctx.clock.now())
     if not ctx.test:

@@ -7,7 +7,7 @@ from base64 import b64decode
 from importlib import import_module
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal, explain
+from saltern.modules.api.refused import Refused, explain
 from saltern.system import files
 
 PARTS: dict[str, str] = {
@@ -25,7 +25,7 @@ def _part(name: str) -> Any:
     try:
         return import_module(PARTS[name])
     except ImportError:
-        raise Refusal(
+        raise Refused(
             "sig_backend: asymmetric needs the Python library 'cryptography'; install saltern[x509]"
         ) from None
 
@@ -49,11 +49,11 @@ def _load(key: str) -> Any:
         try:
             text = files.read(key.removeprefix("file://")) or b""
         except OSError as problem:
-            raise Refusal(explain(problem, key)) from None
+            raise Refused(explain(problem, key)) from None
     try:
         return _part("serialization").load_pem_public_key(text.strip() + b"\n")
     except ValueError:
-        raise Refusal(f"{key[:60]!r} is not a public key in PEM form, nor a file with one") from None
+        raise Refused(f"{key[:60]!r} is not a public key in PEM form, nor a file with one") from None
 
 
 def _fits(public: Any, signature: bytes, data: bytes) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from saltern.language.result import Outcome, Result
+from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded
+from saltern.modules.states.file.answers import absolute, facts
 from saltern.modules.states.file.content import Template, render_source, template_of
 from saltern.modules.states.file.directory import Directory, settle_directory
 from saltern.modules.states.file.layers import Layers, listing
@@ -99,52 +102,49 @@ def recurse(
             - clean: true
         ```
     """
-
-    def work() -> Result:
-        if mode is not None:
-            raise Refusal("'mode' is not allowed in 'file.recurse'; use 'file_mode' and 'dir_mode'")
-        root = os.path.normpath(absolute(name))
-        found = files.look(root, follow=True)
-        if found is not None and files.kind_of(found) != "directory":
-            raise Refusal(f"{root} is a {files.kind_of(found)} where a directory should be")
-        wanted = Wanted(
-            path=root,
-            user=user or owner,
-            group=group,
-            mode=file_mode,
-            makedirs=True,
-            dir_mode=dir_mode,
-            backup=backup,
-            show_changes=show_changes,
-        )
-        chosen = _chosen(path_matcher(include_pat), path_matcher(exclude_pat), maxdepth)
-        urls = _sources(ctx, source, merge)
-        layers = Layers()
-        for url in urls:
-            layers.add(listing(ctx, url, links=keep_symlinks), chosen, include_empty=include_empty)
-        removed = _superfluous(ctx, root, layers, exclude_pat) if clean else []
-        plan = Plan(
-            root=root,
-            wanted=wanted,
-            template=template_of(template, context, defaults, variables=variables),
-            replace=replace,
-            force_symlinks=force_symlinks,
-            clean=clean,
-            removed=tuple(removed),
-        )
-        return _recurse(ctx, plan, layers)
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    if mode is not None:
+        raise Refused("'mode' is not allowed in 'file.recurse'; use 'file_mode' and 'dir_mode'")
+    root = os.path.normpath(absolute(name))
+    found = files.look(root, follow=True)
+    if found is not None and files.kind_of(found) != "directory":
+        raise Refused(f"{root} is a {files.kind_of(found)} where a directory should be")
+    wanted = Wanted(
+        path=root,
+        user=user or owner,
+        group=group,
+        mode=file_mode,
+        makedirs=True,
+        dir_mode=dir_mode,
+        backup=backup,
+        show_changes=show_changes,
+    )
+    chosen = _chosen(path_matcher(include_pat), path_matcher(exclude_pat), maxdepth)
+    urls = _sources(ctx, source, merge)
+    layers = Layers()
+    for url in urls:
+        layers.add(listing(ctx, url, links=keep_symlinks), chosen, include_empty=include_empty)
+    removed = _superfluous(ctx, root, layers, exclude_pat) if clean else []
+    plan = Plan(
+        root=root,
+        wanted=wanted,
+        template=template_of(template, context, defaults, variables=variables),
+        replace=replace,
+        force_symlinks=force_symlinks,
+        clean=clean,
+        removed=tuple(removed),
+    )
+    return _recurse(ctx, plan, layers)
 
 
 def _sources(ctx: Context, source: str | list[str], merge: bool) -> list[str]:
     listed = [source] if isinstance(source, str) else list(source)
     for url in listed:
         if not isinstance(url, str) or not url.startswith("salt://"):
-            raise Refusal(f"Recurse failed: source {url!r} must be a salt:// URL")
+            raise Refused(f"Recurse failed: source {url!r} must be a salt:// URL")
     present = [url for url in listed if _is_directory(ctx, url)]
     if not present:
-        raise Refusal(f"no directory of the tree is called {' or '.join(map(str, listed))}")
+        raise Refused(f"no directory of the tree is called {' or '.join(map(str, listed))}")
     return present if merge else present[:1]
 
 
@@ -209,21 +209,30 @@ def _recurse(ctx: Context, plan: Plan, layers: Layers) -> Result:
 
 
 def _results(ctx: Context, plan: Plan, layers: Layers) -> Iterator[tuple[str, Result]]:
+    """The result of each path. One that is refused does not keep the others from being made."""
+    for path, make in _parts(plan, layers):
+        part = ctx.about(path=path)
+        yield path, attempt(part, partial(make, part))
+
+
+def _parts(plan: Plan, layers: Layers) -> Iterator[tuple[str, Callable[[Context], Result]]]:
     """Directories from the top down, then files, then links."""
     for relative in ("", *sorted(layers.directories)):
         path = f"{plan.root}/{relative}".rstrip("/")
-        yield path, guarded(path, lambda path=path: _made(ctx, plan, path))  # type: ignore[misc]
+        yield path, partial(_made, plan=plan, path=path)
     for relative, url in sorted(layers.files.items()):
-        yield f"{plan.root}/{relative}", _one(ctx, plan, f"{plan.root}/{relative}", relative, url)
+        path = f"{plan.root}/{relative}"
+        yield path, partial(_one, plan=plan, path=path, relative=relative, url=url)
     for relative, target in sorted(layers.links.items()):
-        yield f"{plan.root}/{relative}", _link(ctx, plan, f"{plan.root}/{relative}", target)
+        path = f"{plan.root}/{relative}"
+        yield path, partial(_link, plan=plan, path=path, target=target)
 
 
 def _made(ctx: Context, plan: Plan, path: str) -> Result:
     found = files.look(path, follow=True) or files.look(path)
     obstacle = "" if found is None or files.kind_of(found) == "directory" else files.kind_of(found)
     if obstacle and not plan.clean:
-        raise Refusal(f"{path} is a {obstacle} where a directory should be")
+        raise Refused(f"{path} is a {obstacle} where a directory should be")
     wanted = Directory(
         path=path, user=plan.wanted.user, group=plan.wanted.group, mode=plan.wanted.dir_mode, makedirs=True
     )
@@ -255,18 +264,14 @@ def _link(ctx: Context, plan: Plan, path: str, target: str) -> Result:
 def _one(ctx: Context, plan: Plan, path: str, relative: str, url: str) -> Result:
     if ctx.test and _is_blocked(plan, path):
         return Result(outcome=Outcome.WOULD_CHANGE, comment="", changes={"diff": "New file"})
-
-    def work() -> Result:
-        if not plan.replace and files.look(path, follow=True) is not None:
-            return place(ctx, altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, None)), None)
-        name, env = sources.tree_path(ctx, url)
-        full = f"{name.strip('/')}/{relative}".lstrip("/")
-        found = sources.find(ctx, f"salt://{full}?saltenv={env}")
-        wanted = altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, found.mode))
-        content = render_source(ctx, path, found, plan.template, wanted.names)
-        return place(ctx, wanted, content)
-
-    return guarded(path, work)
+    if not plan.replace and files.look(path, follow=True) is not None:
+        return place(ctx, altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, None)), None)
+    name, env = sources.tree_path(ctx, url)
+    full = f"{name.strip('/')}/{relative}".lstrip("/")
+    found = sources.find(ctx, f"salt://{full}?saltenv={env}")
+    wanted = altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, found.mode))
+    content = render_source(ctx, path, found, plan.template, wanted.names)
+    return place(ctx, wanted, content)
 
 
 def _octal(mode: str | None, of_source: int | None) -> str | None:

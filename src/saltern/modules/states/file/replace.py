@@ -8,7 +8,7 @@ from collections.abc import Callable
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, guarded
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.file.edit import Edit, Words, backup_suffix, edit, ended
 from saltern.modules.states.file.patterns import compiled
 
@@ -73,22 +73,19 @@ def replace(
             - append_if_not_found: true
         ```
     """
-
-    def work() -> Result:
-        search = compiled(pattern, flag_bits(flags))
-        extra = repl if not_found_content is None else not_found_content
-        put = "append" if append_if_not_found else "prepend" if prepend_if_not_found else ""
-        how = Edit(
-            path=name,
-            backup=backup_suffix(backup),
-            show_changes=show_changes,
-            ignore_missing=ignore_if_missing,
-            encoding=encoding or "utf-8",
-            words=Words(would="Changes would have been made"),
-        )
-        return edit(ctx, how, replacer(search, repl, count, backslash_literal, put, extra))
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    search = compiled(pattern, flag_bits(flags))
+    extra = repl if not_found_content is None else not_found_content
+    put = "append" if append_if_not_found else "prepend" if prepend_if_not_found else ""
+    how = Edit(
+        path=name,
+        backup=backup_suffix(backup),
+        show_changes=show_changes,
+        ignore_missing=ignore_if_missing,
+        encoding=encoding or "utf-8",
+        words=Words(would="Changes would have been made"),
+    )
+    return edit(ctx, how, replacer(search, repl, count, backslash_literal, put, extra))
 
 
 def flag_bits(flags: object) -> int:
@@ -103,7 +100,7 @@ def flag_bits(flags: object) -> int:
         elif word in FLAGS:
             bits |= FLAGS[word]
         elif word:
-            raise Refusal(
+            raise Refused(
                 f"no flag is called {item!r}; there are {', '.join(name for name in FLAGS if len(name) > 1)}"
             )
     return bits
@@ -120,7 +117,7 @@ def replacer(
         try:
             return search.sub((lambda _: repl) if literal else repl, old, count=max(count, 0))
         except (re.error, IndexError) as problem:
-            raise Refusal(
+            raise Refused(
                 f"repl {repl!r} does not fit: {problem}; for plain text say backslash_literal: True"
             ) from None
 

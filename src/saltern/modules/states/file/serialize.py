@@ -10,7 +10,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.states.file.answers import Refusal, absolute, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, facts, unchanged
 from saltern.modules.states.file.serializers import FORMATS, Format
 from saltern.modules.states.file.write import Wanted, place
 from saltern.system import files
@@ -72,49 +73,46 @@ def serialize(
                 names: [example.org, www.example.org]
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        if not create and files.look(path, follow=True) is None:
-            return unchanged(f"{path} is not there, and create is False", facts(ctx, path, None))
-        kind = serializer or formatter or "yaml"
-        form = FORMATS.get(kind.lower())
-        if form is None:
-            raise Refusal(f"no serializer is called {kind!r}; there are {', '.join(FORMATS)}")
-        data = _dataset(ctx, dataset, dataset_pillar)
-        if merge_if_exists:
-            data = _merged(path, form, data, _options(deserializer_opts), encoding or "utf-8")
-        content = _written(kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors)
-        wanted = Wanted(
-            path=path,
-            user=user,
-            group=group,
-            mode=None if mode == "keep" else mode,
-            makedirs=makedirs,
-            dir_mode=dir_mode,
-            backup=backup,
-            show_changes=show_changes,
-            check_cmd=check_cmd or "",
-            tmp_dir=tmp_dir or "",
-            tmp_ext=tmp_ext,
-        )
-        result = place(ctx, wanted, content)
-        return altered(result, warnings=(UNREAD,)) if deserializer_opts and not merge_if_exists else result
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    if not create and files.look(path, follow=True) is None:
+        return unchanged(f"{path} is not there, and create is False", facts(ctx, path, None))
+    kind = serializer or formatter or "yaml"
+    form = FORMATS.get(kind.lower())
+    if form is None:
+        raise Refused(f"no serializer is called {kind!r}; there are {', '.join(FORMATS)}")
+    data = _dataset(ctx, dataset, dataset_pillar)
+    if merge_if_exists:
+        data = _merged(path, form, data, _options(deserializer_opts), encoding or "utf-8")
+    content = _written(kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors)
+    wanted = Wanted(
+        path=path,
+        user=user,
+        group=group,
+        mode=None if mode == "keep" else mode,
+        makedirs=makedirs,
+        dir_mode=dir_mode,
+        backup=backup,
+        show_changes=show_changes,
+        check_cmd=check_cmd or "",
+        tmp_dir=tmp_dir or "",
+        tmp_ext=tmp_ext,
+    )
+    result = place(ctx, wanted, content)
+    return altered(result, warnings=(UNREAD,)) if deserializer_opts and not merge_if_exists else result
 
 
 def _dataset(ctx: Context, dataset: object, pillar: str | None) -> object:
     if dataset is not None and pillar is not None:
-        raise Refusal("give either dataset or dataset_pillar")
+        raise Refused("give either dataset or dataset_pillar")
     if dataset is not None:
         return dataset
     if pillar is None:
-        raise Refusal("give dataset or dataset_pillar")
+        raise Refused("give dataset or dataset_pillar")
     missing = object()
     found = ctx.functions["pillar.get"](pillar, missing)
     if found is missing:
-        raise Refusal(f"Pillar {pillar} does not exist")
+        raise Refused(f"Pillar {pillar} does not exist")
     return found
 
 
@@ -124,7 +122,7 @@ def _options(given: object) -> dict[str, object]:
     options: dict[str, object] = {}
     for item in listed:
         if not isinstance(item, Mapping):
-            raise Refusal(f"serializer options must be {{name: value}}, not {item!r}")
+            raise Refused(f"serializer options must be {{name: value}}, not {item!r}")
         options |= item
     return options
 
@@ -134,11 +132,11 @@ def _merged(path: str, form: Format, data: object, options: dict[str, object], e
     if not old or not old.strip():
         return data
     if form.read is None:
-        raise Refusal("merge_if_exists: this format cannot be read back")
+        raise Refused("merge_if_exists: this format cannot be read back")
     try:
         existing = form.read(old.decode(encoding), options)
     except Exception as problem:  # each library has its own family of errors
-        raise Refusal(f"merge_if_exists: {path} cannot be read: {problem}") from None
+        raise Refused(f"merge_if_exists: {path} cannot be read: {problem}") from None
     return merge(existing, data)
 
 
@@ -156,13 +154,13 @@ def _written(
 ) -> bytes:
     try:
         text = form.write(data, options)
-    except Refusal:
+    except Refused:
         raise
     except Exception as problem:
-        raise Refusal(f"the data cannot be written as {kind}: {problem}") from None
+        raise Refused(f"the data cannot be written as {kind}: {problem}") from None
     if isinstance(text, bytes):
         return text
     try:
         return (text if text.endswith("\n") else f"{text}\n").encode(encoding, errors)
     except LookupError:
-        raise Refusal(f"no encoding is called {encoding!r}") from None
+        raise Refused(f"no encoding is called {encoding!r}") from None

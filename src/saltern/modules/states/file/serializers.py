@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 Options = Mapping[str, object]
 
@@ -58,7 +58,7 @@ def _plain(data: object) -> Any:
 
 def _to_toml(data: object, _options: Options) -> str:
     if not isinstance(data, Mapping):
-        raise Refusal("TOML needs a mapping at the top")
+        raise Refused("TOML needs a mapping at the top")
     from saltern.modules.states.file.toml import dump
 
     return dump(data)
@@ -85,7 +85,7 @@ def _to_ini(data: object, options: Options) -> str:
 def _sections(data: object) -> dict[str, dict[str, object]]:
     if isinstance(data, Mapping) and all(isinstance(inner, Mapping) for inner in data.values()):
         return {str(name): dict(inner) for name, inner in data.items()}
-    raise Refusal("configparser needs {section: {key: value}}")
+    raise Refused("configparser needs {section: {key: value}}")
 
 
 def _from_ini(text: str, _options: Options) -> object:
@@ -99,7 +99,7 @@ def _from_ini(text: str, _options: Options) -> object:
 
 def _to_pairs(data: object, options: Options) -> str:
     if not isinstance(data, Mapping):
-        raise Refusal("keyvalue needs a mapping")
+        raise Refused("keyvalue needs a mapping")
     separator = str(options.get("separator", "="))
     quoting = str(options.get("quoting") or "")
     return "\n".join(f"{key}{separator}{quoting}{value}{quoting}" for key, value in data.items())

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 CLEAR_BEGIN, CLEAR_END = b"-----BEGIN PGP SIGNED MESSAGE-----", b"-----END PGP SIGNATURE-----"
 BAD = ("BADSIG", "REVKEYSIG", "EXPKEYSIG", "EXPSIG")
@@ -45,10 +45,10 @@ def signing(
     """The arguments of a state. Raises for signers without a signature: nothing would be checked."""
     if not (signature or source_hash_sig):
         if signed_by_any or signed_by_all:
-            raise Refusal("signed_by_any and signed_by_all need signature or source_hash_sig")
+            raise Refused("signed_by_any and signed_by_all need signature or source_hash_sig")
         return NONE
     if sig_backend not in BACKENDS:
-        raise Refusal(f"no sig_backend is called {sig_backend!r}; these are: {', '.join(BACKENDS)}")
+        raise Refused(f"no sig_backend is called {sig_backend!r}; these are: {', '.join(BACKENDS)}")
     return Signing(
         signature=signature,
         hash_signature=source_hash_sig,
@@ -76,8 +76,8 @@ def verify(ctx: Context, data: bytes, signature: object, how: Signing, read: Rea
     return BACKENDS[how.backend](ctx, data, signatures, how)
 
 
-def _refused(why: str) -> Refusal:
-    return Refusal(f"The signature could not be verified: {why}")
+def _refused(why: str) -> Refused:
+    return Refused(f"The signature could not be verified: {why}")
 
 
 def check_signers(how: Signing, signed: Callable[[str], bool]) -> None:
@@ -138,7 +138,7 @@ def _status(ctx: Context, argv: list[str]) -> list[str]:
 
     ran = ctx.host.run(argv, cwd="/", env={"LC_ALL": "C.UTF-8"})
     if ran.code == NOT_FOUND and not ran.pid:
-        raise Refusal("cannot verify a signature: the program 'gpg' is not on this machine; install it first")
+        raise Refused("cannot verify a signature: the program 'gpg' is not on this machine; install it first")
     mark = "[GNUPG:] "
     return [line.removeprefix(mark) for line in ran.out.splitlines() if line.startswith(mark)]
 
@@ -176,9 +176,9 @@ def _asymmetric(_: Context, data: bytes, signatures: Sequence[bytes], how: Signi
     from saltern.modules.states.file.public_keys import has_signed
 
     if not signatures:
-        raise Refusal("sig_backend: asymmetric needs a signature in a file of its own")
+        raise Refused("sig_backend: asymmetric needs a signature in a file of its own")
     if not (how.any or how.all):
-        raise Refusal("sig_backend: asymmetric needs signed_by_any or signed_by_all: the public keys")
+        raise Refused("sig_backend: asymmetric needs signed_by_any or signed_by_all: the public keys")
     check_signers(how, lambda key: any(has_signed(key, one, data) for one in signatures))
     return data
 

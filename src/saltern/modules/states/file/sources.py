@@ -12,8 +12,9 @@ from msgspec import Struct
 from saltern.language.mask import mask
 from saltern.modules.api.addresses import is_web
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused, explain
 from saltern.modules.states.file import web_cache
-from saltern.modules.states.file.answers import Refusal, digest, explain
+from saltern.modules.states.file.answers import digest
 from saltern.modules.states.file.signatures import NONE, Signing, verify
 from saltern.modules.states.file.web_cache import cache_path as cache_path
 from saltern.system import files
@@ -52,13 +53,13 @@ PLAIN = Fetch()
 
 
 def find(ctx: Context, source: object, how: Fetch = PLAIN) -> Source:
-    """The first source that exists. Raises ``Refusal`` if there is none, or if its hash is another."""
+    """The first source that exists. Raises ``Refused`` if there is none, or if its hash is another."""
     listed = candidates(source, how.source_hash)
     for url, expected in listed:
         found = _read(ctx, url, expected, how)
         if found is not None:
             if how.signing.hash_signature and not expected:
-                raise Refusal("source_hash_sig needs source_hash, the place of a file of checksums")
+                raise Refused("source_hash_sig needs source_hash, the place of a file of checksums")
             if expected:
                 _verify(ctx, found, expected, how)
             if how.signing.signature:
@@ -67,8 +68,8 @@ def find(ctx: Context, source: object, how: Fetch = PLAIN) -> Source:
                 web_cache.keep(ctx, url, found.data, found.etag)
             return found
     if len(listed) > 1:
-        raise Refusal("none of these sources exists: " + ", ".join(mask(url) for url, _ in listed))
-    raise Refusal(_absent(ctx, listed[0][0]))
+        raise Refused("none of these sources exists: " + ", ".join(mask(url) for url, _ in listed))
+    raise Refused(_absent(ctx, listed[0][0]))
 
 
 def verify_signature(ctx: Context, found: Source, signature: object, how: Fetch) -> bytes:
@@ -76,10 +77,10 @@ def verify_signature(ctx: Context, found: Source, signature: object, how: Fetch)
     plain = Fetch(needs_hash=False, keep_source=False, verify_ssl=how.verify_ssl)
     try:
         return verify(ctx, found.data, signature, how.signing, lambda place: find(ctx, place, plain).data)
-    except Refusal as refusal:
+    except Refused as refusal:
         if not ctx.test and is_web(found.url):
             web_cache.forget(ctx, found.url)
-        raise Refusal(f"{found.shown}: {refusal}") from None
+        raise Refused(f"{found.shown}: {refusal}") from None
 
 
 def candidates(source: object, source_hash: str) -> list[tuple[str, str]]:
@@ -93,9 +94,9 @@ def candidates(source: object, source_hash: str) -> list[tuple[str, str]]:
             [(url, expected)] = item.items()
             pairs.append((str(url), str(expected or source_hash)))
         else:
-            raise Refusal(f"source must be a text, or a list of texts and {{url: hash}}, not {item!r}")
+            raise Refused(f"source must be a text, or a list of texts and {{url: hash}}, not {item!r}")
     if not pairs:
-        raise Refusal("source is an empty list")
+        raise Refused("source is an empty list")
     return pairs
 
 
@@ -124,7 +125,7 @@ def _read(ctx: Context, url: str, expected: str, how: Fetch) -> Source | None:
     scheme, separator, _ = url.partition("://")
     reader = READERS.get(scheme.lower() if separator else "")
     if reader is None:
-        raise Refusal(
+        raise Refused(
             f"{mask(url)}: sources from {scheme}:// are not supported; {', '.join(filter(None, READERS))} are"
         )
     return reader(ctx, url, expected, how)
@@ -139,7 +140,7 @@ def _from_tree(ctx: Context, url: str, _expected: str, _how: Fetch) -> Source | 
 def _from_disk(_ctx: Context, url: str, _expected: str, _how: Fetch) -> Source | None:
     path = url.removeprefix("file://")
     if not path.startswith("/"):
-        raise Refusal(f"Source file {url} is neither a URL nor an absolute path")
+        raise Refused(f"Source file {url} is neither a URL nor an absolute path")
     return _from_path(url, path, "")
 
 
@@ -147,17 +148,17 @@ def _from_path(url: str, path: str, name: str) -> Source | None:
     try:
         seen = files.see(path)
     except OSError as problem:
-        raise Refusal(explain(problem, path)) from None
+        raise Refused(explain(problem, path)) from None
     if seen is None:
         return None
     if seen.data is None:
-        raise Refusal(f"Source {url} is not a file, but a {seen.kind}")
+        raise Refused(f"Source {url} is not a file, but a {seen.kind}")
     return Source(url=url, data=seen.data, mode=stat.S_IMODE(seen.stat.st_mode), name=name)
 
 
 def _from_web(ctx: Context, url: str, expected: str, how: Fetch) -> Source | None:
     if how.needs_hash and not expected and not how.skip_verify and not how.use_etag:
-        raise Refusal(f"{mask(url)} cannot be verified; give its source_hash, or say skip_verify: True")
+        raise Refused(f"{mask(url)} cannot be verified; give its source_hash, or say skip_verify: True")
     if expected:  # before the source, which may be large
         form, value = expected_hash(ctx, expected, url, how)
         old = web_cache.kept(cache_path(ctx, url)) if how.keep_source else None
@@ -187,7 +188,7 @@ def _verify(ctx: Context, found: Source, expected: str, how: Fetch) -> None:
     form, value = expected_hash(ctx, expected, found.url, how)
     actual = digest(found.data, form)
     if actual != value:
-        raise Refusal(f"{found.shown} has the {form} checksum {actual}, but {value} is demanded")
+        raise Refused(f"{found.shown} has the {form} checksum {actual}, but {value} is demanded")
 
 
 def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, str]:
@@ -200,9 +201,9 @@ def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, s
             data = verify_signature(ctx, listing, how.signing.hash_signature, how)
         return _from_listing(data.decode("utf-8", "replace"), url, how)
     if how.signing.hash_signature:
-        raise Refusal("source_hash_sig needs a source_hash that is the place of a file of checksums")
+        raise Refused("source_hash_sig needs a source_hash that is the place of a file of checksums")
     if whole is None:
-        raise Refusal(
+        raise Refused(
             f"source_hash {mask(text)!r} is neither a checksum (sha256=…) nor the place of a file of "
             "checksums"
         )
@@ -212,7 +213,7 @@ def expected_hash(ctx: Context, text: str, url: str, how: Fetch) -> tuple[str, s
 def _form(match: re.Match[str], text: str) -> tuple[str, str]:
     form = FORMS.get(len(match[2]))
     if form is None or (match[1] and match[1] != form):
-        raise Refusal(
+        raise Refused(
             f"source_hash {text!r} has {len(match[2])} digits, which is no {match[1] or 'checksum'}"
         )
     return form, match[2].lower()
@@ -225,6 +226,6 @@ def _from_listing(text: str, url: str, how: Fetch) -> tuple[str, str]:
     named = [(line, match) for line, match in found if wanted in re.split(r"[\s*=:()/]+", line)]
     chosen = named or (found if len(found) == 1 else [])
     if not chosen:
-        raise Refusal(f"the file of checksums has no line for {wanted}; give source_hash_name")
+        raise Refused(f"the file of checksums has no line for {wanted}; give source_hash_name")
     strongest = max(chosen, key=lambda pair: len(pair[1][2]))
     return _form(strongest[1], strongest[0])

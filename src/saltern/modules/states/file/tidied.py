@@ -11,7 +11,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.patterns import compiled
 from saltern.modules.states.file.walk import below
 from saltern.system import files
@@ -75,48 +76,45 @@ def tidied(
               - '.*\\.log'
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        found = files.look(path, follow=True)
-        if found is None or files.kind_of(found) != "directory":
-            raise Refusal(f"{path}: there is no such directory")
-        if time_comparison not in ("atime", "mtime", "ctime"):
-            raise Refusal(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
-        rules = Rules(
-            age=age,
-            size=_bytes(size),
-            matches=tuple(matches or (".*",)),
-            exclude=tuple(exclude or ()),
-            full_path=full_path_match,
-            clock=f"st_{time_comparison}",
-            both=age_size_logical_operator.upper() == "AND",
-            only=(age_size_only or "").lower(),
-            links=rmlinks,
-        )
-        todo = list(_old(ctx, path, rules, rmdirs, followlinks))
-        if not todo:
-            return unchanged(f"{path} is tidy", facts(ctx, path, found))
-        if not ctx.test:
-            for victim in todo:
-                files.remove(victim, tree=False)
-        done = f"Tidied {path}: {len(todo)} paths removed"
-        return changed(
-            ctx,
-            {"removed": todo},
-            done,
-            f"{len(todo)} paths would be removed from {path}",
-            facts(ctx, path, found),
-        )
-
-    return guarded(name, work)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    found = files.look(path, follow=True)
+    if found is None or files.kind_of(found) != "directory":
+        raise Refused(f"{path}: there is no such directory")
+    if time_comparison not in ("atime", "mtime", "ctime"):
+        raise Refused(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
+    rules = Rules(
+        age=age,
+        size=_bytes(size),
+        matches=tuple(matches or (".*",)),
+        exclude=tuple(exclude or ()),
+        full_path=full_path_match,
+        clock=f"st_{time_comparison}",
+        both=age_size_logical_operator.upper() == "AND",
+        only=(age_size_only or "").lower(),
+        links=rmlinks,
+    )
+    todo = list(_old(ctx, path, rules, rmdirs, followlinks))
+    if not todo:
+        return unchanged(f"{path} is tidy", facts(ctx, path, found))
+    if not ctx.test:
+        for victim in todo:
+            files.remove(victim, tree=False)
+    done = f"Tidied {path}: {len(todo)} paths removed"
+    return changed(
+        ctx,
+        {"removed": todo},
+        done,
+        f"{len(todo)} paths would be removed from {path}",
+        facts(ctx, path, found),
+    )
 
 
 def _bytes(size: object) -> int:
     text = str(size).strip().lower()
     unit = text.lstrip("0123456789")
     if unit not in UNITS or not text[: len(text) - len(unit)]:
-        raise Refusal(f"{size!r} is no size; give a number and one of b, k, m, g, t")
+        raise Refused(f"{size!r} is no size; give a number and one of b, k, m, g, t")
     return int(text[: len(text) - len(unit)]) * UNITS[unit]
 
 

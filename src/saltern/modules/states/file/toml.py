@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 
 def dump(data: Mapping[object, object]) -> str:
@@ -59,4 +59,4 @@ def _value(value: object) -> str:
         return f"{{ {', '.join(f'{_key(key)} = {_value(inner)}' for key, inner in value.items())} }}"
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
-    raise Refusal(f"TOML has no way to write {value!r}")
+    raise Refused(f"TOML has no way to write {value!r}")

@@ -7,7 +7,8 @@ import os
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal, absolute, changed, facts, guarded, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
 from saltern.modules.states.file.write import parent_notes
 from saltern.system import files
 
@@ -32,25 +33,22 @@ def touch(
           file.touch: []
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name)
-        times = _times(ctx, atime, mtime)
+    ctx.facts = {"path": name}
+    path = absolute(name)
+    times = _times(ctx, atime, mtime)
+    found = files.look(path, follow=True)
+    fixed = atime is not None or mtime is not None
+    if found is not None and fixed and _have(found, times):
+        return unchanged(f"{path} has these times already", facts(ctx, path, found))
+    notes = [] if found else parent_notes(ctx, path, makedirs)
+    changes: dict[str, object] = {"touched" if found else "new": path}
+    kind = "directory" if found and files.kind_of(found) == "directory" else "file"
+    done = f"The {kind} {path} has new times" if found else f"Created empty file {path}"
+    would = f"The {kind} {path} would get new times" if found else f"File {path} would be created"
+    if not ctx.test:
+        _touch(path, found is None, makedirs, times if fixed or found else None)
         found = files.look(path, follow=True)
-        fixed = atime is not None or mtime is not None
-        if found is not None and fixed and _have(found, times):
-            return unchanged(f"{path} has these times already", facts(ctx, path, found))
-        notes = [] if found else parent_notes(ctx, path, makedirs)
-        changes: dict[str, object] = {"touched" if found else "new": path}
-        kind = "directory" if found and files.kind_of(found) == "directory" else "file"
-        done = f"The {kind} {path} has new times" if found else f"Created empty file {path}"
-        would = f"The {kind} {path} would get new times" if found else f"File {path} would be created"
-        if not ctx.test:
-            _touch(path, found is None, makedirs, times if fixed or found else None)
-            found = files.look(path, follow=True)
-        return changed(ctx, changes, done, "\n".join([would, *notes]), facts(ctx, path, found))
-
-    return guarded(name, work)
+    return changed(ctx, changes, done, "\n".join([would, *notes]), facts(ctx, path, found))
 
 
 def _times(ctx: Context, atime: object, mtime: object) -> tuple[float, float]:
@@ -75,7 +73,7 @@ def _seconds(value: object) -> float:
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
-        raise Refusal(
+        raise Refused(
             f"{text!r} is no time; give seconds since the epoch, or a date such as 2024-05-01 12:00"
         ) from None
 

@@ -6,8 +6,9 @@ import os
 import re
 
 from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.web import Reply, WebError, fetch, split_login
-from saltern.modules.states.file.answers import Refusal, digest
+from saltern.modules.states.file.answers import digest
 from saltern.system import files
 
 LONGEST = 200
@@ -57,7 +58,7 @@ def ask(ctx: Context, url: str, *, verify_ssl: bool, use_etag: bool) -> Reply:
     try:
         reply = fetch(url, verify=verify_ssl, etag=tag)
     except WebError as problem:
-        raise Refusal(str(problem)) from None
+        raise Refused(str(problem)) from None
     return Reply(old, tag, unchanged=True) if reply.unchanged else reply
 
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Later, Refusal, changed, facts, unchanged
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import changed, facts, unchanged
 from saltern.modules.states.file.diffs import NEW_FILE, difference
 from saltern.modules.states.file.owners import asked, attribute_changes
 from saltern.system import files
@@ -82,8 +83,8 @@ def _check_kind(path: str, seen: Seen | None, follow: bool) -> None:
     if seen is None or seen.data is not None or (seen.kind == "link" and not follow):
         return
     if seen.kind == "directory":
-        raise Refusal(f"Specified target {path} is a directory")
-    raise Refusal(f"Specified target {path} is not a file, but a {seen.kind}")
+        raise Refused(f"Specified target {path} is a directory")
+    raise Refused(f"Specified target {path} is not a file, but a {seen.kind}")
 
 
 def _content_changes(
@@ -123,12 +124,12 @@ def parent_notes(ctx: Context, path: str, makedirs: bool) -> list[str]:
     if found is not None and files.kind_of(found) == "directory":
         return []
     if found is not None:
-        raise Refusal(f"Parent {parent} is not a directory, but a {files.kind_of(found)}")
+        raise Refused(f"Parent {parent} is not a directory, but a {files.kind_of(found)}")
     if makedirs:
         return [f"Directory {parent} will be created"]
     missing = f"Parent directory {parent} not present; create it first, or say makedirs: True"
     if not ctx.test:
-        raise Later(missing)
+        raise Refused(missing, later=True)
     return [missing]
 
 
@@ -195,4 +196,4 @@ def run_check(ctx: Context, command: str, path: str) -> None:
     ran = ctx.host.run(argv, user=ctx.runas, merge_err=True)
     if ran.code:
         said = f"\n{ran.out.strip()}" if ran.out.strip() else ""
-        raise Refusal(f"check_cmd execution failed{said}")
+        raise Refused(f"check_cmd execution failed{said}")

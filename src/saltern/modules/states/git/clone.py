@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.api.programs import give
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.git.command import Git, shown
 from saltern.modules.states.git.copy import commit_of, rehearsal
 from saltern.modules.states.git.remote import WHOLE, Remote, Revision
@@ -34,7 +35,7 @@ class Clone(Struct, frozen=True, kw_only=True):
 
 def target_path(target: str | None) -> str:
     if not target:
-        raise Refusal("'target' is missing; give the directory of the working copy")
+        raise Refused("'target' is missing; give the directory of the working copy")
     return absolute(target).rstrip("/") or "/"
 
 
@@ -44,7 +45,7 @@ def occupied(path: str) -> list[str]:
     if found is None:
         return []
     if files.kind_of(found) != "directory":
-        raise Refusal(f"Target '{path}' exists and is not a directory, but a {files.kind_of(found)}")
+        raise Refused(f"Target '{path}' exists and is not a directory, but a {files.kind_of(found)}")
     return sorted(os.listdir(path))
 
 
@@ -52,7 +53,7 @@ def check_room(path: str, *, force: bool) -> bool:
     """Whether something has to be removed first. Raises if that is not allowed."""
     held = occupied(path)
     if held and not force:
-        raise Refusal(
+        raise Refused(
             f"Target '{path}' exists, is not empty and is no git repository; set 'force_clone' to True "
             "to remove what is in it"
         )
@@ -73,7 +74,7 @@ def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
         with rehearsal(git, scratch, remote, "") as there:
             found = there.maybe("rev-parse", "--verify", "--quiet", f"{revision.sha}^{{commit}}")
     if not found:
-        raise Refusal(
+        raise Refused(
             f"No revision matching {revision.name!r} exists in the remote repository {shown(remote.url)}"
         )
     return found
@@ -90,7 +91,7 @@ def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> Non
             _clone_in_private(git, how, revision, sha)
         else:
             _clone(git, how, revision, sha)
-    except Refusal:
+    except Refused:
         if not there_before:
             files.remove(how.path)
         raise
@@ -101,7 +102,7 @@ def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str)
     from tempfile import TemporaryDirectory
 
     if how.submodules:
-        raise Refusal(f"submodules need 'user' here: {exposed(how.path)}")
+        raise Refused(f"submodules need 'user' here: {exposed(how.path)}")
     with TemporaryDirectory(prefix=staging_prefix()) as scratch:
         place = os.path.join(scratch, "clone")
         _clone(git, replace(how, path=place), revision, sha)
@@ -154,5 +155,5 @@ def get_commit(here: Git, remote: str, sha: str, depth: int | None = None) -> No
 
 def update_submodules(here: Git) -> None:
     if here.path and here.is_exposed(here.path):
-        raise Refusal(f"submodules need 'user' here: {exposed(here.path)}")
+        raise Refused(f"submodules need 'user' here: {exposed(here.path)}")
     here.out("submodule", "--quiet", "update", "--init", "--recursive", what="cannot update the submodules")

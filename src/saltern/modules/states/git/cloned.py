@@ -6,8 +6,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, guarded, unused
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.git.clone import Clone, check_room, clone, target_path
 from saltern.modules.states.git.command import Git, lines, login, shown
 from saltern.modules.states.git.copy import commit_of, is_repository, look
@@ -48,15 +48,12 @@ def cloned(
             - user: ada
         ```
     """
-
-    def work() -> Result:
-        path = target_path(target)
-        git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
-        act = _here if is_repository(path) else _new
-        return act(ctx, git, name, path, branch or "", unused(rest, MEANINGLESS))
-
-    foreseen = {"new": f"{shown(name)} => {target}"}
-    return guarded(work, ctx=ctx, foreseen=foreseen, path=target or "", url=shown(name))
+    ctx.facts = {"path": target or "", "url": shown(name)}
+    ctx.foreseen = {"new": f"{shown(name)} => {target}"}
+    path = target_path(target)
+    git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+    act = _here if is_repository(path) else _new
+    return act(ctx, git, name, path, branch or "", unused(rest, MEANINGLESS))
 
 
 def _new(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tuple[str, ...]) -> Result:
@@ -77,15 +74,15 @@ def _here(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tu
     here = git.at(path)
     urls = lines(here.maybe("config", "--get-regexp", r"^remote\..*\.url$"))
     if url not in [line.partition(" ")[2] for line in urls]:
-        raise Refusal(f"{path} is a repository already, but no remote of it is {shown(url)}")
+        raise Refused(f"{path} is a repository already, but no remote of it is {shown(url)}")
     copy = look(git, path, "origin")
     changes: dict[str, object] = {}
     if branch and branch != copy.branch:
         changes["branch"] = {"old": copy.branch or None, "new": branch}
         if copy.dirty:
-            raise Refusal(f"{path} has uncommitted changes; commit them before switching to {branch!r}")
+            raise Refused(f"{path} has uncommitted changes; commit them before switching to {branch!r}")
         if not _known(git, path, branch) and f"refs/heads/{branch}" not in ask(git, url).refs:
-            raise Refusal(f"no branch is called {branch!r} in {shown(url)}")
+            raise Refused(f"no branch is called {branch!r} in {shown(url)}")
         if not ctx.test:
             _switch(git, path, branch)
             copy = look(git, path, "origin")

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import NotYet, ProgramFailed, complaint, masked, program
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import complaint, masked, program
+from saltern.modules.api.refused import Refused
 from saltern.system.foreign import foreign_directory
 from saltern.system.paths import open_directory, settle
 from saltern.system.process import Ran
@@ -36,14 +36,14 @@ ANONYMOUS = Login()
 def login(identity: object, https_user: str | None = None, https_pass: str | None = None) -> Login:
     """What was asked for. Raises for a key that is not there, or a password without a name."""
     if https_pass and not https_user:
-        raise Refusal("https_pass needs https_user")
+        raise Refused("https_pass needs https_user")
     listed = identity if isinstance(identity, list) else [identity] if identity else []
     keys = tuple(os.path.expanduser(str(key)) for key in listed)
     for key in keys:
         if "://" in key or not os.path.isabs(key):
-            raise Refusal(f"identity {key!r} must be the absolute path of a private key on this machine")
+            raise Refused(f"identity {key!r} must be the absolute path of a private key on this machine")
         if not os.path.isfile(key):
-            raise NotYet(f"identity {key} does not exist")
+            raise Refused(f"identity {key} does not exist", later=True)
     return Login(identity=keys, https_user=https_user, https_pass=https_pass)
 
 
@@ -89,7 +89,7 @@ class Git:
         ran = self.ran(*words, stdin=stdin)
         if ran.code:
             told = what or f"git {words[0]} failed"
-            raise ProgramFailed(complaint(ran, "git", what=told, secrets=(self._login.https_pass,)))
+            raise Refused(complaint(ran, "git", what=told, secrets=(self._login.https_pass,)))
         return ran.out.rstrip()
 
     def maybe(self, *words: str) -> str:

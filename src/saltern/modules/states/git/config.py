@@ -9,8 +9,9 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import NotYet, ProgramFailed, answer, complaint, guarded, unused
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.api.programs import answer, complaint, unused
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.git.command import Git, lines
 from saltern.modules.states.git.copy import is_repository
 
@@ -24,11 +25,11 @@ class Place:
 
     def __init__(self, ctx: Context, repo: str | None, user: str | None, everywhere: bool) -> None:
         if bool(repo) == everywhere:
-            raise Refusal("give either 'repo' or 'global: True'")
+            raise Refused("give either 'repo' or 'global: True'")
         path = absolute(repo) if repo else None
         if path and not is_repository(path):
             missing = not os.path.lexists(path)
-            raise (NotYet if missing else Refusal)(f"{path} is not a git repository")
+            raise Refused(f"{path} is not a git repository", later=missing)
         self._git = Git(ctx, path, user=user)
         self._scope = "--global" if everywhere else "--local"
         self.name = path or "global"
@@ -37,7 +38,7 @@ class Place:
         words = [pattern] if pattern else []
         ran = self._git.ran("config", self._scope, "--null", "--get-all", key, *words)
         if ran.code not in (0, ABSENT):
-            raise ProgramFailed(complaint(ran, "git", what=f"cannot read {key!r}"))
+            raise Refused(complaint(ran, "git", what=f"cannot read {key!r}"))
         return ran.out.split("\0")[:-1] if ran.out else []
 
     def keys(self) -> list[str]:
@@ -53,13 +54,13 @@ class Place:
         words = [pattern] if pattern else []
         ran = self._git.ran("config", self._scope, "--unset-all", key, *words)
         if ran.code not in (0, NOT_THERE):
-            raise ProgramFailed(complaint(ran, "git", what=f"cannot unset {key!r}"))
+            raise Refused(complaint(ran, "git", what=f"cannot unset {key!r}"))
 
 
 def _key(name: str) -> str:
     section, dot, key = name.rpartition(".")
     if not dot or not section or not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", key):
-        raise Refusal(f"{name!r} is not the name of a setting; it looks like 'user.name'")
+        raise Refused(f"{name!r} is not the name of a setting; it looks like 'user.name'")
     return name
 
 
@@ -99,35 +100,32 @@ def config_set(
             - global: true
         ```
     """
-
-    def work() -> Result:
-        if (value is None) == (multivar is None):
-            raise Refusal("give either 'value' or 'multivar'")
-        given = [value] if multivar is None else multivar if isinstance(multivar, list) else [multivar]
-        wanted = [_text(one) for one in given]
-        if not wanted:
-            raise Refusal("'multivar' is an empty list")
-        key = _key(name)
-        place = Place(ctx, repo, user, bool(rest.get("global")))
-        old = place.values(key)
-        changes = {} if old == wanted else {key: {"old": old or None, "new": wanted}}
-        if changes and not ctx.test:
-            place.replace(key, wanted)
-            if place.values(key) != wanted:
-                raise Refusal(f"git did not keep the value of {key!r}")
-        return answer(
-            ctx,
-            changes,
-            {"name": key, "where": place.name, "value": wanted if changes and not ctx.test else old},
-            right=f"{key} is set to {wanted!r} already",
-            would=f"{key} would be set to {wanted!r}",
-            done=f"{key} was set to {wanted!r}",
-            warnings=unused(rest, MEANINGLESS),
-        )
-
     values = [value] if multivar is None else multivar if isinstance(multivar, list) else [multivar]
-    foreseen = {name: {"old": None, "new": [_text(one) for one in values]}}
-    return guarded(work, ctx=ctx, foreseen=foreseen, name=name)
+    ctx.facts = {"name": name}
+    ctx.foreseen = {name: {"old": None, "new": [_text(one) for one in values]}}
+    if (value is None) == (multivar is None):
+        raise Refused("give either 'value' or 'multivar'")
+    given = [value] if multivar is None else multivar if isinstance(multivar, list) else [multivar]
+    wanted = [_text(one) for one in given]
+    if not wanted:
+        raise Refused("'multivar' is an empty list")
+    key = _key(name)
+    place = Place(ctx, repo, user, bool(rest.get("global")))
+    old = place.values(key)
+    changes = {} if old == wanted else {key: {"old": old or None, "new": wanted}}
+    if changes and not ctx.test:
+        place.replace(key, wanted)
+        if place.values(key) != wanted:
+            raise Refused(f"git did not keep the value of {key!r}")
+    return answer(
+        ctx,
+        changes,
+        {"name": key, "where": place.name, "value": wanted if changes and not ctx.test else old},
+        right=f"{key} is set to {wanted!r} already",
+        would=f"{key} would be set to {wanted!r}",
+        done=f"{key} was set to {wanted!r}",
+        warnings=unused(rest, MEANINGLESS),
+    )
 
 
 @state
@@ -159,37 +157,34 @@ def config_unset(
             - repo: /srv/checkout
         ```
     """
-
-    def work() -> Result:
-        place = Place(ctx, repo, user, bool(rest.get("global")))
-        found = {key: place.values(key, value_regex) for key in _fitting(place, name)}
-        found = {key: values for key, values in found.items() if values}
-        if not all and any(len(values) > 1 for values in found.values()):
-            raise Refusal(f"{name!r} has several values; say all: True, or give value_regex")
-        changes: dict[str, object] = {
-            key: {"old": values, "new": _kept(place.values(key), values)} for key, values in found.items()
-        }
-        if changes and not ctx.test:
-            for key in found:
-                place.unset(key, value_regex)
-        return answer(
-            ctx,
-            changes,
-            {"name": name, "where": place.name},
-            right=f"{name} is not set",
-            would=f"{', '.join(found)} would be unset",
-            done=f"{', '.join(found)} was unset",
-            warnings=unused(rest, MEANINGLESS),
-        )
-
-    return guarded(work, name=name)
+    ctx.facts = {"name": name}
+    place = Place(ctx, repo, user, bool(rest.get("global")))
+    found = {key: place.values(key, value_regex) for key in _fitting(place, name)}
+    found = {key: values for key, values in found.items() if values}
+    if not all and any(len(values) > 1 for values in found.values()):
+        raise Refused(f"{name!r} has several values; say all: True, or give value_regex")
+    changes: dict[str, object] = {
+        key: {"old": values, "new": _kept(place.values(key), values)} for key, values in found.items()
+    }
+    if changes and not ctx.test:
+        for key in found:
+            place.unset(key, value_regex)
+    return answer(
+        ctx,
+        changes,
+        {"name": name, "where": place.name},
+        right=f"{name} is not set",
+        would=f"{', '.join(found)} would be unset",
+        done=f"{', '.join(found)} was unset",
+        warnings=unused(rest, MEANINGLESS),
+    )
 
 
 def _fitting(place: Place, name: str) -> list[str]:
     try:
         pattern = re.compile(name, re.IGNORECASE)
     except re.error as problem:
-        raise Refusal(f"{name!r} is not a regular expression: {problem}") from None
+        raise Refused(f"{name!r} is not a regular expression: {problem}") from None
     return [key for key in place.keys() if pattern.fullmatch(key) or key.lower() == name.lower()]  # noqa: SIM118
 
 

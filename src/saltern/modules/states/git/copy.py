@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from saltern.modules.api.programs import give
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.git.command import Git, lines
 from saltern.modules.states.git.remote import WHOLE, Remote
 
@@ -95,7 +95,7 @@ def fast_forward(git: Git, old: str, new: str) -> bool:
         return True
     ran = git.ran("merge-base", "--is-ancestor", old, new)
     if ran.code not in (0, 1):
-        raise Refusal(f"cannot compare the revisions {old[:12]} and {new[:12]}: {ran.err.strip()}")
+        raise Refused(f"cannot compare the revisions {old[:12]} and {new[:12]}: {ran.err.strip()}")
     return ran.code == 0
 
 

@@ -8,8 +8,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, guarded, unused
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.git.clone import (
     Clone,
     check_room,
@@ -70,19 +70,16 @@ def detached(
             - rev: v1.0
         ```
     """
-
-    def work() -> Result:
-        path = target_path(target)
-        git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
-        how = Clone(url=name, path=path, remote=remote, submodules=submodules, force=force_clone)
-        warnings = unused(rest, MEANINGLESS)
-        if not is_repository(path):
-            return _new(ctx, git, how, rev, warnings)
-        forces = (force_checkout, hard_reset)
-        return _here(ctx, git, how, rev, fetch=fetch_remote, forces=forces, warnings=warnings)
-
-    foreseen = {"new": f"{shown(name)} => {target}"}
-    return guarded(work, ctx=ctx, foreseen=foreseen, path=target or "", url=shown(name))
+    ctx.facts = {"path": target or "", "url": shown(name)}
+    ctx.foreseen = {"new": f"{shown(name)} => {target}"}
+    path = target_path(target)
+    git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+    how = Clone(url=name, path=path, remote=remote, submodules=submodules, force=force_clone)
+    warnings = unused(rest, MEANINGLESS)
+    if not is_repository(path):
+        return _new(ctx, git, how, rev, warnings)
+    forces = (force_checkout, hard_reset)
+    return _here(ctx, git, how, rev, fetch=fetch_remote, forces=forces, warnings=warnings)
 
 
 def _new(ctx: Context, git: Git, how: Clone, rev: str, warnings: tuple[str, ...]) -> Result:
@@ -126,7 +123,7 @@ def _here(
     if copy.dirty and hard_reset:
         changes["forced update"] = True
     elif copy.dirty and "revision" in changes and not force_checkout:
-        raise Refusal(
+        raise Refused(
             f"Repository {how.path} has uncommitted changes ({', '.join(copy.dirty[:10])}); set "
             "'force_checkout' to True to lose them"
         )
@@ -152,7 +149,7 @@ def _meant(git: Git, how: Clone, rev: str, *, fetch: bool) -> str:
     if here and (not fetch or SHA.fullmatch(rev)):
         return here
     if not fetch:
-        raise Refusal(f"the revision {rev!r} is not in {how.path}, and fetch_remote is False")
+        raise Refused(f"the revision {rev!r} is not in {how.path}, and fetch_remote is False")
     found: Remote = ask(git, how.url)
     revision: Revision = resolve(found, rev, url=how.url)
     return whole(git, how.path, found, replace(revision))

@@ -8,8 +8,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, guarded, unused
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.git.clone import Clone, check_room, clone, target_path, whole
 from saltern.modules.states.git.command import Git, login, shown
 from saltern.modules.states.git.copy import is_repository, look
@@ -85,45 +85,43 @@ def latest(
     """
     path = target or ""
 
-    def work() -> Result:
-        where = target_path(target)
-        if force_reset not in (True, False, "remote-changes"):
-            raise Refusal(f"force_reset needs true, false or 'remote-changes', got {force_reset!r}")
-        if depth is not None and depth < 1:
-            raise Refusal("depth must be 1 or more")
-        if (bare or mirror) and (branch or submodules):
-            raise Refusal("a bare repository has neither a local branch to choose nor submodules")
-        git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
-        wish = Wish(
-            clone=Clone(
-                url=name,
-                path=where,
-                remote=remote,
-                bare=bare or mirror,
-                mirror=mirror,
-                depth=depth,
-                submodules=submodules,
-                force=force_clone,
-            ),
-            branch=branch or "",
-            update_head=update_head,
-            force_checkout=force_checkout,
-            force_fetch=force_fetch,
-            force_reset=force_reset,
-            fetch_tags=fetch_tags,
-            sync_tags=sync_tags,
-            refspec_branch=refspec_branch,
-            refspec_tag=refspec_tag,
-        )
-        found = ask(git, name)
-        revision = resolve(found, rev, url=name)
-        here = is_repository(where)
-        revision = replace(revision, sha=whole(git, where if here else "", found, revision))
-        act = _update if here else _clone
-        return act(ctx, git, wish, found, revision, unused(rest, MEANINGLESS))
-
-    foreseen = {"new": f"{shown(name)} => {path}"}
-    return guarded(work, ctx=ctx, foreseen=foreseen, path=path, url=shown(name))
+    ctx.facts = {"path": path, "url": shown(name)}
+    ctx.foreseen = {"new": f"{shown(name)} => {path}"}
+    where = target_path(target)
+    if force_reset not in (True, False, "remote-changes"):
+        raise Refused(f"force_reset needs true, false or 'remote-changes', got {force_reset!r}")
+    if depth is not None and depth < 1:
+        raise Refused("depth must be 1 or more")
+    if (bare or mirror) and (branch or submodules):
+        raise Refused("a bare repository has neither a local branch to choose nor submodules")
+    git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+    wish = Wish(
+        clone=Clone(
+            url=name,
+            path=where,
+            remote=remote,
+            bare=bare or mirror,
+            mirror=mirror,
+            depth=depth,
+            submodules=submodules,
+            force=force_clone,
+        ),
+        branch=branch or "",
+        update_head=update_head,
+        force_checkout=force_checkout,
+        force_fetch=force_fetch,
+        force_reset=force_reset,
+        fetch_tags=fetch_tags,
+        sync_tags=sync_tags,
+        refspec_branch=refspec_branch,
+        refspec_tag=refspec_tag,
+    )
+    found = ask(git, name)
+    revision = resolve(found, rev, url=name)
+    here = is_repository(where)
+    revision = replace(revision, sha=whole(git, where if here else "", found, revision))
+    act = _update if here else _clone
+    return act(ctx, git, wish, found, revision, unused(rest, MEANINGLESS))
 
 
 def _clone(
@@ -152,13 +150,13 @@ def _update(
     copy = look(git, path, wish.clone.remote)
     if copy.bare != wish.clone.bare:
         kinds = ("a working copy", "a bare repository")
-        raise Refusal(f"Target '{path}' is {kinds[copy.bare]}, but {kinds[wish.clone.bare]} is asked for")
+        raise Refused(f"Target '{path}' is {kinds[copy.bare]}, but {kinds[wish.clone.bare]} is asked for")
     steps = (bare_steps if copy.bare else steps_for)(git, wish, copy, remote, revision)
     if steps.changes and not ctx.test:
         (do_bare if copy.bare else do)(git, wish, steps, revision)
         copy = look(git, path, wish.clone.remote)
         if steps.move and not copy.bare and copy.revision != steps.sha:
-            raise Refusal(f"git moved {path} to {copy.revision}, not to {steps.sha}")
+            raise Refused(f"git moved {path} to {copy.revision}, not to {steps.sha}")
     data = {**copy.facts(), "url": shown(wish.clone.url)}
     right = f"Repository {path} is up-to-date"
     if copy.dirty:

@@ -8,8 +8,9 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, guarded, unused
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.git.clone import occupied
 from saltern.modules.states.git.command import Git
 from saltern.modules.states.git.copy import is_repository
@@ -50,34 +51,32 @@ def present(
             - user: git
         ```
     """
-
-    def work() -> Result:
-        path = absolute(name).rstrip("/") or "/"
-        if bare and separate_git_dir:
-            raise Refusal("'separate_git_dir' needs 'bare: False'")
-        there = is_repository(path)
-        held = [] if there else occupied(path)
-        if held and not force:
-            raise Refusal(f"Target '{path}' is not empty and no repository; set 'force' to True to remove it")
-        changes: dict[str, object] = {} if there else {"new": path}
-        if held:
-            changes["forced init"] = True
-        if changes and not ctx.test:
-            for one in held:
-                files.remove(os.path.join(path, one))
-            _init(Git(ctx, user=user), path, bare, template, separate_git_dir, shared)
-        data = {"path": path, "bare": _is_bare(ctx, path, user) if is_repository(path) else bare}
-        return answer(
-            ctx,
-            changes,
-            data,
-            right=f"Repository already exists at {path}",
-            would=f"Repository would be initialized at {path}",
-            done=f"Repository initialized at {path}",
-            warnings=unused(rest, MEANINGLESS),
-        )
-
-    return guarded(work, ctx=ctx, foreseen={"new": name}, path=name)
+    ctx.facts = {"path": name}
+    ctx.foreseen = {"new": name}
+    path = absolute(name).rstrip("/") or "/"
+    if bare and separate_git_dir:
+        raise Refused("'separate_git_dir' needs 'bare: False'")
+    there = is_repository(path)
+    held = [] if there else occupied(path)
+    if held and not force:
+        raise Refused(f"Target '{path}' is not empty and no repository; set 'force' to True to remove it")
+    changes: dict[str, object] = {} if there else {"new": path}
+    if held:
+        changes["forced init"] = True
+    if changes and not ctx.test:
+        for one in held:
+            files.remove(os.path.join(path, one))
+        _init(Git(ctx, user=user), path, bare, template, separate_git_dir, shared)
+    data = {"path": path, "bare": _is_bare(ctx, path, user) if is_repository(path) else bare}
+    return answer(
+        ctx,
+        changes,
+        data,
+        right=f"Repository already exists at {path}",
+        would=f"Repository would be initialized at {path}",
+        done=f"Repository initialized at {path}",
+        warnings=unused(rest, MEANINGLESS),
+    )
 
 
 def _init(

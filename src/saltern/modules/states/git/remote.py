@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.git.command import Git, lines, shown
 
 SHA = re.compile(r"[0-9a-fA-F]{7,40}")
@@ -56,11 +56,11 @@ def ask(git: Git, url: str) -> Remote:
 def resolve(remote: Remote, rev: str, *, url: str) -> Revision:
     """What ``rev`` means there: the default branch, a branch, a tag, or a commit."""
     if not rev or rev.startswith("-") or any(mark in rev for mark in " \t\n~^:?*[\\"):
-        raise Refusal(f"{rev!r} cannot be a revision")
+        raise Refused(f"{rev!r} cannot be a revision")
     refs = remote.refs
     if rev == "HEAD":
         if "HEAD" not in refs:
-            raise Refusal(f"the remote repository {shown(url)} has no HEAD; give rev")
+            raise Refused(f"the remote repository {shown(url)} has no HEAD; give rev")
         return Revision(name=rev, kind="head", sha=refs["HEAD"], branch=remote.head)
     if sha := refs.get(f"refs/heads/{rev}"):
         return Revision(name=rev, kind="branch", sha=sha, branch=rev)
@@ -69,4 +69,4 @@ def resolve(remote: Remote, rev: str, *, url: str) -> Revision:
     if SHA.fullmatch(rev):
         whole = {sha for sha in refs.values() if sha.startswith(rev.lower())}
         return Revision(name=rev, kind="sha", sha=whole.pop() if len(whole) == 1 else rev.lower())
-    raise Refusal(f"No revision matching {rev!r} exists in the remote repository {shown(url)}")
+    raise Refused(f"No revision matching {rev!r} exists in the remote repository {shown(url)}")

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.git.clone import Clone, get_commit, update_submodules
 from saltern.modules.states.git.command import Git, shown
 from saltern.modules.states.git.copy import (
@@ -71,7 +71,7 @@ def steps_for(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revisi
         changes["revision"] = {"old": copy.revision or None, "new": end}
     lost = move and not _forward(git, copy, remote, base, revision.sha)
     if lost and not reset:
-        raise Refusal(
+        raise Refused(
             f"Repository {path} cannot be updated from {base[:12]} to {revision.sha[:12]} without losing "
             "local commits, since this is no fast-forward; set 'force_reset' to True to lose them"
         )
@@ -101,12 +101,12 @@ def _check_dirty(wish: Wish, copy: Copy, *, switch: bool, move: bool, reset: boo
         return
     held = ", ".join(copy.dirty[:MOST_NAMED])
     if switch and not (wish.force_checkout or reset):
-        raise Refusal(
+        raise Refused(
             f"Repository {copy.path} has uncommitted changes ({held}); set 'force_checkout' to True to lose "
             f"them when switching to the branch {wish.branch!r}"
         )
     if move and not reset and not (switch and wish.force_checkout):
-        raise Refusal(
+        raise Refused(
             f"Repository {copy.path} would be updated, but has uncommitted changes ({held}); set "
             "'force_reset' to True to lose them"
         )

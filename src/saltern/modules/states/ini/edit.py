@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import answer, guarded
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.api.programs import answer
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.ini.text import IniText
 from saltern.system import files
 
@@ -35,7 +36,7 @@ def load(file: File) -> tuple[IniText, bool]:
     try:
         lookup(encoding)
     except LookupError:
-        raise Refusal(f"no encoding is called {encoding!r}") from None
+        raise Refused(f"no encoding is called {encoding!r}") from None
     text = (data or b"").decode(encoding, errors)
     return IniText(text, file.separator, no_spaces=file.no_spaces), data is not None
 
@@ -43,35 +44,32 @@ def load(file: File) -> tuple[IniText, bool]:
 def save(file: File, ini: IniText) -> None:
     parent = os.path.dirname(file.path)
     if not os.path.isdir(parent):
-        raise Refusal(f"Parent directory {parent} not present; create it first")
+        raise Refused(f"Parent directory {parent} not present; create it first")
     errors = "strict" if file.encoding else "surrogateescape"
     files.write(file.path, str(ini).encode(file.encoding or "utf-8", errors))
 
 
 def edited(ctx: Context, file: File, change: Callable[[IniText], Changes]) -> Result:
     """The answer of a state: what ``change`` did, written unless this is a test."""
-
-    def work() -> Result:
-        path = absolute(file.path)
-        if not file.separator:
-            raise Refusal("separator is empty; give one, such as '='")
-        ini, there = load(file)
-        before = str(ini)
-        changes = change(ini)
-        if not there and not file.create:
-            changes = {}
-        if changes and not ctx.test and str(ini) != before:
-            save(file, ini)
-        return answer(
-            ctx,
-            changes,
-            {"path": path, "sections": ini.sections()},
-            right="No changes take effect" if there else f"{path} is not there",
-            would=f"{path} would be changed",
-            done="Changes take effect",
-        )
-
-    return guarded(work, path=file.path)
+    ctx.facts = {"path": file.path}
+    path = absolute(file.path)
+    if not file.separator:
+        raise Refused("separator is empty; give one, such as '='")
+    ini, there = load(file)
+    before = str(ini)
+    changes = change(ini)
+    if not there and not file.create:
+        changes = {}
+    if changes and not ctx.test and str(ini) != before:
+        save(file, ini)
+    return answer(
+        ctx,
+        changes,
+        {"path": path, "sections": ini.sections()},
+        right="No changes take effect" if there else f"{path} is not there",
+        would=f"{path} would be changed",
+        done="Changes take effect",
+    )
 
 
 def text_of(value: object) -> str:
@@ -79,5 +77,5 @@ def text_of(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, Mapping | list):
-        raise Refusal(f"an option needs one value, not {value!r:.60}")
+        raise Refused(f"an option needs one value, not {value!r:.60}")
     return str(value).strip()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.ini.edit import Changes, File, edited, text_of
 from saltern.modules.states.ini.text import IniText
 
@@ -15,7 +15,7 @@ from saltern.modules.states.ini.text import IniText
 def _grouped(sections: Mapping[str, object] | None) -> dict[str, object]:
     """By section; options that are given without one belong to the section without a name."""
     if not sections:
-        raise Refusal("'sections' is missing or empty; give {section: {option: value}}")
+        raise Refused("'sections' is missing or empty; give {section: {option: value}}")
     grouped: dict[str, object] = {}
     loose = {str(key): value for key, value in sections.items() if not isinstance(value, Mapping)}
     if loose:
@@ -117,7 +117,7 @@ def options_absent(
 
     def change(ini: IniText) -> Changes:
         if not sections:
-            raise Refusal("'sections' is missing or empty; give {section: [option, …]}")
+            raise Refused("'sections' is missing or empty; give {section: [option, …]}")
         changes: Changes = {}
         for key, listed in sections.items():
             section, options = ("", [key]) if listed is None else (str(key), _names(listed))
@@ -136,4 +136,4 @@ def _names(listed: object) -> list[str]:
         return [listed]
     if isinstance(listed, Iterable):
         return [str(one) for one in listed]
-    raise Refusal(f"a section needs a list of options, not {listed!r}")
+    raise Refused(f"a section needs a list of options, not {listed!r}")

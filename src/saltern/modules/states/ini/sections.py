@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.ini.edit import Changes, File, edited
 from saltern.modules.states.ini.text import IniText
 
@@ -15,7 +15,7 @@ from saltern.modules.states.ini.text import IniText
 def _names(sections: object) -> list[str]:
     given = [sections] if isinstance(sections, str) else sections
     if not isinstance(given, list | Mapping) or not given:
-        raise Refusal("'sections' is missing or empty; give a list of names")
+        raise Refused("'sections' is missing or empty; give a list of names")
     return [str(next(iter(one))) if isinstance(one, Mapping) and one else str(one) for one in given]
 
 

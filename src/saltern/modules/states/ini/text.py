@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from saltern.modules.api.converge import one_line
+from saltern.modules.api.refused import one_line
 
 HEADER = re.compile(r"^\s*\[(.+?)\]\s*(?:[#;].*)?$")
 COMMENTS = ("#", ";")

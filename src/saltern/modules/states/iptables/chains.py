@@ -6,8 +6,9 @@ import re
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import iptables
 from saltern.modules.lib.firewalls.iptables import Place
 from saltern.modules.states.iptables.wishes import file_of

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import iptables
 from saltern.modules.states.iptables.wishes import Wish, facts, keep, stale, wishes_of
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import iptables
 from saltern.modules.lib.firewalls.iptables import Place
 from saltern.modules.lib.firewalls.iptables_rule import text, words

@@ -6,8 +6,9 @@ import os
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.volumes import report, tools
 from saltern.modules.lib.volumes.arguments import arguments, checked_name, listed
 from saltern.modules.states.lvm.comments import worded

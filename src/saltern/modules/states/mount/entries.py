@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line, tool
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab
 from saltern.modules.lib.tables.fstab import USUAL, Entry, shown
 from saltern.modules.states.mount.wishes import drop, entry_of, keep, options_of

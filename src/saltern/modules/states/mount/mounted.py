@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab, mounts
 from saltern.modules.lib.tables.fstab import USUAL, Entry
 from saltern.modules.states.mount.wishes import drop, entry_of, facts, keep, options_of, place_of

@@ -5,8 +5,10 @@ from __future__ import annotations
 from saltern.language.result import Result
 from saltern.modules.api.argv import vector
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring, one_line, tool
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab, mounts
 from saltern.modules.lib.tables.fstab import USUAL
 from saltern.modules.states.mount.wishes import entry_of, keep

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, one_line
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab, mounts
 from saltern.modules.lib.tables.fstab import Entry
 

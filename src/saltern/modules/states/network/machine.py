@@ -6,8 +6,9 @@ import os
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import machine_name, resolver
 from saltern.modules.lib.networking.model import difference
 from saltern.modules.lib.networking.providers import networking

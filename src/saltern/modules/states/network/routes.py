@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring, said
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.programs import said
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks, links
 from saltern.modules.lib.networking.model import Networking, difference, route, store_routes
 from saltern.modules.lib.networking.providers import networking

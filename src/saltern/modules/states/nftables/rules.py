@@ -6,8 +6,9 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import nft, nft_rule
 from saltern.modules.lib.firewalls.nft import Place
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import NotYet, ProgramFailed, complaint, give, output, program
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import complaint, give, output, program
+from saltern.modules.api.refused import Refused
 from saltern.system.process import Ran
 
 QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_ROOT_USER_ACTION": "ignore"}
@@ -61,11 +61,11 @@ def argv_of(ctx: Context, bin_env: str | None) -> tuple[str, ...]:
         python = os.path.join(path, "bin", "python")
         if os.access(python, os.X_OK):
             return (python, "-m", "pip")
-        raise Refusal(f"{bin_env} is not a virtual environment: there is no {python}")
+        raise Refused(f"{bin_env} is not a virtual environment: there is no {python}")
     if not os.path.lexists(path):
-        raise NotYet(f"bin_env {bin_env} does not exist")
+        raise Refused(f"bin_env {bin_env} does not exist", later=True)
     if not os.access(path, os.X_OK):
-        raise Refusal(f"bin_env {bin_env} is neither a virtual environment nor a program")
+        raise Refused(f"bin_env {bin_env} is neither a virtual environment nor a program")
     return (path, "-m", "pip") if os.path.basename(path).startswith("python") else (path,)
 
 
@@ -73,7 +73,7 @@ def _of_machine(ctx: Context) -> tuple[str, ...]:
     for argv in (("pip3",), ("pip",), ("python3", "-m", "pip")):
         if not program(ctx, [*argv, "--version"]).code:
             return argv
-    raise Refusal("this machine has no pip; install it (python3-pip), or give bin_env")
+    raise Refused("this machine has no pip; install it (python3-pip), or give bin_env")
 
 
 def normal(name: str) -> str:
@@ -129,7 +129,7 @@ def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: st
         if ran.code and TOO_OLD in ran.err:
             return None
         if ran.code:
-            raise ProgramFailed(complaint(ran, pip.argv[0], what=what))
+            raise Refused(complaint(ran, pip.argv[0], what=what))
         return _reported(report)
 
 

@@ -8,9 +8,9 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
-from saltern.modules.api.programs import answer, guarded, unused
+from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.commands import environment
-from saltern.modules.states.file.answers import Refusal
 from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
 from saltern.modules.states.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
 
@@ -98,18 +98,16 @@ def installed(
         key: value for key, value in locals().items() if key in SWITCHES or key in VALUES or key in LISTS
     }
 
-    def work() -> Result:
-        wanted = _requirements(name, pkgs, requirements, editable)
-        pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd, env=environment(env_vars))
-        with requirement_files(ctx, requirements, user) as files:
-            chosen = options({**given, "extra_args": extra_args})
-            edit = [word for one in _each(editable) for word in ("--editable", one)]
-            words = [*chosen, *files, *edit, "--", *wanted] if wanted else [*chosen, *files, *edit]
-            sure = not files and not edit and not any(given.get(word) for word in AGAIN)
-            return _installed(ctx, pip, wanted, words, sure, unused(rest, MEANINGLESS))
-
-    foreseen = dict.fromkeys(_each(pkgs) or _each(requirements) or [name], "Installed")
-    return guarded(work, ctx=ctx, foreseen=foreseen, name=name)
+    ctx.facts = {"name": name}
+    ctx.foreseen = dict.fromkeys(_each(pkgs) or _each(requirements) or [name], "Installed")
+    wanted = _requirements(name, pkgs, requirements, editable)
+    pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd, env=environment(env_vars))
+    with requirement_files(ctx, requirements, user) as files:
+        chosen = options({**given, "extra_args": extra_args})
+        edit = [word for one in _each(editable) for word in ("--editable", one)]
+        words = [*chosen, *files, *edit, "--", *wanted] if wanted else [*chosen, *files, *edit]
+        sure = not files and not edit and not any(given.get(word) for word in AGAIN)
+        return _installed(ctx, pip, wanted, words, sure, unused(rest, MEANINGLESS))
 
 
 def _each(value: object) -> list[str]:
@@ -123,11 +121,11 @@ def _requirements(name: str, pkgs: object, requirements: object, editable: objec
         listed = pkgs if isinstance(pkgs, list) else [pkgs]
         found = [_text(one) for one in listed]
         if not found:
-            raise Refusal("'pkgs' is an empty list")
+            raise Refused("'pkgs' is an empty list")
     else:
         found = [] if requirements or editable else [name]
     if bad := [one for one in found if one.startswith("-") or not one.strip() or "\n" in one]:
-        raise Refusal(f"{bad[0]!r} is not a requirement")
+        raise Refused(f"{bad[0]!r} is not a requirement")
     return found
 
 

@@ -6,8 +6,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, guarded, unused
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
 
 MEANINGLESS = frozenset({"log", "proxy", "timeout", "use_vt"})
@@ -43,33 +43,30 @@ def removed(
             - bin_env: /srv/venv
         ```
     """
-
-    def work() -> Result:
-        listed = [str(one) for one in pkgs] if isinstance(pkgs, list) else [name]
-        if requirements:
-            listed = _in_file(ctx, requirements)
-        names = {split(one)[0]: one for one in listed}
-        if "" in names:
-            raise Refusal(f"{names['']!r} is not the name of a package")
-        pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd)
-        there = [one for one in names if one in packages(ctx, pip)]
-        if there and not ctx.test:
-            pip.out(ctx, "uninstall", "--yes", "--quiet", *there, what=f"cannot remove {', '.join(there)}")
-            forget(ctx)
-            if left := [one for one in there if one in packages(ctx, pip)]:
-                raise Refusal(f"pip could not remove {', '.join(left)}")
-        present = packages(ctx, pip)
-        return answer(
-            ctx,
-            dict.fromkeys(there, "Removed"),
-            {"packages": {one: present.get(one) for one in names}},
-            right="Package is not installed.",
-            would=f"Package(s) {', '.join(there)} will be removed",
-            done="Package was successfully removed.",
-            warnings=unused(rest, MEANINGLESS),
-        )
-
-    return guarded(work, name=name)
+    ctx.facts = {"name": name}
+    listed = [str(one) for one in pkgs] if isinstance(pkgs, list) else [name]
+    if requirements:
+        listed = _in_file(ctx, requirements)
+    names = {split(one)[0]: one for one in listed}
+    if "" in names:
+        raise Refused(f"{names['']!r} is not the name of a package")
+    pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd)
+    there = [one for one in names if one in packages(ctx, pip)]
+    if there and not ctx.test:
+        pip.out(ctx, "uninstall", "--yes", "--quiet", *there, what=f"cannot remove {', '.join(there)}")
+        forget(ctx)
+        if left := [one for one in there if one in packages(ctx, pip)]:
+            raise Refused(f"pip could not remove {', '.join(left)}")
+    present = packages(ctx, pip)
+    return answer(
+        ctx,
+        dict.fromkeys(there, "Removed"),
+        {"packages": {one: present.get(one) for one in names}},
+        right="Package is not installed.",
+        would=f"Package(s) {', '.join(there)} will be removed",
+        done="Package was successfully removed.",
+        warnings=unused(rest, MEANINGLESS),
+    )
 
 
 def _in_file(ctx: Context, path: str) -> list[str]:
@@ -108,26 +105,23 @@ def uptodate(
             - bin_env: /srv/venv
         ```
     """
-
-    def work() -> Result:
-        pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd)
-        old = outdated(ctx, pip)
-        changes = {key: {"old": row[0], "new": row[1]} for key, row in old.items()}
-        if old and not ctx.test:
-            words = ["--upgrade", "--", *(f"{key}=={row[1]}" for key, row in old.items())]
-            install(ctx, pip, words, dry=False, what="cannot upgrade")
-            forget(ctx)
-        return answer(
-            ctx,
-            changes,
-            {"packages": packages(ctx, pip)},
-            right="System is already up-to-date.",
-            would=f"{len(old)} packages would be upgraded",
-            done="Upgrade ran successfully.",
-            warnings=unused(rest, MEANINGLESS),
-        )
-
-    return guarded(work, name=name)
+    ctx.facts = {"name": name}
+    pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd)
+    old = outdated(ctx, pip)
+    changes = {key: {"old": row[0], "new": row[1]} for key, row in old.items()}
+    if old and not ctx.test:
+        words = ["--upgrade", "--", *(f"{key}=={row[1]}" for key, row in old.items())]
+        install(ctx, pip, words, dry=False, what="cannot upgrade")
+        forget(ctx)
+    return answer(
+        ctx,
+        changes,
+        {"packages": packages(ctx, pip)},
+        right="System is already up-to-date.",
+        would=f"{len(old)} packages would be upgraded",
+        done="Upgrade ran successfully.",
+        warnings=unused(rest, MEANINGLESS),
+    )
 
 
 def outdated(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.language.mask import mask
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.params import BadArgument
 
 # Salt hands these on to one package manager or another; here they mean nothing.
 UNUSED = frozenset(
@@ -16,14 +14,6 @@ UNUSED = frozenset(
     | {"bypass_file", "bypass_file_contains", "force_yes", "use_vt", "output_loglevel", "aggregate"}
     | {"disableexcludes", "setopt", "novendorchange", "no_recommends", "failhard", "saltenv"}
 )
-
-
-def guarded(work: Callable[[], Result]) -> Result:
-    """The answer of ``work``; what a package manager or an argument refuses becomes a failed one."""
-    try:
-        return work()
-    except BadArgument as refusal:
-        return failed(mask(str(refusal)))
 
 
 def answer(

@@ -9,7 +9,7 @@ from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.states.pkg.answers import answer, guarded, named, unused
+from saltern.modules.states.pkg.answers import answer, named, unused
 from saltern.modules.states.pkg.wanted import Wanted, wanted
 
 
@@ -46,17 +46,13 @@ def downloaded(
             - version: '2.0'
         ```
     """
-
-    def work() -> Result:
-        manager = choose.manager(ctx)
-        if refresh is not False:
-            choose.refresh(ctx, again=refresh is True)
-        wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
-        how = How(fromrepo=fromrepo or "", skip_verify=skip_verify)
-        items = _items(manager, wants, how, ignore_epoch)
-        return _fetched(ctx, manager, Order("download", items, how), unused(rest, ("version", "pkgs")))
-
-    return guarded(work)
+    manager = choose.manager(ctx)
+    if refresh is not False:
+        choose.refresh(ctx, again=refresh is True)
+    wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
+    how = How(fromrepo=fromrepo or "", skip_verify=skip_verify)
+    items = _items(manager, wants, how, ignore_epoch)
+    return _fetched(ctx, manager, Order("download", items, how), unused(rest, ("version", "pkgs")))
 
 
 def _items(manager: Manager, wants: list[Wanted], how: How, ignore_epoch: bool | None) -> tuple[Item, ...]:

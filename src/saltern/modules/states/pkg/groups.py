@@ -10,7 +10,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Group, How, Manager, PackageError
-from saltern.modules.states.pkg.answers import guarded, unused
+from saltern.modules.states.pkg.answers import unused
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.wanted import wanted
 
@@ -50,19 +50,15 @@ def group_installed(
             - skip: [cvs]
         ```
     """
-
-    def work() -> Result:
-        manager = manager_of(ctx)
-        group = whole(manager, name)
-        if fixed := sorted({*(skip or ())} & {*group.mandatory}):
-            raise PackageError(f"the group {name!r} cannot be without {', '.join(fixed)}; do not skip it")
-        names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
-        wants = wanted(name, sorted(names))
-        terms = Terms(how=How(fromrepo=fromrepo or "", skip_verify=skip_verify), refresh=refresh)
-        notes = unused(rest, ("skip", "include"))
-        return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))
-
-    return guarded(work)
+    manager = manager_of(ctx)
+    group = whole(manager, name)
+    if fixed := sorted({*(skip or ())} & {*group.mandatory}):
+        raise PackageError(f"the group {name!r} cannot be without {', '.join(fixed)}; do not skip it")
+    names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
+    wants = wanted(name, sorted(names))
+    terms = Terms(how=How(fromrepo=fromrepo or "", skip_verify=skip_verify), refresh=refresh)
+    notes = unused(rest, ("skip", "include"))
+    return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))
 
 
 def whole(manager: Manager, name: str) -> Group:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace as replaced
-
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Manager, PackageError
-from saltern.modules.states.pkg.answers import guarded, named
+from saltern.modules.states.pkg.answers import named
 from saltern.modules.states.pkg.wanted import wanted
 
 
@@ -39,15 +38,11 @@ def held(
           pkg.held: []
         ```
     """
-
-    def work() -> Result:
-        manager = manager_of(ctx)
-        names = _names(manager, name, pkgs, version)
-        now = manager.held()
-        others = sorted(now - set(names)) if replace else []
-        return _turned(ctx, manager, names, [one for one in names if one not in now], others)
-
-    return guarded(work)
+    manager = manager_of(ctx)
+    names = _names(manager, name, pkgs, version)
+    now = manager.held()
+    others = sorted(now - set(names)) if replace else []
+    return _turned(ctx, manager, names, [one for one in names if one not in now], others)
 
 
 @state
@@ -75,14 +70,10 @@ def unheld(
           pkg.unheld: []
         ```
     """
-
-    def work() -> Result:
-        manager = manager_of(ctx)
-        now = manager.held()
-        names = sorted(now) if all else _names(manager, name, pkgs, version)
-        return _turned(ctx, manager, names, [], [one for one in names if one in now])
-
-    return guarded(work)
+    manager = manager_of(ctx)
+    now = manager.held()
+    names = sorted(now) if all else _names(manager, name, pkgs, version)
+    return _turned(ctx, manager, names, [], [one for one in names if one in now])
 
 
 def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> list[str]:
@@ -105,11 +96,20 @@ def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], r
     if (hold or release) and (why := manager.why_no_hold()):
         raise PackageError(why)
 
-    def observe() -> dict[str, str]:
-        now = manager.held()
-        return {one: "hold" if one in now else "install" for one in sorted({*names, *release})}
+    def differs() -> Changes:
+        now = marks()
+        return {
+            one: {"old": now[one], "new": word}
+            for some, word in ((hold, "hold"), (release, "install"))
+            for one in some
+            if now[one] != word
+        }
 
-    def act() -> None:
+    def marks() -> dict[str, str]:
+        now = manager.held()
+        return {one: "hold" if one in now else "install" for one in sorted({*names, *release, *hold})}
+
+    def act(_: Changes) -> None:
         if hold:
             manager.set_hold(hold, on=True)
         if release:
@@ -118,10 +118,10 @@ def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], r
     told = "; ".join(
         f"{word}: {named(some)}" for word, some in (("held", hold), ("released", release)) if some
     )
-    result = ctx.converge(
-        observe,
-        {**dict.fromkeys(hold, "hold"), **dict.fromkeys(release, "install")},
+    return bring(
+        ctx,
+        differs,
         act,
-        comments=("The packages are already as wanted", f"Would be {told}", f"Now {told}"),
+        facts=lambda: {"manager": manager.name, "packages": marks()},
+        words=Words("The packages are already as wanted", f"Would be {told}", f"Now {told}"),
     )
-    return replaced(result, data={"manager": manager.name, "packages": dict(result.data)})

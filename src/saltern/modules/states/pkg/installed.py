@@ -8,7 +8,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import How
-from saltern.modules.states.pkg.answers import guarded, unused
+from saltern.modules.states.pkg.answers import unused
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.wanted import LATEST, from_sources, wanted
 
@@ -83,43 +83,37 @@ def installed(
               - webserver-docs
         ```
     """
-
-    def work() -> Result:
-        manager = manager_of(ctx)
-        if pkgs and sources:
-            raise BadArgument("give either pkgs or sources, not both")
-        if pkgs == [] or sources == []:
-            return ok("No packages to install provided", manager=manager.name, packages={})
-        plain_name = manager.plain_name if normalize else str
-        wants = (
-            from_sources(ctx, manager, sources)
-            if sources
-            else wanted(name, pkgs, version, plain_name=plain_name)
-        )
-        how = How(
-            fromrepo=fromrepo or "",
-            skip_verify=skip_verify,
-            install_recommends=install_recommends,
-            only_upgrade=only_upgrade,
-            change_held=update_holds,
-            new_config=force_conf_new,
-            enablerepo=tuple(enablerepo or ()),
-            disablerepo=tuple(disablerepo or ()),
-        )
-        terms = Terms(
-            how=how,
-            refresh=refresh,
-            cache_valid_time=cache_valid_time,
-            hold=hold,
-            update_holds=update_holds,
-            allow_updates=allow_updates,
-            ignore_epoch=ignore_epoch,
-            reinstall=reinstall,
-        )
-        notes = unused(rest, KNOWN)
-        return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=INSTALLED, notes=notes))
-
-    return guarded(work)
+    manager = manager_of(ctx)
+    if pkgs and sources:
+        raise BadArgument("give either pkgs or sources, not both")
+    if pkgs == [] or sources == []:
+        return ok("No packages to install provided", manager=manager.name, packages={})
+    plain_name = manager.plain_name if normalize else str
+    wants = (
+        from_sources(ctx, manager, sources) if sources else wanted(name, pkgs, version, plain_name=plain_name)
+    )
+    how = How(
+        fromrepo=fromrepo or "",
+        skip_verify=skip_verify,
+        install_recommends=install_recommends,
+        only_upgrade=only_upgrade,
+        change_held=update_holds,
+        new_config=force_conf_new,
+        enablerepo=tuple(enablerepo or ()),
+        disablerepo=tuple(disablerepo or ()),
+    )
+    terms = Terms(
+        how=how,
+        refresh=refresh,
+        cache_valid_time=cache_valid_time,
+        hold=hold,
+        update_holds=update_holds,
+        allow_updates=allow_updates,
+        ignore_epoch=ignore_epoch,
+        reinstall=reinstall,
+    )
+    notes = unused(rest, KNOWN)
+    return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=INSTALLED, notes=notes))
 
 
 @state
@@ -161,32 +155,29 @@ def latest(
     """
     del watch_flags
 
-    def work() -> Result:
-        manager = manager_of(ctx)
-        if pkgs == []:
-            return ok("No packages to install provided", manager=manager.name, packages={})
-        named = wanted(name, pkgs, plain_name=manager.plain_name if normalize else str)
-        if versioned := [one.name for one in named if one.version]:
-            raise BadArgument(f"pkg.latest takes no versions, but {', '.join(versioned)} has one")
-        wants = [wanted(one.name, None, LATEST)[0] for one in named]
-        how = How(
-            fromrepo=fromrepo or "",
-            skip_verify=skip_verify,
-            install_recommends=install_recommends,
-            only_upgrade=only_upgrade,
-            change_held=update_holds,
-            new_config=force_conf_new,
-            enablerepo=tuple(enablerepo or ()),
-            disablerepo=tuple(disablerepo or ()),
-        )
-        terms = Terms(how=how, refresh=refresh, cache_valid_time=cache_valid_time, update_holds=update_holds)
-        # Without fresh lists the newest version is only the newest known one.
-        if refresh is None:
-            _fresh(ctx, cache_valid_time)
-        notes = unused(rest, KNOWN)
-        return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=UPGRADED, notes=notes))
-
-    return guarded(work)
+    manager = manager_of(ctx)
+    if pkgs == []:
+        return ok("No packages to install provided", manager=manager.name, packages={})
+    named = wanted(name, pkgs, plain_name=manager.plain_name if normalize else str)
+    if versioned := [one.name for one in named if one.version]:
+        raise BadArgument(f"pkg.latest takes no versions, but {', '.join(versioned)} has one")
+    wants = [wanted(one.name, None, LATEST)[0] for one in named]
+    how = How(
+        fromrepo=fromrepo or "",
+        skip_verify=skip_verify,
+        install_recommends=install_recommends,
+        only_upgrade=only_upgrade,
+        change_held=update_holds,
+        new_config=force_conf_new,
+        enablerepo=tuple(enablerepo or ()),
+        disablerepo=tuple(disablerepo or ()),
+    )
+    terms = Terms(how=how, refresh=refresh, cache_valid_time=cache_valid_time, update_holds=update_holds)
+    # Without fresh lists the newest version is only the newest known one.
+    if refresh is None:
+        _fresh(ctx, cache_valid_time)
+    notes = unused(rest, KNOWN)
+    return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=UPGRADED, notes=notes))
 
 
 def _fresh(ctx: Context, valid_for: float | None) -> None:

@@ -11,7 +11,7 @@ from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.states.pkg.answers import answer, guarded, named, unused
+from saltern.modules.states.pkg.answers import answer, named, unused
 from saltern.modules.states.pkg.wanted import Wanted, facts, wanted
 
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")
@@ -49,7 +49,7 @@ def removed(
         return manager.listing(), {}
 
     wants = _reader(name, pkgs, version, normalize)
-    return guarded(lambda: _gone(ctx, "remove", wants, look, ignore_epoch, unused(rest, KNOWN)))
+    return _gone(ctx, "remove", wants, look, ignore_epoch, unused(rest, KNOWN))
 
 
 @state(removes=True)
@@ -85,7 +85,7 @@ def purged(
         return manager.listing(), manager.leftovers()
 
     wants = _reader(name, pkgs, version, normalize)
-    return guarded(lambda: _gone(ctx, "purge", wants, look, ignore_epoch, unused(rest, KNOWN)))
+    return _gone(ctx, "purge", wants, look, ignore_epoch, unused(rest, KNOWN))
 
 
 Read = Callable[[Manager], list[Wanted]]

@@ -8,7 +8,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
-from saltern.modules.states.pkg.answers import answer, guarded, unused
+from saltern.modules.states.pkg.answers import answer, unused
 from saltern.modules.states.pkg.wanted import wanted
 
 
@@ -51,23 +51,20 @@ def uptodate(
     """
     del name
 
-    def work() -> Result:
-        manager = choose.manager(ctx)
-        if refresh:
-            choose.refresh(ctx, valid_for=cache_valid_time, again=True)
-        how = How(
-            fromrepo=fromrepo or "",
-            whole_system=dist_upgrade,
-            skip_verify=skip_verify,
-            new_config=force_conf_new,
-            only_upgrade=pkgs is not None,
-            enablerepo=tuple(enablerepo or ()),
-            disablerepo=tuple(disablerepo or ()),
-        )
-        notes = unused(rest, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
-        return _upgraded(ctx, manager, _order(manager, pkgs, how), notes)
-
-    return guarded(work)
+    manager = choose.manager(ctx)
+    if refresh:
+        choose.refresh(ctx, valid_for=cache_valid_time, again=True)
+    how = How(
+        fromrepo=fromrepo or "",
+        whole_system=dist_upgrade,
+        skip_verify=skip_verify,
+        new_config=force_conf_new,
+        only_upgrade=pkgs is not None,
+        enablerepo=tuple(enablerepo or ()),
+        disablerepo=tuple(disablerepo or ()),
+    )
+    notes = unused(rest, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
+    return _upgraded(ctx, manager, _order(manager, pkgs, how), notes)
 
 
 def _order(manager: Manager, pkgs: object, how: How) -> Order:

@@ -10,8 +10,9 @@ from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, Words, bring
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.selinux import booleans as policy
 
 

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.boots import checks as health
 from saltern.modules.lib.boots import reboot_needed, units
 from saltern.modules.lib.boots import scheduled_shutdown as foreign

@@ -11,8 +11,7 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import guarded
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki import certificate as pki
 from saltern.modules.states.x509.pki.encode import CERTIFICATE_ENCODINGS, check_encoding, encode_certificate
 from saltern.modules.states.x509.pki.library import part
@@ -165,36 +164,35 @@ def certificate_managed(
         "prepend_cn": prepend_cn,
     }
 
-    def work() -> Result:
-        check_encoding(encoding, CERTIFICATE_ENCODINGS)
-        where = spot(name, kwargs, "0600" if encoding == "pkcs12" else None)
-        check_words(where.rest, pki.MEANINGLESS | {"algorithm"})
-        given = merged(policy_of(ctx, signing_policy, ca_server), {**named, **short_words(where.rest)})
-        want = pki.wanted(given)
-        container = Container(
-            encoding=encoding,
-            chain=pki.chain_of(append_certs),
-            passphrase=pkcs12_passphrase,
-            compatible=pkcs12_encryption_compat,
-            friendly_name=pkcs12_friendlyname,
-        )
-        now = datetime.fromtimestamp(ctx.clock.now(), UTC)
-        remaining = min(REMAINING, want.days_valid // 4) if days_remaining is None else days_remaining
-        found = _found(where.read(), where.path, want, container, now, remaining)
+    ctx.facts = {"path": name}
+    ctx.foreseen = {"created": name}
+    check_encoding(encoding, CERTIFICATE_ENCODINGS)
+    where = spot(name, kwargs, "0600" if encoding == "pkcs12" else None)
+    check_words(where.rest, pki.MEANINGLESS | {"algorithm"})
+    given = merged(policy_of(ctx, signing_policy, ca_server), {**named, **short_words(where.rest)})
+    want = pki.wanted(given)
+    container = Container(
+        encoding=encoding,
+        chain=pki.chain_of(append_certs),
+        passphrase=pkcs12_passphrase,
+        compatible=pkcs12_encryption_compat,
+        friendly_name=pkcs12_friendlyname,
+    )
+    now = datetime.fromtimestamp(ctx.clock.now(), UTC)
+    remaining = min(REMAINING, want.days_valid // 4) if days_remaining is None else days_remaining
+    found = _found(where.read(), where.path, want, container, now, remaining)
 
-        def make() -> bytes:
-            if found.stays:
-                return container.encoded(found.certificate, want.private_key)
-            certificate = pki.made(want, now)
-            data = container.encoded(certificate, want.private_key)
-            keep_copy(certificate, given.get("copypath"), bool(given.get("prepend_cn")))
-            return data
+    def make() -> bytes:
+        if found.stays:
+            return container.encoded(found.certificate, want.private_key)
+        certificate = pki.made(want, now)
+        data = container.encoded(certificate, want.private_key)
+        keep_copy(certificate, given.get("copypath"), bool(given.get("prepend_cn")))
+        return data
 
-        return placed(
-            ctx, where, found.changes, make, lambda data: _facts(data, pkcs12_passphrase), what="certificate"
-        )
-
-    return guarded(work, ctx=ctx, foreseen={"created": name}, path=name)
+    return placed(
+        ctx, where, found.changes, make, lambda data: _facts(data, pkcs12_passphrase), what="certificate"
+    )
 
 
 def _found(
@@ -211,7 +209,7 @@ def _found(
         held, changes = _opened(data, path, container.passphrase)
     except WrongPassphrase:
         return Found(None, {"replaced": path, "pkcs12_passphrase": True})
-    except Refusal:
+    except Refused:
         return Found(None, {"replaced": path})
     changes |= _container_changes(held, container)
     return Found(held.certificate, changes | pki.differences(held.certificate, want, now, remaining))
@@ -242,7 +240,7 @@ def keep_copy(certificate: Any, directory: object, prepend_cn: bool) -> None:
         return
     folder = str(directory)
     if not os.path.isabs(folder):
-        raise Refusal(f"copypath must be an absolute path, got {folder!r}")
+        raise Refused(f"copypath must be an absolute path, got {folder!r}")
     common = (pki.common_name(certificate) or "").replace("/", "_")
     before = f"{common}-" if prepend_cn and common else ""
     path = os.path.join(folder, f"{before}{certificate.serial_number:x}.crt")
@@ -255,7 +253,7 @@ def _facts(data: bytes | None, passphrase: str | None) -> dict[str, object]:
         return dict(unknown)
     try:
         found = _opened(data, "the certificate", passphrase)[0].certificate
-    except Refusal:  # in test mode the old file is still there, whatever it holds
+    except Refused:  # in test mode the old file is still there, whatever it holds
         return dict(unknown)
     return {
         "subject": found.subject.rfc4514_string(),

@@ -9,8 +9,8 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import guarded, unused
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.encode import KEY_ENCODINGS, check_encoding, encode_key
 from saltern.modules.states.x509.pki.keys import Kind, generate, kind_of, wanted_kind
 from saltern.modules.states.x509.pki.library import part, public_bytes
@@ -80,30 +80,27 @@ def private_key_managed(
             - user: www-data
         ```
     """
+    ctx.facts = {"path": name}
+    part("x509")
+    wanted = wanted_kind(algo, keysize or bits)
+    check_encoding(encoding, KEY_ENCODINGS)
+    where = spot(name, kwargs, "0400")
+    data = where.read()
+    found = _found(data, where.path, wanted, passphrase, encoding, new=new, overwrite=overwrite)
 
-    def work() -> Result:
-        part("x509")
-        wanted = wanted_kind(algo, keysize or bits)
-        check_encoding(encoding, KEY_ENCODINGS)
-        where = spot(name, kwargs, "0400")
-        data = where.read()
-        found = _found(data, where.path, wanted, passphrase, encoding, new=new, overwrite=overwrite)
+    def make() -> bytes:
+        key = found.key if found.stays else generate(wanted)
+        return encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
 
-        def make() -> bytes:
-            key = found.key if found.stays else generate(wanted)
-            return encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
-
-        return placed(
-            ctx,
-            where,
-            found.changes,
-            make,
-            lambda held: _facts(held, passphrase),
-            what="private key",
-            warnings=unused(where.rest, MEANINGLESS),
-        )
-
-    return guarded(work, path=name)
+    return placed(
+        ctx,
+        where,
+        found.changes,
+        make,
+        lambda held: _facts(held, passphrase),
+        what="private key",
+        warnings=unused(where.rest, MEANINGLESS),
+    )
 
 
 def _found(
@@ -122,11 +119,11 @@ def _found(
         return Found(None, {"replaced": path})
     try:
         held, changes = _opened(data, passphrase, path)
-    except Refusal as problem:
+    except Refused as problem:
         locked = isinstance(problem, WrongPassphrase)
         if not overwrite:
             why = "has another passphrase" if locked else "is no private key"
-            raise Refusal(f"{path} {why}; say overwrite: True to replace it") from None
+            raise Refused(f"{path} {why}; say overwrite: True to replace it") from None
         return Found(None, {"replaced": path, **({"passphrase": True} if locked else {})})
     return Found(held.key, changes | _kind_changes(kind_of(held.key), wanted) | _encoding(held, encoding))
 
@@ -157,7 +154,7 @@ def _facts(data: bytes | None, passphrase: str | None) -> dict[str, object]:
         return unknown
     try:
         key = load_key(data, passphrase, "the key")
-    except Refusal:
+    except Refused:
         return unknown
     found = kind_of(key)
     public = hashlib.sha256(public_bytes(key.public_key())).hexdigest()

@@ -7,8 +7,7 @@ import re
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import guarded
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.write import placed, spot
 
 ENTRY = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
@@ -23,14 +22,14 @@ def entries(text: str) -> list[tuple[str, str]]:
         headers = [line for line in body.strip().splitlines() if ":" in line]
         digits = re.sub(r"\s", "", "".join(line for line in body.splitlines() if ":" not in line))
         if not digits or not re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", digits):
-            raise Refusal(f"the {kind.lower()} in the text is not base64")
+            raise Refused(f"the {kind.lower()} in the text is not base64")
         rows = [digits[start : start + WIDTH] for start in range(0, len(digits), WIDTH)]
         above = [*headers, ""] if headers else []
         found.append(
             (kind, "\n".join([f"-----BEGIN {kind}-----", *above, *rows, f"-----END {kind}-----"]) + "\n")
         )
     if not found:
-        raise Refusal("the text holds no PEM entry (-----BEGIN …)")
+        raise Refused("the text holds no PEM entry (-----BEGIN …)")
     return found
 
 
@@ -50,19 +49,16 @@ def pem_managed(ctx: Context, /, name: str, *, text: str, **kwargs: object) -> R
             - text: {{ salt['file.read']('/etc/pki/ca.crt') | json }}
         ```
     """
-
-    def work() -> Result:
-        where = spot(name, kwargs)
-        found = entries(text)
-        secret = any("PRIVATE KEY" in kind for kind, _ in found)
-        if secret and where.file.mode is None:
-            where = spot(name, kwargs, "0600")
-        data = "".join(one for _, one in found).encode()
-        old = where.read()
-        differs: dict[str, object] = {}
-        if old != data:
-            differs = {"created" if old is None else "replaced": where.path}
-        kinds = [kind.lower() for kind, _ in found]
-        return placed(ctx, where, differs, lambda: data, lambda _: {"entries": kinds}, what="PEM file")
-
-    return guarded(work, path=name)
+    ctx.facts = {"path": name}
+    where = spot(name, kwargs)
+    found = entries(text)
+    secret = any("PRIVATE KEY" in kind for kind, _ in found)
+    if secret and where.file.mode is None:
+        where = spot(name, kwargs, "0600")
+    data = "".join(one for _, one in found).encode()
+    old = where.read()
+    differs: dict[str, object] = {}
+    if old != data:
+        differs = {"created" if old is None else "replaced": where.path}
+    kinds = [kind.lower() for kind, _ in found]
+    return placed(ctx, where, differs, lambda: data, lambda _: {"entries": kinds}, what="PEM file")

@@ -7,8 +7,7 @@ from typing import Any
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import guarded
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.encode import OTHER_ENCODINGS, check_encoding, encode_other
 from saltern.modules.states.x509.pki.extensions import OF_THE_SIGNER
 from saltern.modules.states.x509.pki.load import encoding_of_text, load_request
@@ -64,30 +63,28 @@ def csr_managed(
             - subjectAltName: DNS:www.example.org
         ```
     """
+    ctx.facts = {"path": name}
+    ctx.foreseen = {"created": name}
+    where = spot(name, kwargs)
+    check_words(where.rest, MEANINGLESS | {"algorithm"})
+    check_encoding(encoding, OTHER_ENCODINGS)
+    given = short_words(where.rest)
+    want = wanted_request(
+        {**given, "subject": subject},
+        private_key,
+        private_key_passphrase,
+        str(given.get("digest") or digest),
+    )
+    old, changes = _found(where.read(), where.path, want, encoding)
 
-    def work() -> Result:
-        where = spot(name, kwargs)
-        check_words(where.rest, MEANINGLESS | {"algorithm"})
-        check_encoding(encoding, OTHER_ENCODINGS)
-        given = short_words(where.rest)
-        want = wanted_request(
-            {**given, "subject": subject},
-            private_key,
-            private_key_passphrase,
-            str(given.get("digest") or digest),
-        )
-        old, changes = _found(where.read(), where.path, want, encoding)
+    def make() -> bytes:
+        stays = old is not None and set(changes) <= {"encoding"}
+        return encode_other(old if stays else made_request(want), encoding)
 
-        def make() -> bytes:
-            stays = old is not None and set(changes) <= {"encoding"}
-            return encode_other(old if stays else made_request(want), encoding)
-
-        ignored = tuple(
-            f"a request cannot ask for {word}: who signs says it" for word in given if word in OF_THE_SIGNER
-        )
-        return placed(ctx, where, changes, make, _facts, what="certificate signing request", warnings=ignored)
-
-    return guarded(work, ctx=ctx, foreseen={"created": name}, path=name)
+    ignored = tuple(
+        f"a request cannot ask for {word}: who signs says it" for word in given if word in OF_THE_SIGNER
+    )
+    return placed(ctx, where, changes, make, _facts, what="certificate signing request", warnings=ignored)
 
 
 def _found(
@@ -99,7 +96,7 @@ def _found(
     try:
         old = load_request(data, path)
         changes = request_differences(old, want)
-    except Refusal:
+    except Refused:
         return None, {"replaced": path}
     if encoding_of_text(data) != encoding:
         changes = {"encoding": encoding, **changes}
@@ -111,5 +108,5 @@ def _facts(data: bytes | None) -> dict[str, object]:
         return {"subject": None}
     try:
         return {"subject": load_request(data, "the request").subject.rfc4514_string()}
-    except Refusal:  # in test mode the old file is still there, whatever it holds
+    except Refused:  # in test mode the old file is still there, whatever it holds
         return {"subject": None}

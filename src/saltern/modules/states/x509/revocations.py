@@ -9,8 +9,8 @@ from typing import Any
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import guarded, unused
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.programs import unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.encode import OTHER_ENCODINGS, check_encoding, encode_other
 from saltern.modules.states.x509.pki.load import encoding_of_text, load_list
 from saltern.modules.states.x509.pki.revocation import (
@@ -83,51 +83,49 @@ def crl_managed(
                 cRLNumber: auto
         ```
     """
+    ctx.facts = {"path": name}
+    ctx.foreseen = {"created": name}
+    where = spot(name, kwargs)
+    check_encoding(encoding, OTHER_ENCODINGS)
+    now = datetime.fromtimestamp(ctx.clock.now(), UTC).replace(microsecond=0)
+    asked = dict(extensions or {})
 
-    def work() -> Result:
-        where = spot(name, kwargs)
-        check_encoding(encoding, OTHER_ENCODINGS)
-        now = datetime.fromtimestamp(ctx.clock.now(), UTC).replace(microsecond=0)
-        asked = dict(extensions or {})
-
-        def want(more: Mapping[str, object]) -> WantedList:
-            return wanted_list(
-                signing_private_key=signing_private_key,
-                revoked=revoked,
-                now=now,
-                signing_cert=signing_cert,
-                passphrase=signing_private_key_passphrase,
-                include_expired=include_expired,
-                days_valid=days_valid,
-                digest=digest,
-                extensions={**asked, **more},
-            )
-
-        data = where.read()
-        old = _read(data, where.path)
-        counted: dict[str, int] = {}
-        if asked.get(NUMBER) == AUTO:
-            counted = {NUMBER: (number_of(old) if old is not None else None) or 0}
-        least = min(REMAINING, (days_valid or DAYS_VALID) // 4) if days_remaining is None else days_remaining
-        changes = _changes(data, old, where.path, want(counted), now, least, encoding)
-
-        def make() -> bytes:
-            if old is not None and set(changes) <= {"encoding"}:
-                return encode_other(old, encoding)
-            following = {NUMBER: counted[NUMBER] + 1} if counted else {}
-            return encode_other(made_list(want(following), now, old), encoding)
-
-        return placed(
-            ctx,
-            where,
-            changes,
-            make,
-            _facts,
-            what="certificate revocation list",
-            warnings=unused(where.rest, frozenset({"text"})),
+    def want(more: Mapping[str, object]) -> WantedList:
+        return wanted_list(
+            signing_private_key=signing_private_key,
+            revoked=revoked,
+            now=now,
+            signing_cert=signing_cert,
+            passphrase=signing_private_key_passphrase,
+            include_expired=include_expired,
+            days_valid=days_valid,
+            digest=digest,
+            extensions={**asked, **more},
         )
 
-    return guarded(work, ctx=ctx, foreseen={"created": name}, path=name)
+    data = where.read()
+    old = _read(data, where.path)
+    counted: dict[str, int] = {}
+    if asked.get(NUMBER) == AUTO:
+        counted = {NUMBER: (number_of(old) if old is not None else None) or 0}
+    least = min(REMAINING, (days_valid or DAYS_VALID) // 4) if days_remaining is None else days_remaining
+    changes = _changes(data, old, where.path, want(counted), now, least, encoding)
+
+    def make() -> bytes:
+        if old is not None and set(changes) <= {"encoding"}:
+            return encode_other(old, encoding)
+        following = {NUMBER: counted[NUMBER] + 1} if counted else {}
+        return encode_other(made_list(want(following), now, old), encoding)
+
+    return placed(
+        ctx,
+        where,
+        changes,
+        make,
+        _facts,
+        what="certificate revocation list",
+        warnings=unused(where.rest, frozenset({"text"})),
+    )
 
 
 def _read(data: bytes | None, path: str) -> Any:
@@ -135,7 +133,7 @@ def _read(data: bytes | None, path: str) -> Any:
         return None
     try:
         return load_list(data, path)
-    except Refusal:
+    except Refused:
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki import extensions
 from saltern.modules.states.x509.pki.names import ALIASES, ATTRIBUTES
 
@@ -22,4 +22,4 @@ def check_words(rest: Mapping[str, object], more: frozenset[str] = frozenset()) 
     if unknown := [word for word in rest if word not in known and not word.startswith("__")]:
         from saltern.modules.api.params import unknown_argument
 
-        raise Refusal(unknown_argument(unknown[0], known))
+        raise Refused(unknown_argument(unknown[0], known))

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Refusal, absolute
+from saltern.modules.api.refused import Refused
+from saltern.modules.states.file.answers import absolute
 from saltern.modules.states.file.write import Wanted, place
 from saltern.system import files
 
@@ -47,7 +48,7 @@ class Spot(Struct, frozen=True, kw_only=True):
         if seen is None or (seen.data is None and seen.kind == "link"):
             return None
         if seen.data is None:
-            raise Refusal(f"{self.path} is not a file, but a {seen.kind}")
+            raise Refused(f"{self.path} is not a file, but a {seen.kind}")
         return seen.data
 
     @property
@@ -86,7 +87,7 @@ def _mode(value: object) -> str | None:
         return None
     text = str(value).removeprefix("0o")
     if not text or not all(digit in "01234567" for digit in text) or len(text) > 5:
-        raise Refusal(f"mode needs an octal number such as 0600, got {value!r}")
+        raise Refused(f"mode needs an octal number such as 0600, got {value!r}")
     return text.lstrip("0").zfill(4)
 
 

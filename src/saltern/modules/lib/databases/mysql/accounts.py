@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import client
 from saltern.modules.lib.databases.mysql.answers import Row, Table, Value
 from saltern.modules.lib.databases.mysql.connection import Connection

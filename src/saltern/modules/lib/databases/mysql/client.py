@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, has, said
+from saltern.modules.api.programs import PLAIN_WORDS, has, said
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.mysql import answers
 from saltern.modules.lib.databases.mysql.answers import Table

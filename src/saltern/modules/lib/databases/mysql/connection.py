@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, one_line
+from saltern.modules.api.refused import Refused, one_line
 
 PREFIX = "connection_"
 

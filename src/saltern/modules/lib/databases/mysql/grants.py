@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import accounts, client
 from saltern.modules.lib.databases.mysql.accounts import Account
 from saltern.modules.lib.databases.mysql.connection import Connection

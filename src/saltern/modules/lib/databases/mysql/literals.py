@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 LONGEST_NAME = 64  # signs, for databases, tables and columns
 

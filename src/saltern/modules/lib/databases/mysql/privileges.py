@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import literals
 from saltern.modules.lib.databases.mysql.literals import unquoted
 

@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import client, literals
 from saltern.modules.lib.databases.mysql.answers import Row, Table
 from saltern.modules.lib.databases.mysql.connection import Connection

@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import MOST_SHOWN, PLAIN_WORDS, Refused
+from saltern.modules.api.programs import MOST_SHOWN, PLAIN_WORDS
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.postgres.programs import option, program
 from saltern.system.process import NOT_FOUND, Ran

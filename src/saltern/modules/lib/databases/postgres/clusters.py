@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import PLAIN_WORDS, Refused, said, tool
+from saltern.modules.api.programs import PLAIN_WORDS, said, tool
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.postgres.client import SYSTEM_USER
 from saltern.modules.lib.databases.postgres.programs import program

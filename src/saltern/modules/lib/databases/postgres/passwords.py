@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from saltern.modules.api.converge import Refused
+from saltern.modules.api.refused import Refused
 
 MD5, SCRAM = "md5", "scram-sha-256"
 ROUNDS = 4096

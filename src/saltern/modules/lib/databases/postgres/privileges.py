@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Refused, known
+from saltern.modules.api.refused import Refused, known
 from saltern.modules.lib.databases.postgres import inside
 from saltern.modules.lib.databases.postgres.client import Login, NotThere, execute, named, rows
 from saltern.modules.lib.databases.postgres.privilege_kinds import KINDS, SIGNATURE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import has
+from saltern.modules.api.programs import has
 
 # Distributions keep what only an administrator needs out of PATH, one directory for each version.
 PLACES = ("/usr/lib/postgresql", "/usr/libexec/postgresql")

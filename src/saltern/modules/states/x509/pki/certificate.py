@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki import extensions as table
 from saltern.modules.states.x509.pki.library import part, same_key, signed_by, signing_digest
 from saltern.modules.states.x509.pki.load import (
@@ -69,10 +69,10 @@ def wanted(given: Mapping[str, object]) -> Wanted:
     signer_key = _signer_key(given)
     ca = _loaded(given, "signing_cert", load_certificate)
     if ca is not None and not same_key(ca.public_key(), signer_key.public_key()):
-        raise Refusal("signing_cert and signing_private_key do not belong together")
+        raise Refused("signing_cert and signing_private_key do not belong together")
     request = _loaded(given, "csr", load_request)
     if request is not None and not request.is_signature_valid:
-        raise Refusal("the signature of the csr is wrong")
+        raise Refused("the signature of the csr is wrong")
     private = signer_key if ca is None else _private(given)
     public = _public(given, private, request)
     named = name_of(given.get("subject"), given)
@@ -101,7 +101,7 @@ def days(given: object) -> int:
     if given is None:
         return DAYS_VALID
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise Refusal(f"days_valid must be 1 or more, got {given!r}")
+        raise Refused(f"days_valid must be 1 or more, got {given!r}")
     return given
 
 
@@ -121,7 +121,7 @@ def _key(given: Mapping[str, object], word: str) -> Any:
 
 def _signer_key(given: Mapping[str, object]) -> Any:
     if not given.get("signing_private_key"):
-        raise Refusal(
+        raise Refused(
             "'signing_private_key' is missing; for a certificate that signs itself, give its own key"
         )
     return _key(given, "signing_private_key")
@@ -139,7 +139,7 @@ def _public(given: Mapping[str, object], private: Any, request: Any) -> Any:
         return _loaded(given, "public_key", load_public)
     if request is not None:
         return request.public_key()
-    raise Refusal("signing_cert is given, so the certificate needs private_key, public_key or csr")
+    raise Refused("signing_cert is given, so the certificate needs private_key, public_key or csr")
 
 
 # -- compared ------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def made(want: Wanted, now: datetime) -> Any:
     start = want.not_before or now.replace(microsecond=0)
     end = want.not_after or now.replace(microsecond=0) + timedelta(days=want.days_valid)
     if end <= start:
-        raise Refusal("not_after is before not_before")
+        raise Refused("not_after is before not_before")
     builder = (
         x509.CertificateBuilder()
         .subject_name(want.subject)
@@ -208,7 +208,7 @@ def _signed(builder: Any, key: Any, digest: Any) -> Any:
     try:
         return builder.sign(key, digest)
     except Exception as problem:  # the library has a class of its own for what it does not support
-        raise Refusal(f"the certificate cannot be signed: {problem}") from None
+        raise Refused(f"the certificate cannot be signed: {problem}") from None
 
 
 def common_name(certificate: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.general_names import general_name, general_name_of, identifier
 from saltern.modules.states.x509.pki.library import part
 from saltern.modules.states.x509.pki.values import (
@@ -51,14 +51,14 @@ PURPOSES: dict[str, str] = {
 def basic_constraints(given: Given) -> tuple[bool, Any]:
     critical, options = mapping(given)
     if "ca" not in options:
-        raise Refusal(f"{given.name} must say CA:TRUE or CA:FALSE")
+        raise Refused(f"{given.name} must say CA:TRUE or CA:FALSE")
     length = options.get("pathlen")
     try:
         return critical, part("x509").BasicConstraints(
             ca=flag(options["ca"]), path_length=None if length is None else number(given, length)
         )
     except ValueError as problem:
-        raise Refusal(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is not right: {problem}") from None
 
 
 def key_usage(given: Given) -> tuple[bool, Any]:
@@ -66,18 +66,18 @@ def key_usage(given: Given) -> tuple[bool, Any]:
     critical, found = words(given)
     for word in found:
         if word not in USAGES:
-            raise Refusal(f"no keyUsage is called {word!r}; these are: {', '.join(USAGES)}")
+            raise Refused(f"no keyUsage is called {word!r}; these are: {', '.join(USAGES)}")
         flags[USAGES[word]] = True
     try:
         return critical, part("x509").KeyUsage(**flags)
     except ValueError as problem:
-        raise Refusal(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is not right: {problem}") from None
 
 
 def extended_key_usage(given: Given) -> tuple[bool, Any]:
     critical, found = words(given)
     if unknown := [word for word in found if word not in PURPOSES and not word.replace(".", "").isdecimal()]:
-        raise Refusal(f"no extendedKeyUsage is called {unknown[0]!r}; these are: {', '.join(PURPOSES)}")
+        raise Refused(f"no extendedKeyUsage is called {unknown[0]!r}; these are: {', '.join(PURPOSES)}")
     return critical, part("x509").ExtendedKeyUsage([identifier(PURPOSES.get(word, word)) for word in found])
 
 
@@ -118,7 +118,7 @@ def policy_constraints(given: Given) -> tuple[bool, Any]:
             limit("requireexplicitpolicy"), limit("inhibitpolicymapping")
         )
     except ValueError as problem:
-        raise Refusal(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is not right: {problem}") from None
 
 
 def inhibit_any_policy(given: Given) -> tuple[bool, Any]:
@@ -141,13 +141,13 @@ def name_constraints(given: Given) -> tuple[bool, Any]:
             scope, _, kind = scoped.partition(";")
             _tree(given, trees, scope).append(general_name(kind, name))
     if not any(trees.values()):
-        raise Refusal(f"{given.name} needs names that are permitted or excluded")
+        raise Refused(f"{given.name} needs names that are permitted or excluded")
     return critical, part("x509").NameConstraints(trees["permitted"] or None, trees["excluded"] or None)
 
 
 def _tree(given: Given, trees: dict[str, list[Any]], scope: str) -> list[Any]:
     if scope.strip() not in trees:
-        raise Refusal(f"{given.name} knows permitted and excluded, not {scope.strip()!r}")
+        raise Refused(f"{given.name} knows permitted and excluded, not {scope.strip()!r}")
     return trees[scope.strip()]
 
 
@@ -169,5 +169,5 @@ def tls_feature(given: Given) -> tuple[bool, Any]:
     critical, found = words(given)
     known = {one.name: one for one in x509.TLSFeatureType}
     if unknown := [word for word in found if word not in known]:
-        raise Refusal(f"no TLS feature is called {unknown[0]!r}; these are: {', '.join(known)}")
+        raise Refused(f"no TLS feature is called {unknown[0]!r}; these are: {', '.join(known)}")
     return critical, x509.TLSFeature([known[word] for word in found])

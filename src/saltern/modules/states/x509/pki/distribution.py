@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.general_names import general_name, general_name_of
 from saltern.modules.states.x509.pki.library import part
 from saltern.modules.states.x509.pki.names import relative_name
@@ -22,7 +22,7 @@ def reason(text: object) -> Any:
         return x509.ReasonFlags(SPELLINGS.get(str(text), str(text)))
     except ValueError:
         known = ", ".join(str(one.value) for one in x509.ReasonFlags)
-        raise Refusal(f"no reason for a revocation is called {text!r}; these are: {known}") from None
+        raise Refused(f"no reason for a revocation is called {text!r}; these are: {known}") from None
 
 
 def _reasons(value: object) -> frozenset[Any] | None:
@@ -66,7 +66,7 @@ def _point(given: Mapping[str, object]) -> Any:
             crl_issuer=_names(given.get("crlissuer")),
         )
     except (ValueError, TypeError) as problem:
-        raise Refusal(f"a distribution point is not right: {problem}") from None
+        raise Refused(f"a distribution point is not right: {problem}") from None
 
 
 def crl_points(given: Given) -> tuple[bool, Any]:
@@ -81,7 +81,7 @@ def freshest_crl(given: Given) -> tuple[bool, Any]:
 def issuing_point(given: Given) -> tuple[bool, Any]:
     value = given.value
     if not isinstance(value, Mapping):
-        raise Refusal(f"{given.name} must be a mapping, with fullname, onlyuser, onlyCA …")
+        raise Refused(f"{given.name} must be a mapping, with fullname, onlyuser, onlyCA …")
     relative = value.get("relativename")
     try:
         return flag(value.get("critical")), part("x509").IssuingDistributionPoint(
@@ -94,4 +94,4 @@ def issuing_point(given: Given) -> tuple[bool, Any]:
             only_contains_attribute_certs=flag(value.get("onlyAA")),
         )
     except (ValueError, TypeError) as problem:
-        raise Refusal(f"{given.name} is not right: {problem}") from None
+        raise Refused(f"{given.name} is not right: {problem}") from None

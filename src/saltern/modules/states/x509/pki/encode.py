@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.library import part
 
 KEY_ENCODINGS = ("pem", "der", "pkcs12")
@@ -17,7 +17,7 @@ OLD_ROUNDS = 50000  # what old systems can bear
 
 def check_encoding(name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise Refusal(f"the encoding {name!r} is not supported; these are: {', '.join(known)}")
+        raise Refused(f"the encoding {name!r} is not supported; these are: {', '.join(known)}")
 
 
 def text_of(data: bytes, encoding: str) -> str:
@@ -64,11 +64,11 @@ def encode_certificate(
     """``key`` and what follows are for PKCS#12, which holds the private key."""
     check_encoding(encoding, CERTIFICATE_ENCODINGS)
     if encoding == "der" and chain:
-        raise Refusal("DER holds one certificate; append_certs needs pem, pkcs7_pem, pkcs7_der or pkcs12")
+        raise Refused("DER holds one certificate; append_certs needs pem, pkcs7_pem, pkcs7_der or pkcs12")
     if encoding == "pkcs12":
         return _container(certificate, chain, key, _lock(passphrase, compatible=compatible), friendly_name)
     if key is not None:
-        raise Refusal("only the encoding pkcs12 holds a private key")
+        raise Refused("only the encoding pkcs12 holds a private key")
     if encoding.startswith("pkcs7"):
         bundle: bytes = part("pkcs7").serialize_certificates([certificate, *chain], form(encoding))
         return bundle
@@ -77,7 +77,7 @@ def encode_certificate(
 
 def _container(certificate: Any, chain: Sequence[Any], key: Any, lock: Any, name: str | None) -> bytes:
     if key is None:
-        raise Refusal("the encoding pkcs12 needs a private_key: the container holds it")
+        raise Refused("the encoding pkcs12 needs a private_key: the container holds it")
     label = name.encode() if name else None
     held: bytes = part("pkcs12").serialize_key_and_certificates(
         label, key, certificate, list(chain) or None, lock

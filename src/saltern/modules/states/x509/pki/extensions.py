@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki import constraints, distribution, identifiers, revocation_extensions
 from saltern.modules.states.x509.pki.library import part
 from saltern.modules.states.x509.pki.values import Given
@@ -111,7 +111,7 @@ def extensions(
 ) -> Made:
     """The extensions that were asked for: ``{name: (critical, value)}``. Other keys are not looked at."""
     if wrong := [name for name in asked if name in UNSUPPORTED and asked[name] is not None]:
-        raise Refusal(f"{wrong[0]} is not supported: it is long obsolete, and nothing reads it any more")
+        raise Refused(f"{wrong[0]} is not supported: it is long obsolete, and nothing reads it any more")
     found: Made = {}
     for name, make in known.items():
         value = asked.get(name)

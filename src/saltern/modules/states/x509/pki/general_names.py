@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.library import part
 from saltern.modules.states.x509.pki.names import name_of
 
@@ -31,24 +31,24 @@ def general_name(kind: str, value: object) -> Any:
     plain = kind.strip().lower()
     make = MAKERS.get(ALIASES.get(plain, plain))
     if make is None:
-        raise Refusal(f"no kind of name is called {kind.strip()!r}; these are: {KINDS}")
+        raise Refused(f"no kind of name is called {kind.strip()!r}; these are: {KINDS}")
     text = value.strip() if isinstance(value, str) else value
     if text in (None, "", True):
-        raise Refusal(f"{kind.strip()!r} lacks its value; it looks like DNS:www.example.org")
+        raise Refused(f"{kind.strip()!r} lacks its value; it looks like DNS:www.example.org")
     try:
         return make(text)
     except (ValueError, TypeError, UnicodeError) as problem:
-        raise Refusal(f"{kind}:{value} is not right: {problem}") from None
+        raise Refused(f"{kind}:{value} is not right: {problem}") from None
 
 
 def identifier(text: object) -> Any:
     """An object identifier such as ``1.2.3.4``."""
     if not IDENTIFIER.fullmatch(str(text)):
-        raise Refusal(f"{text!r} is no object identifier; it looks like 1.3.6.1.5.5.7.3.1")
+        raise Refused(f"{text!r} is no object identifier; it looks like 1.3.6.1.5.5.7.3.1")
     try:
         return part("x509").ObjectIdentifier(str(text))
     except ValueError:
-        raise Refusal(f"{text!r} is no object identifier") from None
+        raise Refused(f"{text!r} is no object identifier") from None
 
 
 def domain(text: str, *, dot: bool = False, wildcard: bool = False) -> str:
@@ -66,7 +66,7 @@ def _label(label: str, whole: str) -> str:
         plain = unicodedata.normalize("NFC", label.lower())
         label = "xn--" + plain.encode("punycode").decode("ascii")
     if not LABEL.fullmatch(label) or len(label) > LONGEST_LABEL:
-        raise Refusal(f"{whole!r} is no domain: {label!r} is no part of one")
+        raise Refused(f"{whole!r} is no domain: {label!r} is no part of one")
     return label
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.general_names import general_name_of, general_names, identifier
 from saltern.modules.states.x509.pki.library import part
 from saltern.modules.states.x509.pki.values import CRITICAL, Given, items, listed, mapping
@@ -24,32 +24,32 @@ def subject_key(given: Given) -> tuple[bool, Any]:
         return False, x509.SubjectKeyIdentifier(given.value)
     critical, pairs = items(given)
     if critical:
-        raise Refusal(f"{given.name} cannot be critical")
+        raise Refused(f"{given.name} cannot be critical")
     text = str(given.value).strip()
     if text == "hash" or (pairs and pairs[0][0] == "hash"):
         return False, x509.SubjectKeyIdentifier.from_public_key(given.public_key)
     try:
         return False, x509.SubjectKeyIdentifier(bytes.fromhex(text.replace(":", "")))
     except ValueError:
-        raise Refusal(f"{given.name} must be 'hash' or hexadecimal digits") from None
+        raise Refused(f"{given.name} must be 'hash' or hexadecimal digits") from None
 
 
 def authority_key(given: Given) -> tuple[bool, Any]:
     """``keyid`` and ``issuer``, each perhaps with ``always``; the issuer is added if there is no key id."""
     critical, wanted = mapping(given)
     if critical:
-        raise Refusal(f"{given.name} cannot be critical")
+        raise Refused(f"{given.name} cannot be critical")
     if unknown := set(wanted) - {"keyid", "issuer"}:
-        raise Refusal(f"{given.name} knows keyid and issuer, not {', '.join(sorted(unknown))}")
+        raise Refused(f"{given.name} knows keyid and issuer, not {', '.join(sorted(unknown))}")
     key = _key_id(given) if "keyid" in wanted else None
     if "keyid" in wanted and key is None and wanted["keyid"] == ALWAYS:
-        raise Refusal(f"{given.name}: the key id of who signs is not known, but 'always' asks for it")
+        raise Refused(f"{given.name}: the key id of who signs is not known, but 'always' asks for it")
     issuer = serial = None
     if "issuer" in wanted and (wanted["issuer"] == ALWAYS or key is None):
         if given.signer is not None:
             issuer, serial = [part("x509").DirectoryName(given.signer.issuer)], given.signer.serial_number
         elif wanted["issuer"] == ALWAYS:
-            raise Refusal(f"{given.name}: 'issuer:always' needs a signing_cert")
+            raise Refused(f"{given.name}: 'issuer:always' needs a signing_cert")
     return False, part("x509").AuthorityKeyIdentifier(key, issuer, serial)
 
 
@@ -99,11 +99,11 @@ def _of_issuer(given: Given) -> tuple[bool, list[Any]]:
     if ("issuer", "copy") in pairs:
         x509 = part("x509")
         if given.signer is None:
-            raise Refusal(f"{given.name}: 'issuer:copy' needs a signing_cert")
+            raise Refused(f"{given.name}: 'issuer:copy' needs a signing_cert")
         try:
             copied = list(given.signer.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
         except x509.ExtensionNotFound:
-            raise Refusal(f"{given.name}: signing_cert has no subjectAltName to copy") from None
+            raise Refused(f"{given.name}: signing_cert has no subjectAltName to copy") from None
     return critical, copied + general_names(_each([pair for pair in pairs if pair != ("issuer", "copy")]))
 
 
@@ -114,7 +114,7 @@ def authority_access(given: Given) -> tuple[bool, Any]:
         known = ACCESS.get(method.strip().lower())
         found.append(x509.AccessDescription(identifier(known or method.strip()), general_name_of(place)))
     if not found:
-        raise Refusal(f"{given.name} is empty; it looks like OCSP;URI:http://ocsp.example.org/")
+        raise Refused(f"{given.name} is empty; it looks like OCSP;URI:http://ocsp.example.org/")
     return False, x509.AuthorityInformationAccess(found)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.library import key_type, part
 
 CURVES: dict[int, str] = {256: "SECP256R1", 384: "SECP384R1", 521: "SECP521R1"}
@@ -30,14 +30,14 @@ def kind_of(key: Any) -> Kind:
 
 def wanted_kind(algo: str, keysize: int | None) -> Kind:
     if algo not in SIZES:
-        raise Refusal(f"no algo is called {algo!r}; these are: {', '.join(SIZES)}")
+        raise Refused(f"no algo is called {algo!r}; these are: {', '.join(SIZES)}")
     if keysize and algo not in SIZED:
-        raise Refusal(f"keysize has no meaning for {algo}; leave it out")
+        raise Refused(f"keysize has no meaning for {algo}; leave it out")
     size = keysize or SIZES[algo]
     if algo == "rsa" and not 2048 <= size <= 16384:
-        raise Refusal(f"an RSA key needs a keysize from 2048 to 16384, not {size}")
+        raise Refused(f"an RSA key needs a keysize from 2048 to 16384, not {size}")
     if algo == "ec" and size not in CURVES:
-        raise Refusal(f"an EC key needs a keysize of {', '.join(map(str, CURVES))}, not {size}")
+        raise Refused(f"an EC key needs a keysize of {', '.join(map(str, CURVES))}, not {size}")
     return Kind(algo, size)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 PARTS: dict[str, str] = {
     "x509": "cryptography.x509",
@@ -40,14 +40,14 @@ def part(name: str) -> Any:
     try:
         return import_module(PARTS[name])
     except ImportError:
-        raise Refusal(
+        raise Refused(
             "x509 needs the Python library 'cryptography', which is not installed; install saltern[x509]"
         ) from None
 
 
 def digest(name: str) -> Any:
     if str(name).lower() not in DIGESTS:
-        raise Refusal(f"no digest is called {name!r}; these are: {', '.join(DIGESTS)}")
+        raise Refused(f"no digest is called {name!r}; these are: {', '.join(DIGESTS)}")
     return getattr(part("hashes"), name.upper())()
 
 

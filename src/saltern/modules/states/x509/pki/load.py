@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.library import part
 from saltern.modules.states.x509.pki.material import PEM
 
@@ -16,7 +16,7 @@ ENTRY = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTAL
 LOCKED = re.compile(r"[Bb]ad decrypt|[Ii]ncorrect password|[Ii]nvalid password")
 
 
-class WrongPassphrase(Refusal):
+class WrongPassphrase(Refused):
     """The key may be right, but the passphrase does not open it."""
 
 
@@ -58,7 +58,7 @@ def open_key(data: bytes, passphrase: str | None, what: str) -> Key:
     container = _container(data, secret, what)
     if container is not None:
         if container.key is None:
-            raise Refusal(f"{what} is a PKCS#12 container without a private key")
+            raise Refused(f"{what} is a PKCS#12 container without a private key")
         return Key(container.key, "pkcs12")
     return Key(_unlocked(serialization.load_der_private_key, data, secret, what), "der")
 
@@ -73,7 +73,7 @@ def _unlocked(load: Callable[..., Any], data: bytes, secret: bytes | None, what:
     except Exception as problem:  # ValueError, or the library's own class for what it does not support
         if secret and LOCKED.search(str(problem)):
             raise WrongPassphrase(f"{what} cannot be opened: it has another passphrase") from None
-        raise Refusal(f"{what} cannot be read; it is no private key") from None
+        raise Refused(f"{what} cannot be read; it is no private key") from None
 
 
 def _container(data: bytes, secret: bytes | None, what: str) -> Any:
@@ -106,7 +106,7 @@ def open_certificate(data: bytes, what: str, passphrase: str | None = None) -> C
     """The first certificate of a file, and those that follow it."""
     found = _from_pem(data) if PEM in data else _from_binary(data, what, passphrase)
     if found is None:
-        raise Refusal(f"{what} cannot be read; it is no certificate")
+        raise Refused(f"{what} cannot be read; it is no certificate")
     return found
 
 
@@ -159,7 +159,7 @@ def _either(data: bytes, what: str, kind: str, called: str) -> Any:
     try:
         return load(data)
     except Exception:  # ValueError, or the library's own class for a version that old programs wrote
-        raise Refusal(f"{what} cannot be read; it is no {called}") from None
+        raise Refused(f"{what} cannot be read; it is no {called}") from None
 
 
 def load_public(data: bytes, what: str) -> Any:
@@ -168,7 +168,7 @@ def load_public(data: bytes, what: str) -> Any:
     try:
         return load(data)
     except Exception:  # ValueError, or the library's own class for what it does not support
-        raise Refusal(f"{what} cannot be read; it is no public key") from None
+        raise Refused(f"{what} cannot be read; it is no public key") from None
 
 
 def encoding_of_text(data: bytes) -> str:
@@ -178,7 +178,7 @@ def encoding_of_text(data: bytes) -> str:
 
 def public_key_of(data: bytes, passphrase: str | None, what: str) -> Any:
     """The public key of a public key, a certificate, a private key or a request."""
-    problem: Refusal | None = None
+    problem: Refused | None = None
     ways: tuple[Callable[[], Any], ...] = (
         lambda: load_public(data, what),
         lambda: load_certificate(data, what, passphrase).public_key(),
@@ -190,6 +190,6 @@ def public_key_of(data: bytes, passphrase: str | None, what: str) -> Any:
             return load()
         except WrongPassphrase as locked:
             problem = locked
-        except Refusal:
+        except Refused:
             continue
-    raise problem or Refusal(f"{what} is no certificate, public key, private key or certificate request")
+    raise problem or Refused(f"{what} is no certificate, public key, private key or certificate request")

@@ -6,7 +6,7 @@ import base64
 import binascii
 import os
 
-from saltern.modules.states.file.answers import Later, Refusal
+from saltern.modules.api.refused import Refused
 from saltern.system import files
 
 PEM = b"-----BEGIN"
@@ -26,7 +26,7 @@ def material(given: object, what: str) -> bytes:
         return _file(text, what)
     found = _encoded(text)
     if found is None:
-        raise Refusal(
+        raise Refused(
             f"{what} must be the absolute path of a file, or PEM text, hexadecimal digits or base64"
         )
     return found
@@ -40,7 +40,7 @@ def is_path(given: object) -> bool:
 def _file(path: str, what: str) -> bytes:
     data = files.read(path)
     if data is None:
-        raise Later(f"{what} {path} does not exist")
+        raise Refused(f"{what} {path} does not exist", later=True)
     return data
 
 
@@ -48,7 +48,7 @@ def _base64(text: str, what: str) -> bytes:
     try:
         return base64.b64decode(text, validate=False)
     except (binascii.Error, ValueError):
-        raise Refusal(f"{what} is not base64") from None
+        raise Refused(f"{what} is not base64") from None
 
 
 def _encoded(text: str) -> bytes | None:

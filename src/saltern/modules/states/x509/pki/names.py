@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.library import part
 
 # In the order in which a mapping of them becomes a name; Salt's first, in its order.
@@ -54,7 +54,7 @@ def name_of(subject: object, kwargs: Mapping[str, object]) -> Any:
         return x509.Name(_attributes(subject))
     if isinstance(subject, list | tuple):
         return x509.Name([rdn for item in subject for rdn in _relative(item)])
-    raise Refusal("subject must be a text, a mapping or a list")
+    raise Refused("subject must be a text, a mapping or a list")
 
 
 def is_part(word: str) -> bool:
@@ -65,7 +65,7 @@ def from_text(text: str) -> Any:
     try:
         return part("x509").Name.from_rfc4514_string(text, {"MAIL": part("oid").NameOID.EMAIL_ADDRESS})
     except ValueError:
-        raise Refusal(
+        raise Refused(
             f"subject {text!r} is not a name; it looks like 'CN=www.example.org,O=Example'"
         ) from None
 
@@ -74,7 +74,7 @@ def relative_name(text: str) -> Any:
     """One part of a name, such as ``CN=www`` or ``CN=www+OU=web``."""
     found = from_text(text).rdns
     if len(found) != 1:
-        raise Refusal(f"{text!r} is a whole name, where one part of a name is needed")
+        raise Refused(f"{text!r} is a whole name, where one part of a name is needed")
     return found[0]
 
 
@@ -83,7 +83,7 @@ def _relative(item: object) -> list[Any]:
     if isinstance(item, Mapping):
         return [x509.RelativeDistinguishedName([one]) for one in _attributes(item)]
     if "=" not in str(item):
-        raise Refusal(f"subject holds {item!r}, which is not such as 'CN=name'")
+        raise Refused(f"subject holds {item!r}, which is not such as 'CN=name'")
     return [relative_name(str(item))]
 
 
@@ -91,7 +91,7 @@ def _attributes(given: Mapping[str, object]) -> list[Any]:
     oids, x509 = part("oid").NameOID, part("x509")
     named = {ALIASES.get(str(key), str(key)): value for key, value in given.items()}
     if unknown := [key for key in named if key not in ATTRIBUTES]:
-        raise Refusal(f"no part of a name is called {unknown[0]!r}; these are: {', '.join(ATTRIBUTES)}")
+        raise Refused(f"no part of a name is called {unknown[0]!r}; these are: {', '.join(ATTRIBUTES)}")
     found = []
     for key, attribute in ATTRIBUTES.items():
         value = named.get(key)
@@ -99,5 +99,5 @@ def _attributes(given: Mapping[str, object]) -> list[Any]:
             try:
                 found.append(x509.NameAttribute(getattr(oids, attribute), str(one)))
             except ValueError as problem:
-                raise Refusal(f"{key} cannot be {one!r}: {problem}") from None
+                raise Refused(f"{key} cannot be {one!r}: {problem}") from None
     return found

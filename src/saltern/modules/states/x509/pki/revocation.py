@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki import extensions as table
 from saltern.modules.states.x509.pki.library import part, same_key, signing_digest
 from saltern.modules.states.x509.pki.load import load_certificate, load_key
@@ -50,13 +50,13 @@ def wanted_list(
 ) -> WantedList:
     key = load_key(material(signing_private_key, "signing_private_key"), passphrase, "signing_private_key")
     if not signing_cert:
-        raise Refusal("signing_cert is missing: a revocation list names who issued it")
+        raise Refused("signing_cert is missing: a revocation list names who issued it")
     ca = load_certificate(material(signing_cert, "signing_cert"), "signing_cert")
     if not same_key(ca.public_key(), key.public_key()):
-        raise Refusal("signing_cert and signing_private_key do not belong together")
+        raise Refused("signing_cert and signing_private_key do not belong together")
     asked = {table.ALIASES.get(name, name): value for name, value in (extensions or {}).items()}
     if unknown := [name for name in asked if name not in table.REVOCATION_LIST]:
-        raise Refusal(
+        raise Refused(
             f"no extension of a revocation list is called {unknown[0]!r}; "
             f"these are: {', '.join(table.REVOCATION_LIST)}"
         )
@@ -74,7 +74,7 @@ def wanted_list(
 def _rows(revoked: object) -> list[dict[str, object]]:
     """The list, whose rows may be nested one deeper, as older states have it."""
     if not isinstance(revoked, Sequence) or isinstance(revoked, str):
-        raise Refusal("revoked must be a list; each entry has serial_number or certificate")
+        raise Refused("revoked must be a list; each entry has serial_number or certificate")
     return [_row(one) for one in revoked]
 
 
@@ -82,12 +82,12 @@ def _row(one: object) -> dict[str, object]:
     if isinstance(one, Mapping) and len(one) == 1 and isinstance(next(iter(one.values())), list):
         one = {key: value for part_ in next(iter(one.values())) for key, value in part_.items()}
     if not isinstance(one, Mapping):
-        raise Refusal(f"revoked holds {one!r}; each entry has serial_number or certificate")
+        raise Refused(f"revoked holds {one!r}; each entry has serial_number or certificate")
     row = {str(key): value for key, value in one.items()}
     if "reason" in row:
         row["extensions"] = {**(row.get("extensions") or {}), "CRLReason": row.pop("reason")}
     if unknown := sorted(set(row) - ENTRY_WORDS):
-        raise Refusal(
+        raise Refused(
             f"an entry of revoked has {unknown[0]!r}; it may have: {', '.join(sorted(ENTRY_WORDS))}"
         )
     return row
@@ -99,12 +99,12 @@ def _entry(row: Mapping[str, Any], now: datetime, include_expired: bool) -> Entr
         found = load_certificate(material(row["certificate"], "certificate"), "certificate")
         number, end = found.serial_number, found.not_valid_after_utc
     if not number:
-        raise Refusal("an entry of revoked needs serial_number or certificate")
+        raise Refused("an entry of revoked needs serial_number or certificate")
     if end is not None and end < now and not include_expired:
         return None
     asked = dict(row.get("extensions") or {})
     if unknown := [name for name in asked if name not in table.ENTRY]:
-        raise Refusal(
+        raise Refused(
             f"no extension of an entry is called {unknown[0]!r}; these are: {', '.join(table.ENTRY)}"
         )
     when = moment("revocation_date", row.get("revocation_date"))

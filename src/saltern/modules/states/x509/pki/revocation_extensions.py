@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki.distribution import reason
 from saltern.modules.states.x509.pki.library import part
 from saltern.modules.states.x509.pki.times import FORM
@@ -16,7 +16,7 @@ from saltern.modules.states.x509.pki.values import CRITICAL, Given, words
 
 def crl_number(given: Given) -> tuple[bool, Any]:
     if isinstance(given.value, bool) or not str(given.value).strip().isdecimal():
-        raise Refusal(f"{given.name} must be a number, and cannot be critical")
+        raise Refused(f"{given.name} must be a number, and cannot be critical")
     return False, part("x509").CRLNumber(int(str(given.value)))
 
 
@@ -24,14 +24,14 @@ def delta_indicator(given: Given) -> tuple[bool, Any]:
     value = given.value.get("value") if isinstance(given.value, Mapping) else given.value
     numbers = re.findall(r"\d+", str(value))
     if len(numbers) != 1:
-        raise Refusal(f"{given.name} must hold one number: the cRLNumber of the list that it adds to")
+        raise Refused(f"{given.name} must hold one number: the cRLNumber of the list that it adds to")
     return CRITICAL in str(given.value), part("x509").DeltaCRLIndicator(int(numbers[0]))
 
 
 def crl_reason(given: Given) -> tuple[bool, Any]:
     critical, found = words(given)
     if len(found) != 1:
-        raise Refusal(f"{given.name} must be one reason, got {given.value!r}")
+        raise Refused(f"{given.name} must be one reason, got {given.value!r}")
     return critical, part("x509").CRLReason(reason(found[0]))
 
 
@@ -42,4 +42,4 @@ def invalidity_date(given: Given) -> tuple[bool, Any]:
     try:
         return critical, part("x509").InvalidityDate(datetime.strptime(text, FORM))
     except ValueError:
-        raise Refusal(f"{given.name} must look like '2026-01-31 12:00:00', got {given.value!r}") from None
+        raise Refused(f"{given.name} must look like '2026-01-31 12:00:00', got {given.value!r}") from None

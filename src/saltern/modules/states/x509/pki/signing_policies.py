@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 from saltern.modules.states.x509.pki import extensions, names
 
 KEY = "x509_signing_policies"
@@ -16,7 +16,7 @@ def policy_of(
 ) -> dict[str, object]:
     """The policy of that name, from the pillar or the configuration. One that is not there is refused."""
     if ca_server:
-        raise Refusal(
+        raise Refused(
             "ca_server is not supported: one machine has no other to ask; give signing_private_key and "
             "signing_cert, or sign on that machine and bring the certificate here"
         )
@@ -28,14 +28,14 @@ def policy_of(
             return short_words(_flat(policies[str(name)]))
     if missing_is_empty:
         return {}
-    raise Refusal(f"no signing policy is called {name!r}; {KEY} in the pillar or the configuration has them")
+    raise Refused(f"no signing policy is called {name!r}; {KEY} in the pillar or the configuration has them")
 
 
 def _flat(policy: object) -> dict[str, object]:
     flat: dict[str, object] = {}
     for row in policy if isinstance(policy, list) else [policy]:
         if not isinstance(row, Mapping):
-            raise Refusal(f"a policy in {KEY} must be a mapping, or a list of mappings")
+            raise Refused(f"a policy in {KEY} must be a mapping, or a list of mappings")
         flat |= {str(key): value for key, value in row.items()}
     return flat
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 FORM = "%Y-%m-%d %H:%M:%S"
 
@@ -18,7 +18,7 @@ def moment(name: str, given: object) -> datetime | None:
     try:
         return datetime.strptime(str(given), FORM).replace(tzinfo=UTC)
     except ValueError:
-        raise Refusal(f"{name} must look like '2026-01-31 12:00:00', got {given!r}") from None
+        raise Refused(f"{name} must look like '2026-01-31 12:00:00', got {given!r}") from None
 
 
 def serial(given: object) -> int | None:
@@ -30,7 +30,7 @@ def serial(given: object) -> int | None:
     try:
         return int(str(given).replace(":", ""), 16)
     except ValueError:
-        raise Refusal(f"serial_number {given!r} is neither a number nor hexadecimal digits") from None
+        raise Refused(f"serial_number {given!r} is neither a number nor hexadecimal digits") from None
 
 
 def pretty_hex(data: bytes) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.modules.states.file.answers import Refusal
+from saltern.modules.api.refused import Refused
 
 CRITICAL = "critical"
 BEGINS_CRITICAL = re.compile(r"\s*critical\b[\s,]*")
@@ -79,7 +79,7 @@ def mapping(given: Given) -> tuple[bool, dict[str, object]]:
 
 def number(given: Given, value: object) -> int:
     if isinstance(value, bool) or not str(value).strip().isdecimal():
-        raise Refusal(f"{given.name} needs a number, got {value!r}")
+        raise Refused(f"{given.name} needs a number, got {value!r}")
     return int(str(value))
 
 

@@ -1,0 +1,93 @@
+"""``attempt``: the one place that catches what a module raises, and makes a result of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from saltern.language.diagnostics import SalternError, words_of
+from saltern.language.mask import mask
+from saltern.language.result import Outcome, Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused, explain
+
+
+def attempt(context: Context, work: Callable[[], object], who: str = "the state") -> Result:
+    """The result of ``work``; what it raises becomes a failed one, with the facts that the state has set.
+
+    A state that does several things and reports each calls it for each; else only the caller does.
+    """
+    result = _attempted(context, work, who)
+    if not context.warnings:
+        return result
+    return replace(result, warnings=(*result.warnings, *context.warnings))
+
+
+def _attempted(context: Context, work: Callable[[], object], who: str) -> Result:
+    try:
+        result = _checked(work(), who)
+    except Refused as refused:
+        return _refused(context, refused)
+    except (SalternError, BadArgument) as problem:
+        return _failed(context, str(problem))
+    except OSError as problem:
+        return _failed(context, explain(problem, _path(context)))
+    except ValueError as problem:
+        return _failed(context, _value_text(context, problem, who))
+    except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
+        return _failed(context, _bug_text(problem, who))
+    return result
+
+
+def _checked(result: object, who: str) -> Result:
+    if isinstance(result, Result):
+        return result
+    raise Refused(f"{who} returned {type(result).__name__}, not a Result")
+
+
+def _failed(context: Context, comment: str) -> Result:
+    return Result(outcome=Outcome.FAILED, comment=mask(comment), data=dict(context.facts))
+
+
+def _refused(context: Context, refused: Refused) -> Result:
+    """Failed; but in test mode what an earlier state may still make is only a remark."""
+    data = {**context.facts, **refused.data}
+    if refused.later and context.test and context.foreseen:
+        comment = f"would be done, if by then this is there: {refused}"
+        changes = dict(context.foreseen)
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=mask(comment), changes=changes, data=data)
+    return Result(
+        outcome=Outcome.FAILED,
+        comment=mask(str(refused)),
+        changes=refused.changes,
+        data=data,
+        warnings=refused.warnings,
+    )
+
+
+def _path(context: Context) -> str:
+    """The file that the state is about; empty if it is about something else."""
+    return str(context.facts.get("path") or "")
+
+
+def _value_text(context: Context, problem: ValueError, who: str) -> str:
+    """What a value is not, as Python says it, if the state has said what it is about; else it is a bug."""
+    if path := _path(context):
+        advice = "; give the encoding of the file" if isinstance(problem, UnicodeError) else ""
+        return f"{path}: {problem}{advice}"
+    if context.facts:
+        return str(problem)
+    nul = str(problem) == "embedded null byte"  # what Python says when it is asked to start a program
+    return "an argument holds a NUL character" if nul else _bug_text(problem, who)
+
+
+def _bug_text(problem: BaseException, who: str) -> str:
+    """What an unexpected exception says; the traceback is for the log, not for the report."""
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else "?"
+    return f"{who} failed: {type(problem).__name__}: {words_of(problem)} (at {place})"

@@ -1,0 +1,77 @@
+"""``Refused``, the one exception that modules raise for the user, and the checks of values that raise it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+
+from saltern.modules.api.params import BadArgument
+
+
+class Refused(BadArgument):
+    """The state or function cannot do what it was asked for; the text says why, and is for the user.
+
+    ``later``: something is missing that an earlier state may make, so in test mode it is a remark (if the
+    state has set ``ctx.foreseen``). ``data`` is what is known of the thing, beside ``ctx.facts``;
+    ``changes`` and ``warnings`` are what came about before. The caller makes the result of it.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        later: bool = False,
+        data: Mapping[str, object] | None = None,
+        changes: Mapping[str, object] | None = None,
+        warnings: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(text)
+        self.later = later
+        self.data = dict(data or {})
+        self.changes = dict(changes or {})
+        self.warnings = warnings
+
+
+REASONS: Mapping[int, str] = {
+    errno.EACCES: "permission denied; run as root, or as a user who may",
+    errno.EPERM: "not permitted; run as root, or clear the immutable attribute",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOSPC: "no space left on the device",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "too many links on the way, or a loop of links",
+}
+
+
+def explain(problem: OSError, path: str = "") -> str:
+    """What the system refused and why; with ``path``, the file that the user has named, also what to do."""
+    from saltern.system.files import PlantedLink
+
+    said = problem.strerror or str(problem)
+    if not path:
+        return f"{problem.filename}: {said}" if problem.filename else said
+    if not isinstance(problem, PlantedLink):
+        said = REASONS.get(problem.errno or 0, said)
+    where = problem.filename
+    if not isinstance(where, str) or not os.path.isabs(where) or where == path:
+        return f"{path}: {said}"
+    return f"{path}: {where}: {said}"
+
+
+def known(value: object, allowed: Mapping[str, object] | tuple[str, ...], what: str) -> None:
+    """Raises ``Refused`` unless ``value`` is one of ``allowed``."""
+    if value not in allowed:
+        raise Refused(f"{what} cannot be {value!r}; it is one of {', '.join(allowed)}")
+
+
+# All that Python, reading the file again, takes for the end of a line; and the end of a text in C.
+BREAKS = "\n\r\0\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def one_line(value: str, what: str, *, without: str = "") -> str:
+    """The value, for a file made of lines. Raises ``Refused`` if it would break out of its line."""
+    bad = next((sign for sign in (*BREAKS, *without) if sign in value), None)
+    if bad is not None:
+        raise Refused(f"{what} must not contain {bad!r}: {value!r}")
+    return value
