@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Refused, one_line, tool
+from saltern.modules.api.converge import Changes
+from saltern.modules.api.programs import tool
+from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.accounts.nt_hash import HASH, nt_hash
 from saltern.modules.lib.accounts.passwords import REDACTED
 
