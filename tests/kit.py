@@ -11,8 +11,10 @@ from typing import TypeVar
 from saltern.cli.main import code_for
 from saltern.cli.output import exit_code
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, apply, show_high, show_low, show_order, show_top
+from saltern.engine.apply import apply
+from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.engine.show import show_high, show_low, show_order, show_top
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostic, Diagnostics, SalternError
 from saltern.language.events import Answer, Event, Report

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from saltern.config.settings import Settings
-from saltern.durable import run as durable
-from saltern.engine.apply import Request
-from saltern.engine.nested import equipped
+from saltern.durable.apply import JournalOptions, apply
+from saltern.durable.resume import resume
+from saltern.engine.nested_engine import make_session
+from saltern.engine.request import Request
 from saltern.journal.fold import RunState
 from saltern.journal.runs import RESUMABLE, Runs
 from saltern.system import faults, reboot
@@ -71,7 +72,7 @@ class Machine:
         """Somebody else does."""
         self._armed.write_text(mode)
 
-    def call_off(self) -> str:
+    def cancel(self) -> str:
         if self.pending() is None:
             return GOES_DOWN
         self._armed.unlink()
@@ -123,10 +124,10 @@ class Site:
         return self._child(self._resume, kill_at)
 
     def _apply(self) -> None:
-        durable.apply(equipped(self.settings), Request(sls=("top",)), None, durable.Ask())
+        apply(make_session(self.settings), Request(sls=("top",)), None, JournalOptions())
 
     def _resume(self) -> None:
-        durable.resume(self.settings, None, None)
+        resume(self.settings, None, None)
 
     def _child(self, work: Callable[[], None], kill_at: int | None) -> int:
         """The exit code; ``kill_at`` is the point at which it is killed."""

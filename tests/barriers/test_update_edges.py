@@ -14,7 +14,7 @@ from tests.barriers.test_update_faults import FILES, WHOLE, Builds, ended
 from tests.modules.system.test_reboot_state import called
 
 import saltern
-from saltern.durable.barriers.records import write
+from saltern.durable.barriers.records import append_record
 from saltern.durable.barriers.watchdog import Watch, watch
 from saltern.journal.runs import Runs
 from saltern.language.result import Outcome
@@ -78,7 +78,9 @@ def test_31_a_record_that_nobody_knows_is_passed_over(tmp_path: Path) -> None:
     machine = Site(tmp_path, {"top.sls": ALWAYS + AFTER})
     machine.begin()
     assert machine.state is not None
-    write(Runs(machine.settings), machine.state.head["jid"], machine.state, "of-tomorrow", {"what": [1, 2]})
+    append_record(
+        Runs(machine.settings), machine.state.head["jid"], machine.state, "of-tomorrow", {"what": [1, 2]}
+    )
     machine.to_the_end()
     assert ended(machine) == "succeeded"
     assert machine.log == ["after 1"]
@@ -96,8 +98,8 @@ def test_31_a_journal_without_the_words_of_today_is_read(tmp_path: Path) -> None
     body = {name: barrier[name] for name in barrier if name not in ("outcome", "armed", "off", "fresh")}
     jid = machine.state.head["jid"]
     crossed = {"kind": "reboot", "why": "", "now": machine.machine.identity()}
-    state = write(runs, jid, machine.state, "crossed", crossed)
-    write(runs, jid, state, "barrier", body)
+    state = append_record(runs, jid, machine.state, "crossed", crossed)
+    append_record(runs, jid, state, "barrier", body)
     machine.to_the_end()
     assert ended(machine) == "succeeded"
     shutil.rmtree(tmp_path / "state")

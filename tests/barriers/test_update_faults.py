@@ -67,8 +67,8 @@ class Builds(Site):
         nothing: Any = lambda *_: None  # noqa: E731
         for name in ("install", "prove"):
             setattr(state, name, nothing)
-        takeover._watch = nothing
-        takeover._become = lambda *_: os._exit(DOWN)
+        takeover._start_watchdog = nothing
+        takeover._exec_build = lambda *_: os._exit(DOWN)
         if VERSIONS[slot] == "2" and not self.good:
             os._exit(1)
         super()._live(work, kill_at, names)

@@ -22,7 +22,7 @@ import saltern.chains.drive
 import saltern.chains.show
 import saltern.cli.chain
 import saltern.durable.barriers
-import saltern.engine.nested
+import saltern.engine.nested_engine
 import saltern.modules.states.cmd
 import saltern.modules.states.file.managed
 import saltern.modules.states.system.reboot
@@ -61,7 +61,7 @@ class Boots:
         asked = self.base / "asked"
         return Pending(mode="reboot") if asked.exists() and float(asked.read_text()) else None
 
-    def call_off(self) -> str:
+    def cancel(self) -> str:
         if self.pending() is None:
             return reboot.GOES_DOWN
         (self.base / "asked").unlink()

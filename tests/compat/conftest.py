@@ -15,7 +15,8 @@ import pytest
 
 from saltern.compat.library import Library
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, apply
+from saltern.engine.apply import apply
+from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.language.result import Result
 from saltern.modules.api.registry import Registry
@@ -48,7 +49,7 @@ class World:
         return {answer.chunk.id: answer.result for answer in report.answers}
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        self.session.prepare()
+        self.session.load_pillar()
         return self.session.salt[name](*args, **kwargs)
 
 

@@ -210,8 +210,8 @@ def _session(work: str, mode: str) -> object:
 def _answer(
     work: str, mode: str, module: str, fun: str, name: str, args: Mapping[str, object]
 ) -> dict[str, object]:
-    from saltern.engine.apply import single
     from saltern.engine.session import Session
+    from saltern.engine.single import single
     from saltern.language.diagnostics import SalternError
 
     session = _session(work, mode)

@@ -13,8 +13,9 @@ from tests.kit import errors
 
 from saltern.compat.tops import Configuration
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, show_top
+from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.engine.show import show_top
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.targeting.top import joined
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import yaml
 from tests import kit
 
-from saltern.engine.apply import show_high, show_low, show_order, show_top
+from saltern.engine.show import show_high, show_low, show_order, show_top
 from saltern.language.diagnostics import Diagnostics, SalternError
 from saltern.language.events import Answer, Fired
 from saltern.language.result import Outcome

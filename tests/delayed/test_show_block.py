@@ -6,7 +6,7 @@ import pytest
 from tests.kit import request_for, tree
 
 from saltern.cli.options import OUTPUT_NAMES
-from saltern.engine.apply import show_rendered
+from saltern.engine.show import show_rendered
 from saltern.language.diagnostics import Diagnostics
 from saltern.report.outputs import OUTPUTS
 

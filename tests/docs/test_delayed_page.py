@@ -17,8 +17,8 @@ from tools.reference.errors import collect
 from saltern.compiler import delayed as entries
 from saltern.config.options import OPTIONS
 from saltern.config.settings import Settings
-from saltern.engine.apply import single
 from saltern.engine.session import Session
+from saltern.engine.single import single
 from saltern.language.delayed import REFRESHABLE, WHEN, WORDS
 from saltern.language.result import Outcome
 from saltern.render import block_words, blocks

@@ -10,8 +10,8 @@ import pytest
 from tools.examples import ROOT
 
 from saltern.config.settings import Settings
-from saltern.engine.apply import single
 from saltern.engine.session import Session
+from saltern.engine.single import single
 from saltern.language.result import Outcome
 from saltern.modules.api.registry import Registry
 

@@ -11,7 +11,7 @@ from tests import kit
 from tests.e2e.command import Place
 
 from saltern.cli.single import main as run_single
-from saltern.engine.apply import single
+from saltern.engine.single import single
 from saltern.language.diagnostics import CompileError
 from saltern.language.requisites import REQUISITE_WORDS
 from saltern.language.result import Outcome

@@ -95,7 +95,8 @@ def test_python_m_saltern_takes_only_itself_from_where_it_was_started(planted: P
 AGAIN = {
     "begin_anew": "from saltern.chains.owner import begin_anew; begin_anew('1', [])",
     "become": (
-        "import sys; from saltern.durable.barriers.takeover import _become; _become(sys.executable, '1', [])"
+        "import sys; from saltern.durable.barriers import takeover;"
+        " takeover._exec_build(sys.executable, '1', [])"
     ),
     "watchdog": (
         "import subprocess; from saltern.system import own_program as own; "

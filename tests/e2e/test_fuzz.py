@@ -20,8 +20,10 @@ from tests.kit import ScriptedCaller
 from saltern.cli.options import yaml_value
 from saltern.config.load import load
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, apply, show_high, show_low, show_order, show_top
+from saltern.engine.apply import apply
+from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.engine.show import show_high, show_low, show_order, show_top
 from saltern.language.diagnostics import Diagnostics, SalternError
 from saltern.language.requisites import REQUISITES
 from saltern.render.pipeline import RENDERERS

@@ -6,8 +6,10 @@ import pytest
 from tests.e2e.command import Place, is_told_well
 
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, apply, show_low
+from saltern.engine.apply import apply
+from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.engine.show import show_low
 from saltern.language.diagnostics import Diagnostics
 
 SHARED = {

@@ -65,7 +65,7 @@ class Power:
     def pending(self) -> Pending | None:
         return None
 
-    def call_off(self) -> str:
+    def cancel(self) -> str:
         return reboot.GOES_DOWN
 
     def power(self, word: str, at: object = None) -> str:
@@ -97,7 +97,10 @@ def build_of(root: Path, *, whole: bool = True) -> Iterator[str]:
         (os, "sync", nothing),
     ]
     if whole:
-        changes += [(takeover, "_watch", nothing), (takeover, "_become", lambda *_: os._exit(DOWN))]
+        changes += [
+            (takeover, "_start_watchdog", nothing),
+            (takeover, "_exec_build", lambda *_: os._exit(DOWN)),
+        ]
     before = [(where, name, getattr(where, name)) for where, name, _ in changes]
     for where, name, value in changes:
         setattr(where, name, value)

@@ -20,8 +20,9 @@ import pytest
 from tests.formulas.trees import EXPECTED, HERE, SITE, Case, cases, formulas
 
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, show_high, show_low, show_order
+from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.engine.show import show_high, show_low, show_order
 from saltern.language.diagnostics import Diagnostics
 
 SALT = Path(os.environ.get("SALTERN_SALT_SITE") or HERE.parent.parent / "build" / "salt")

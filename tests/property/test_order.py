@@ -11,7 +11,7 @@ from tests.property.recording import Recording
 from tests.property.strategies import trees
 
 from saltern.compiler.compile import Rules, compile_high, compile_low
-from saltern.engine import apply as engine
+from saltern.engine.targets import targets as engine_targets
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.language.result import Outcome
 
@@ -78,7 +78,7 @@ def uncompiled(files: dict[str, str]) -> list[dict[str, object]]:
     """Low data as far as it can be had without a plan."""
     with kit.tree(files, registry=Recording().registry) as made:
         session, found = made.session(), Diagnostics()
-        refs, loader = engine.targets(session, kit.request_for(files, REQUEST), found)
+        refs, loader = engine_targets(session, kit.request_for(files, REQUEST), found)
         high = compile_high(refs, loader, Rules(), found)
         return [chunk.low() for chunk in compile_low(high, Rules(), session.caller.reacts, found).chunks]
 

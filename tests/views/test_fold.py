@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests import kit
 
-from saltern.engine.apply import show_plan
+from saltern.engine.show import show_plan
 from saltern.language.diagnostics import Diagnostics
 from saltern.views.fold import MOST_DRAWN, picture_of
 from saltern.views.graph_page import graph_page

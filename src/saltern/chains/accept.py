@@ -15,8 +15,7 @@ from saltern.chains.drive import drive
 from saltern.chains.legs import Journal, Known, Legs
 from saltern.chains.owner import owner
 from saltern.config.settings import Settings
-from saltern.durable import run as durable
-from saltern.engine.nested import equipped
+from saltern.engine.nested_engine import make_session
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.mounts import is_forgetful
 
@@ -50,8 +49,8 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
     if (before := _asked_before(legs, order, plan)) is not None:
         return before
     needed = any(action.kind in ("state", "highstate") for action in plan.steps)
-    equipped(settings).check_roots(needed=needed)  # what could not even begin is not accepted
-    name = legs.new(durable.new_jid(time.time()))
+    make_session(settings).check_roots(needed=needed)  # what could not even begin is not accepted
+    name = legs.new(time.time())
     with legs.locked(name):
         if (before := _asked_before(legs, order, plan)) is not None:
             return before

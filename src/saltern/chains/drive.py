@@ -19,8 +19,13 @@ from saltern.chains.render import actions_text
 from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
 from saltern.config.settings import Settings
-from saltern.durable import run as durable
-from saltern.engine.apply import Request
+from saltern.durable.abandon import abandon
+from saltern.durable.apply import JournalOptions, claim_run
+from saltern.durable.head import restore_session
+from saltern.durable.resume import resume
+from saltern.engine.apply import prepare
+from saltern.engine.request import Request
+from saltern.engine.session import Session
 from saltern.journal.fold import RunState
 from saltern.journal.report import report_of
 from saltern.journal.runs import RESUMABLE, Runs
@@ -84,11 +89,15 @@ class _Driver:
         self.legs, self.name, self.tell = legs, name, tell
         self.onward = ("--boot", *again)  # the run first, then the legs that are open
         self.head = legs.known(name).head
-        self.settings = durable.session_as(settings, self.head).settings
+        self.settings = self.session(settings).settings
         self.runs = Runs(self.settings)
         self.again = again
         self.code = stamp()
         self.journal: Journal
+
+    def session(self, settings: Settings) -> Session:
+        """By the configuration that the leg was accepted with."""
+        return restore_session(settings, self.head["settings"], self.head.get("pillar") or {})
 
     def to_the_end(self) -> Known:
         """Or to a point where this process has to end: a reboot, an update, an interrupt."""
@@ -145,19 +154,17 @@ class _Driver:
         make_private(os.path.dirname(path))
         with open(path, "w", encoding="utf-8") as file:
             file.write(actions_text(command.actions, self.name, last=command.last))
-        session = durable.session_as(self.settings, self.head)
-        announced: list[str] = []
-
-        def begun(jid: str) -> None:
-            announced.append(jid)
-            self.announce(jid, names, chunk.name)
-
-        ask = durable.Ask(queue=self.settings.queue_runs, pillar=self.head["pillar"], begun=begun)
+        session, request = self.session(self.settings), Request(template=path)
+        options = JournalOptions(queue=self.settings.queue_runs, pillar=self.head["pillar"])
+        jid = ""
         try:
-            report = durable.apply(session, Request(template=path), self.watched, ask)
+            with claim_run(session, request, options) as claimed:
+                jid = claimed.jid
+                self.announce(jid, names, chunk.name)
+                report = claimed.execute(prepare(session, request), self.watched)
         except CompileError as problem:
             self.journal.add("results", steps=not_compiled(names, str(problem)))
-            self.runs.withdraw(announced[0])
+            self.runs.withdraw(jid)
             return True
         return self.told(report.jid, names, report)
 
@@ -181,9 +188,7 @@ class _Driver:
             return self.told(jid, names, report_of(state))
         if state.status in RESUMABLE:
             try:
-                report = durable.resume(
-                    self.settings, jid, self.watched, onward=self.onward, ends=self.is_cancelled
-                )
+                report = resume(self.settings, jid, self.watched, again=self.onward, ends=self.is_cancelled)
             except KeyboardInterrupt:  # while it waited for a reboot
                 if not self.is_cancelled():
                     raise
@@ -228,7 +233,7 @@ class _Driver:
         cancelled = self.legs.cancel_ordered(self.name) if not self.ends else ""
         if status not in RESUMABLE or cancelled:
             kept = self.kept(jid)
-            said = durable.abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
+            said = abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
             plan = self.legs.known(self.name).state.plan
             barriers = {one.id for one in plan.steps if one.row.barrier}
             safe = {one.id for one in plan.steps if one.repeatable}
@@ -287,7 +292,7 @@ class _Driver:
                 return True
             if run.has_plan:
                 told |= results(report_of(run), names) | in_doubt(run, names, (), self.kept(state.chunk.jid))
-            durable.abandon(self.settings, state.chunk.jid, "it broke again and again")
+            abandon(self.settings, state.chunk.jid, "it broke again and again")
         self.journal.add("quarantine", steps=told)
         return True
 

@@ -20,6 +20,7 @@ from saltern.journal.store import Writer, check_owner, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system import lock, reboot
 from saltern.system.faults import point
+from saltern.system.run_numbers import run_number
 
 SUFFIX = ".leg"
 UNKNOWN = frozenset({"journal-damaged", "journal-unreadable"})
@@ -52,10 +53,10 @@ class Legs:
         """All, the newest first."""
         return names_in(self.folder, SUFFIX)
 
-    def new(self, wanted: str) -> str:
-        """A name later than all there are."""
+    def new(self, now: float) -> str:
+        """The name of a leg that begins now, later than all there are."""
         last = next(iter(self.ids()), "")
-        return max(wanted, str(int(last) + 1)) if last.isdigit() else wanted
+        return run_number(now, last if last.isdigit() else "")
 
     def known(self, leg: str) -> Known:
         """What the journal says. That it is damaged is an error; nothing is moved."""

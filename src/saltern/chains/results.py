@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping
 
 from saltern.chains.compile import state_id
 from saltern.chains.statuses import Step
-from saltern.durable.barriers.cancel import CALLED_OFF
+from saltern.durable.barriers.cancel import CANCELLED
 from saltern.journal.codec import chunks_in
 from saltern.journal.fold import RunState
 from saltern.language.events import Answer, Report
@@ -83,7 +83,7 @@ def called_off(state: RunState, actions: Iterable[str], said: str) -> Told:
     places = {body["place"] for body in state.open_barriers if not body["scope"]}
     chunks = chunks_in(state.scope("").plan, state.sources) if places else []
     names = {chunks[place].id for place in places}
-    status = Step.CANCELLED if said == CALLED_OFF else Step.INDETERMINATE
+    status = Step.CANCELLED if said == CANCELLED else Step.INDETERMINATE
     return {name: _row(status, said) for name in actions if state_id(name) in names}
 
 

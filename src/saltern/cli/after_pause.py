@@ -26,7 +26,7 @@ ROWS = (
 )
 
 
-def onward(args: SimpleNamespace, engine: Session, report: Report) -> Report:
+def continue_paused(args: SimpleNamespace, engine: Session, report: Report) -> Report:
     """Tell it, and give the one in the end. A machine that goes down ends us while we wait."""
     while report.stopped in STOPS.values():
         if report.stopped == REBOOTING:
@@ -41,10 +41,10 @@ def onward(args: SimpleNamespace, engine: Session, report: Report) -> Report:
 
 
 def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
-    from saltern.durable import run as durable
+    from saltern.durable.resume import resume
 
     def work(tell: Recorder | None) -> Report:
-        report = durable.resume(engine.settings, jid, tell, onward=words_again(args))
+        report = resume(engine.settings, jid, tell, again=options_again(args))
         assert report is not None, "a run that pauses has something left"
         return report
 
@@ -71,7 +71,7 @@ def _tell_pause(report: Report) -> None:
     sys.stderr.flush()
 
 
-def words_again(args: SimpleNamespace) -> list[str]:
+def options_again(args: SimpleNamespace) -> list[str]:
     """The options that `saltern resume` has, too, as they were given: for whoever takes our place."""
     return [word for row in ROWS for word in _words(row, getattr(args, row.dest, row.default))]
 

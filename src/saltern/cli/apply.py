@@ -24,7 +24,8 @@ from saltern.language.diagnostics import Diagnostic, OperationError, SalternErro
 
 if TYPE_CHECKING:
     from saltern.cli.profile import Profile
-    from saltern.engine.apply import Request
+    from saltern.engine.apply import Prepared
+    from saltern.engine.request import Request
     from saltern.engine.session import Session
     from saltern.language.events import Report
     from saltern.runtime.ports import Recorder
@@ -167,7 +168,7 @@ def _session(args: SimpleNamespace) -> Session:
 
 
 def request_of(args: SimpleNamespace) -> Request:
-    from saltern.engine.apply import Request
+    from saltern.engine.request import Request
 
     return Request(
         sls=tuple(name for word in args.sls for name in word.split(",") if name),
@@ -189,9 +190,9 @@ def _applied(args: SimpleNamespace, engine: Session, request: Request) -> Report
         raise OperationError(Diagnostic(code="option-shape", what=what))
     report = watched(args, lambda tell: run(args, engine, request, tell, profile))
     if report.stopped:
-        from saltern.cli.after_pause import onward
+        from saltern.cli.after_pause import continue_paused
 
-        return onward(args, engine, report)
+        return continue_paused(args, engine, report)
     tell_report(args, engine, report)
     if profile is not None:
         profile.write(report, sys.stderr, colour=args.color)
@@ -205,20 +206,14 @@ def run(
     tell: Recorder | None,
     profile: Profile | None = None,
 ) -> Report:
-    """A test run does nothing, so it needs no journal."""
-
-    def settled() -> None:
-        _settle()
-        if profile is not None:
-            profile.compiled()
+    """Prepare and execute it. A test run does nothing, so it needs no journal."""
+    from saltern.engine.apply import execute
 
     if engine.settings.test or args.no_journal:
-        from saltern.engine.apply import apply
+        return execute(_prepared(engine, request, profile), tell=tell)
+    from saltern.durable.apply import JournalOptions, claim_run, failed_part
 
-        return apply(engine, request, tell, compiled=settled)
-    from saltern.durable import run as durable
-
-    ask = durable.Ask(
+    options = JournalOptions(
         queue=seconds(args.queue, engine.settings.queue_runs),
         pillar=mapping_value("--pillar", args.pillar),
     )
@@ -227,16 +222,23 @@ def run(
         from saltern.journal.runs import Runs
 
         earlier = chosen(Runs(engine.settings), args.failed_from)
-        return durable.apply_failed(engine.settings, earlier, tell, ask)
-    return durable.apply(engine, request, tell, ask, compiled=settled)
+        engine, request, options = failed_part(engine.settings, earlier, options)
+    with claim_run(engine, request, options) as claimed:
+        return claimed.execute(_prepared(engine, request, profile), tell)
 
 
-def _settle() -> None:
-    """What is compiled stays to the end: the collector, off until now, need not look at it again."""
+def _prepared(engine: Session, request: Request, profile: Profile | None) -> Prepared:
+    """Compile it. What is compiled stays to the end: the collector, off until now, need not look at it."""
     import gc
 
+    from saltern.engine.apply import prepare
+
+    prepared = prepare(engine, request)
     gc.freeze()
     gc.enable()
+    if profile is not None:
+        profile.compiled()
+    return prepared
 
 
 def _problems_as_data(args: SimpleNamespace, problem: SalternError) -> None:

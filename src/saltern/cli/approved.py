@@ -6,28 +6,31 @@ import os
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
-from msgspec import convert
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from saltern.cli import exits
 from saltern.cli.arguments import Row
 from saltern.cli.options import session
 from saltern.cli.output import exit_code, seconds, tell_report, watched
+from saltern.config.settings import Settings
+from saltern.durable.apply import JournalOptions, claim_run
+from saltern.engine.apply import Prepared, apply, prepare_plan
+from saltern.engine.build_plan import aggregates
+from saltern.engine.nested_engine import make_session
+from saltern.engine.request import Request
+from saltern.engine.session import Session
+from saltern.journal.codec import chunks_in
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
+from saltern.language.events import Report
+from saltern.plan.make import make_plan
+from saltern.planfile.document import Body, Proposal, is_plan, load, readable, unpacked
+from saltern.planfile.make import foresee, prepare_foresight
+from saltern.planfile.moved import check, check_machine
 from saltern.planfile.trust import check_template, read_own, settings_of
 from saltern.report.text import safe_line
-
-if TYPE_CHECKING:
-    from saltern.cli.profile import Profile
-    from saltern.config.settings import Settings
-    from saltern.engine.apply import Request
-    from saltern.engine.session import Session
-    from saltern.language.events import Report
-    from saltern.plan.plan import Plan
-    from saltern.planfile.document import Body, Proposal
-    from saltern.runtime.ports import Recorder
+from saltern.runtime.ports import Recorder
 
 # What a plan has decided. Where code and data come from is given again, and compared.
 DECIDED = (
@@ -38,15 +41,11 @@ DECIDED = (
 
 def is_meant(word: str) -> bool:
     """Whether a word that is a file, and may be the name of an SLS, too, is the file of a plan."""
-    from saltern.planfile.document import is_plan
-
     return "/" in word or is_plan(word)
 
 
 def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     """``rows`` are the options that ``args`` were read by."""
-    from saltern.planfile.document import is_plan
-
     if not is_plan(path):
         raise _no_plan(path)
     _check_options(args, rows)
@@ -63,12 +62,21 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
         from saltern.cli.profile import Profile
 
         profile = Profile(engine, "checking that nothing has changed")
-    approved = _Approved(settings, path, proposal, body, profile)
-    report = watched(args, lambda tell: _run(args, engine, request, tell, approved))
-    if report.stopped:
-        from saltern.cli.after_pause import onward
+    approved = _Approved(path, proposal, body)
 
-        report = onward(args, engine, report)
+    def work(tell: Recorder | None) -> Report:
+        options = JournalOptions(queue=seconds(args.queue, settings.queue_runs), pillar=body.pillar)
+        with claim_run(engine, request, options) as claimed:
+            prepared = _prepared(engine, request, approved)
+            if profile is not None:
+                profile.compiled()
+            return claimed.execute(prepared, tell)
+
+    report = watched(args, work)
+    if report.stopped:
+        from saltern.cli.after_pause import continue_paused
+
+        report = continue_paused(args, engine, report)
     else:
         tell_report(args, engine, report)
     if profile is not None:
@@ -76,7 +84,6 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     code = exit_code(report, detailed=args.detailed_exitcode)
     if args.check_idempotent and code in (exits.OK, exits.CHANGED):
         from saltern.cli.second_run import is_idempotent
-        from saltern.engine.apply import apply
 
         second = _session(settings, body, test=False)
         if not is_idempotent(args, second, lambda: apply(second, request)):
@@ -86,10 +93,6 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
 
 def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal, Body, Request]:
     """The plan, once its file and its signature are good; nothing of it has been used by then."""
-    from saltern.engine.apply import Request
-    from saltern.planfile.document import load, readable, unpacked
-    from saltern.planfile.moved import check_machine
-
     data = read_own(path)
     if signers := args.verify or own.plan_signers:
         from saltern.planfile.signature import verify
@@ -105,61 +108,30 @@ def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal
     return proposal, body, request
 
 
-def _run(
-    args: SimpleNamespace, engine: Session, request: Request, tell: Recorder | None, approved: _Approved
-) -> Report:
-    from saltern.durable import run as durable
+class _Approved(Struct, frozen=True):
+    """A plan as its file has it."""
 
-    approved.engine, approved.request = engine, request
-    ask = durable.Ask(queue=seconds(args.queue, engine.settings.queue_runs), pillar=approved.body.pillar)
-    return durable.apply(engine, request, tell, ask, approved=approved)
+    path: str
+    proposal: Proposal
+    body: Body
 
 
-class _Approved:
-    """Looks at the machine once more, and gives the plan if nothing has moved."""
-
-    engine: Session
-    request: Request
-
-    def __init__(
-        self,
-        settings: Settings,
-        path: str,
-        proposal: Proposal,
-        body: Body,
-        profile: Profile | None,
-    ) -> None:
-        self._profile = profile
-        self.body = body
-        self._settings = settings
-        self._path = path
-        self._proposal = proposal
-
-    def __call__(self) -> Plan:
-        from saltern.engine.planning import aggregates
-        from saltern.journal.codec import chunks_in
-        from saltern.plan.make import make_plan
-        from saltern.planfile.document import readable
-        from saltern.planfile.make import foresee
-        from saltern.planfile.moved import check
-
-        looking = _session(self._settings, self.body, test=True)
-        now = foresee(looking, self.request)
-        check(self._proposal, looking, now, path=self._path)
-        if self._profile is not None:
-            self._profile.compiled()
-        with readable(self._path):
-            chunks = chunks_in(self.body.plan, self.body.sources)
-            for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):
-                chunk.declared = fresh.declared  # the same, and it knows its line even in a template
-            together = aggregates(self.engine, chunks)
-            return make_plan(chunks, self.body.plan["rendered"], Diagnostics(), together)
+def _prepared(engine: Session, request: Request, approved: _Approved) -> Prepared:
+    """Look at the machine once more, and prepare the plan of the file if nothing has moved."""
+    path, body = approved.path, approved.body
+    again = make_session(replace(engine.settings, test=True), body.pillar)
+    now = foresee(prepare_foresight(again, request))
+    check(approved.proposal, again, now, path=path)
+    with readable(path):
+        chunks = chunks_in(body.plan, body.sources)
+        for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):
+            chunk.declared = fresh.declared  # the same, and it knows its line even in a template
+        plan = make_plan(chunks, body.plan["rendered"], Diagnostics(), aggregates(engine, chunks))
+    return prepare_plan(engine, request, plan)
 
 
 def _session(settings: Settings, body: Body, *, test: bool) -> Session:
-    from saltern.engine.nested import equipped
-
-    return equipped(replace(settings, test=test), body.pillar)
+    return make_session(replace(settings, test=test), body.pillar)
 
 
 def _check_options(args: SimpleNamespace, rows: Sequence[Row]) -> None:

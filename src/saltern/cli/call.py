@@ -27,7 +27,7 @@ def main(argv: list[str]) -> int:
 
     args = parse(LINE, argv)
     engine = session(args)
-    engine.prepare()
+    engine.load_pillar()
     positional, keywords = call_arguments(args.args)
     if args.function in IN_A_SHELL:
         keywords.setdefault("python_shell", True)

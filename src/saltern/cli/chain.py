@@ -288,9 +288,9 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
 
 def _again(args: SimpleNamespace) -> list[str]:
     """The options of this command line that `saltern resume` has, too."""
-    from saltern.cli.after_pause import words_again
+    from saltern.cli.after_pause import options_again
 
-    return words_again(
+    return options_again(
         SimpleNamespace(**{name: value for name, value in vars(args).items() if name != "out"})
     )
 

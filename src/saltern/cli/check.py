@@ -160,13 +160,13 @@ def _machines(args: SimpleNamespace, settings: Settings) -> dict[str, Session]:
     """A session for each machine that is described somewhere."""
     from msgspec.structs import replace
 
-    from saltern.engine.nested import equipped
+    from saltern.engine.nested_engine import make_session
     from saltern.lint.machines import read_machines
 
     base = os.path.dirname(os.path.abspath(settings.files[0])) if settings.files else ""
     typed = mapping_value("--pillar", args.pillar)
     return {
-        one.name: equipped(replace(settings, id=one.id), {**one.pillar, **typed}, grains=one.grains)
+        one.name: make_session(replace(settings, id=one.id), {**one.pillar, **typed}, grains=one.grains)
         for one in read_machines(settings.check, args.machines or (), base)
     }
 

@@ -16,7 +16,7 @@ from saltern.cli.options import mapping_value, session
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
-    from saltern.engine.apply import Request
+    from saltern.engine.request import Request
     from saltern.planfile.document import Proposal
 
 YES = frozenset({"y", "yes"})
@@ -76,12 +76,12 @@ def _check_signers(args: SimpleNamespace) -> None:
 def _shown(args: SimpleNamespace, request: Request) -> Proposal:
     """The plan, after it was printed."""
     from saltern.cli.plan_output import write_plan
-    from saltern.planfile.make import foresee, propose
+    from saltern.planfile.make import foresee, prepare_foresight, propose
 
     options = {"failhard": args.failhard, "strict": args.strict}
     engine = session(args, test=True, diff_new_files=True, **options)
     with redirect_stdout(sys.stderr):
-        found = foresee(engine, request)
+        found = foresee(prepare_foresight(engine, request))
     proposal = propose(engine, request, found, mapping_value("--pillar", args.pillar))
     write_plan(SimpleNamespace(out="human", color=args.color), proposal, found.report)
     return proposal

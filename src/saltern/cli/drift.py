@@ -101,13 +101,13 @@ def code_of(found: Drift) -> int:
 
 def _look(args: SimpleNamespace, engine: Session) -> Drift:
     from saltern.planfile import drift
-    from saltern.planfile.make import foresee
+    from saltern.planfile.make import foresee, prepare_foresight
     from saltern.report.diagnostics import show
 
     args.template = None
     request = request_of(args)
     with redirect_stdout(sys.stderr):
-        seen = foresee(engine, request)
+        seen = foresee(prepare_foresight(engine, request))
     show(seen.report.warnings, sys.stderr, colour=False)
     asked = ", ".join(request.sls) or "the highstate"
     before = drift.known_since(drift.load(engine.settings), asked)

@@ -71,7 +71,8 @@ def main(argv: list[str]) -> int:
 
 
 def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
-    from saltern.engine.apply import Request, show_plan
+    from saltern.engine.request import Request
+    from saltern.engine.show import show_plan
     from saltern.views.explain import Explainer
 
     engine = session(args)

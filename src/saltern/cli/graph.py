@@ -80,7 +80,8 @@ def _by_name(path: str) -> str:
 
 
 def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
-    from saltern.engine.apply import Request, show_plan
+    from saltern.engine.request import Request
+    from saltern.engine.show import show_plan
     from saltern.views.fold import picture_of
 
     found = Diagnostics()

@@ -206,9 +206,9 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
         from saltern.report.diagnostics import show
 
         show(warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
-    from saltern.engine.nested import equipped
+    from saltern.engine.nested_engine import make_session
 
-    return equipped(settings, mapping_value("--pillar", args.pillar))
+    return make_session(settings, mapping_value("--pillar", args.pillar))
 
 
 def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:

@@ -12,7 +12,7 @@ from saltern.cli import exits
 from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
-    from saltern.engine.apply import Request
+    from saltern.engine.request import Request
     from saltern.engine.session import Session
     from saltern.language.events import Report
     from saltern.planfile.document import Proposal
@@ -26,7 +26,7 @@ def show(
     save: str | None,
 ) -> int:
     """Look, tell, and keep it where it is asked for."""
-    from saltern.planfile.make import foresee, propose
+    from saltern.planfile.make import foresee, prepare_foresight, propose
 
     profile = None
     if args.profile:
@@ -35,7 +35,10 @@ def show(
         profile = Profile(engine)
     end_in_order()
     with redirect_stdout(sys.stderr):  # stdout is for the plan; a module's print is none of it
-        found = foresee(engine, request, compiled=profile.compiled if profile else None)
+        prepared = prepare_foresight(engine, request)
+        if profile is not None:
+            profile.compiled()
+        found = foresee(prepared)
     proposal = propose(engine, request, found, override)
     write_plan(args, proposal, found.report)
     if save:

@@ -40,7 +40,7 @@ class Profile:
         self._inside = False  # a file that renders another is one whole
         self.files: dict[str, Spent] = {}
         renderers = session.renderers
-        vars(session).update(prepare=self._timed_pillar(session.prepare))
+        vars(session).update(load_pillar=self._timed_pillar(session.load_pillar))
         vars(renderers).update(
             sls=self._timed(renderers.sls, lambda source, _: str(source.path)),
             block=self._timed(renderers.block, lambda block, _: f"{block.file}, block {block.name}"),

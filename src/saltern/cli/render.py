@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
 
     args = parse(LINE, argv)
     engine = session(args)
-    engine.prepare()
+    engine.load_pillar()
     env = args.saltenv or "base"
     path = args.file
     if path.startswith("salt://"):

@@ -58,13 +58,13 @@ def main(argv: list[str]) -> int:
 
 def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
     """None: there is nothing to resume."""
-    from saltern.cli.after_pause import onward, words_again
-    from saltern.durable.run import resume
+    from saltern.cli.after_pause import continue_paused, options_again
+    from saltern.durable.resume import resume
 
     found: list[Report] = []
 
     def work(tell: Recorder | None) -> Report:
-        report = resume(engine.settings, jid, tell, onward=words_again(args))
+        report = resume(engine.settings, jid, tell, again=options_again(args))
         if report is not None:
             found.append(report)
         return report or Report()
@@ -73,7 +73,7 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
     args.seen = False  # what an earlier process did was not seen here
     if not found:
         return None
-    report = onward(args, engine, found[0])
+    report = continue_paused(args, engine, found[0])
     code = exit_code(report, detailed=args.detailed_exitcode)
     return code if args.boot else max(code, _its_chain(engine, report))
 

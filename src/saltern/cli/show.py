@@ -23,23 +23,23 @@ from saltern.cli.options import (
 from saltern.language.diagnostics import Diagnostics, SalternError
 
 if TYPE_CHECKING:
-    from saltern.engine.apply import Request
+    from saltern.engine.request import Request
     from saltern.engine.session import Session
 
     View = Callable[[Session, Request, Diagnostics], object]
 
-# What can be shown: the function of ``engine``, and what it is.
-VIEWS: dict[str, tuple[str, str]] = {
-    "highstate": ("show_high", "high data: what the files declare"),
-    "sls": ("show_high", "the same, for the SLS that are named"),
-    "lowstate": ("show_low", "low data: one entry for each call, sorted"),
-    "low-sls": ("show_low", "the same, for the SLS that are named"),
-    "order": ("show_order", "the sequence that will really run, with the reason for each position"),
-    "top": ("show_top", "which SLS the top file gives to this machine"),
-    "pillar": ("pillar", "the compiled pillar"),
-    "grains": ("grains", "the grains of this machine"),
-    "rendered": ("show_rendered", "the text of each file after its template ran"),
-    "run": ("", "what a run did, by its number (`saltern runs` lists them); `last`, or none: the last one"),
+# What can be shown, and what it is.
+VIEWS: dict[str, str] = {
+    "highstate": "high data: what the files declare",
+    "sls": "the same, for the SLS that are named",
+    "lowstate": "low data: one entry for each call, sorted",
+    "low-sls": "the same, for the SLS that are named",
+    "order": "the sequence that will really run, with the reason for each position",
+    "top": "which SLS the top file gives to this machine",
+    "pillar": "the compiled pillar",
+    "grains": "the grains of this machine",
+    "rendered": "the text of each file after its template ran",
+    "run": "what a run did, by its number (`saltern runs` lists them); `last`, or none: the last one",
 }
 NEED_NAMES = frozenset({"sls", "low-sls"})
 
@@ -47,7 +47,7 @@ NEED_NAMES = frozenset({"sls", "low-sls"})
 LINE = CommandLine(
     command="show",
     about="Show what would be applied. Without a name: the highstate.",
-    epilog="what can be shown:\n" + "\n".join(f"  {name:<10} {about}" for name, (_, about) in VIEWS.items()),
+    epilog="what can be shown:\n" + "\n".join(f"  {name:<10} {about}" for name, about in VIEWS.items()),
     words=(
         Word(dest="what", metavar="WHAT", choices=tuple(VIEWS), help=", ".join(VIEWS)),
         Word(
@@ -170,21 +170,30 @@ def _profiled(args: SimpleNamespace, engine: Session, found: Diagnostics) -> obj
 
 
 def _value(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:
-    import saltern.engine.apply as spine
+    from saltern.engine import show
+    from saltern.engine.request import Request
 
     what, names = args.what, tuple(args.sls)
     if what == "grains":
         grains = engine.grains.copy()
         return {name: grains.get(name) for name in names} if names else grains
     if what == "pillar":
-        engine.prepare()
+        engine.load_pillar()
         return {name: engine.pillar.get(name) for name in names} if names else engine.pillar
-    request = spine.Request(
+    request = Request(
         sls=tuple(one for word in names for one in word.split(",") if one), saltenv=args.saltenv
     )
     if what == "rendered" and args.block is not None:
         given = None if args.prev_ret is None else yaml_value("--prev-ret", args.prev_ret)
         more = mapping_value("--context", args.context)
-        return spine.show_rendered(engine, request, found, block=args.block, prev_ret=given, context=more)
-    view: View = getattr(spine, VIEWS[what][0])
-    return view(engine, request, found)
+        return show.show_rendered(engine, request, found, block=args.block, prev_ret=given, context=more)
+    views: dict[str, View] = {
+        "highstate": show.show_high,
+        "sls": show.show_high,
+        "lowstate": show.show_low,
+        "low-sls": show.show_low,
+        "order": show.show_order,
+        "top": show.show_top,
+        "rendered": show.show_rendered,
+    }
+    return views[what](engine, request, found)

@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
             Diagnostic(code="state-unknown", what=f"{args.function!r} names no function; write STATE.FUN")
         )
     engine = session(args, test=args.test)
-    from saltern.engine.apply import single
+    from saltern.engine.single import single
 
     positional, keywords = call_arguments(args.args)
     name = str(keywords.pop("name", positional[0] if positional else args.function))

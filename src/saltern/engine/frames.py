@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from saltern.compiler.compile import Rules
-from saltern.engine.planning import Delays, RenderedLoader, planned
+from saltern.engine.build_plan import build_plan
+from saltern.engine.delays import Delays
+from saltern.engine.loaders import RenderedLoader
+from saltern.engine.session import Session
 from saltern.language.chunk import Chunk
-from saltern.language.delayed import NO_BLOCKS, PREV_RET, Block, BlockScope, Target
-from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, did_you_mean
+from saltern.language.delayed import NO_BLOCKS, PREV_RET, BlockScope, Target
+from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics
 from saltern.language.events import Answer
 from saltern.language.late import OPEN, Literal, literal
-from saltern.language.source import Origin, Path, SlsRef
+from saltern.language.source import Origin, Path
 from saltern.plan.plan import Plan
-from saltern.render.blocks import cut
 from saltern.render.document import Document
 from saltern.render.pipeline import Home
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
-
-if TYPE_CHECKING:
-    from saltern.engine.session import Session
 
 # As Jinja, Mako and Python, Genshi, Cheetah say it.
 _UNDEFINED = re.compile(
@@ -33,7 +31,7 @@ _UNDEFINED = re.compile(
 )
 
 
-class Frames:
+class FrameCompiler:
     """Implements ``runtime.ports.FrameMaker`` for one run."""
 
     def __init__(self, session: Session, rules: Rules, delays: Delays) -> None:
@@ -58,14 +56,14 @@ class Frames:
             document = rendered(session, target, returned)
             given = {**target.context, PREV_RET: returned}
             loader = RenderedLoader(session, document, target.name if target.block else "", given)
-            plan = planned(
+            plan = build_plan(
                 session,
                 [loader.ref],
                 loader,
                 self._rules,
                 found,
                 delays=self._delays,
-                mended=_kept_as_data(target) if suspect else None,
+                mark_data=_kept_as_data(target) if suspect else None,
                 elsewhere=self._elsewhere,
             )
         except CompileError as problem:
@@ -127,7 +125,7 @@ def rendered(session: Session, target: Target, returned: Mapping[str, object]) -
     if target.scope.partial:
         _complete(session, target.scope)
     outer = target.scope.variables if target.words.scoped else {}
-    values = {**_public(outer), **target.context, PREV_RET: returned}
+    values = {**public(outer), **target.context, PREV_RET: returned}
     renderers = session.renderers
     if target.block is not None:
         block = target.scope.blocks.get(target.name, target.block)  # its function, if it is one
@@ -136,7 +134,7 @@ def rendered(session: Session, target: Target, returned: Mapping[str, object]) -
         assert isinstance(target.source, SlsSource)
         document = renderers.sls(target.source, renderers.allowed(values))
     if document.blocks is not NO_BLOCKS:
-        inherited = _public(outer) if target.words.scoped else {}
+        inherited = public(outer) if target.words.scoped else {}
         document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}
     return document
 
@@ -190,7 +188,7 @@ def _shaped(answer: Answer) -> dict[str, object]:
     }
 
 
-def _public(variables: Mapping[str, object]) -> dict[str, object]:
+def public(variables: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in variables.items() if not name.startswith("_")}
 
 
@@ -240,52 +238,3 @@ def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:
         return problem
     tags = f"the tag ({target.place()})" if has_it[0] else "the tags of this block and of those around it"
     return replace(problem, fix=f"{name!r} exists in the outer scope: add 'scoped' to {tags}")
-
-
-# -- to look at ----------------------------------------------------------------------------------------
-
-
-def show_blocks(
-    session: Session,
-    refs: Sequence[SlsRef],
-    name: str,
-    found: Diagnostics,
-    *,
-    prev_ret: object,
-    context: Mapping[str, object],
-) -> dict[str, str]:
-    """The text of a block of these files; with ``prev_ret``, what it renders to after such a return."""
-    texts: dict[str, str] = {}
-    known: set[str] = set()
-    for ref in refs:
-        source = session.tree.read(ref)
-        if source is None:
-            found.error("sls-not-found", f"no SLS is called {ref.name!r} in saltenv {ref.env!r}")
-            continue
-        scope = session.renderers.sls(source).blocks
-        for block in _with_inner(scope.blocks.values()):
-            known.add(block.name)
-            if block.name == name:
-                path = ">".join((ref.name, *block.outer, name))
-                texts[path] = _shown(session, block, scope, prev_ret, context)
-    if not texts:
-        fix = did_you_mean(name, known) or (f"there are {', '.join(sorted(known))}" if known else "")
-        found.error("delayed-unknown", f"no file that was named has a block {name!r}", fix=fix)
-    return texts
-
-
-def _with_inner(blocks: Iterable[Block]) -> Iterator[Block]:
-    for block in blocks:
-        yield block
-        if block.text:
-            yield from _with_inner(cut(block.text, block.file, outer=(*block.outer, block.name))[1])
-
-
-def _shown(
-    session: Session, block: Block, scope: BlockScope, prev_ret: object, context: Mapping[str, object]
-) -> str:
-    if prev_ret is None:
-        return block.text.lstrip("\n") or f"# a Python function, at {block.mark}\n"
-    outer = _public(scope.variables) if block.words.scoped else {}
-    values = {**outer, **context, PREV_RET: prev_ret}
-    return session.renderers.block(block, scope, values).text.lstrip("\n")

@@ -163,8 +163,8 @@ class Session:
         ]
         self.grains.update({name: value for name, value in found.items() if name not in given})
 
-    def prepare(self) -> None:
-        """Compile the pillar; nothing runs when it is wrong. The mapping stays the same object."""
+    def load_pillar(self) -> None:
+        """Compile the pillar into ``pillar``, which stays the same object. Raises if it is wrong."""
         self.warnings = list(self._about_grains)
         compiled = self._compiled_pillar()
         self.pillar.clear()
@@ -179,7 +179,7 @@ class Session:
             self.library.forget()
             self.registry.forget()
         if "pillar" in what:
-            self.prepare()
+            self.load_pillar()
 
     def subject(self) -> Subject:
         from saltern.targeting.match import Subject

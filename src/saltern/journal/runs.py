@@ -20,6 +20,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mea
 from saltern.system import keeper, ledger, lock
 from saltern.system.faults import point
 from saltern.system.keeper import KEPT
+from saltern.system.run_numbers import later_number
 
 
 class Held(Struct, kw_only=True):
@@ -198,7 +199,7 @@ class Runs:
     def next_jid(self, wanted: str) -> str:
         """Later than all there are, whatever the clock says."""
         last = next((jid for jid in self.jids() if jid.isdigit()), "")
-        return max(wanted, str(int(last) + 1)) if last else wanted
+        return later_number(wanted, last)
 
     def prune(self) -> None:
         """The oldest go, but never one that could still be resumed."""

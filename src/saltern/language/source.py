@@ -46,3 +46,13 @@ class Origin(Protocol):
     def file(self) -> str: ...
 
     def mark(self, path: Path = ()) -> Mark: ...
+
+
+class NoFile:
+    """The origin of a state that stands in no file, such as one typed by hand; shown as ``<text>``."""
+
+    def __init__(self, text: str) -> None:
+        self.file = f"<{text}>"
+
+    def mark(self, _path: Path = ()) -> Mark:
+        return Mark(self.file)

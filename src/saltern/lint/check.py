@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.engine.apply import Request, bounds, compile_rules
+from saltern.engine.request import Request
+from saltern.engine.rules import bounds, compile_rules
 from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, PillarError
 from saltern.language.source import SlsRef
@@ -91,7 +92,7 @@ def check(
 def _prepare_for(name: str, session: Session) -> None:
     """Name the machine whose pillar does not compile, in a check of several machines."""
     try:
-        session.prepare()
+        session.load_pillar()
     except PillarError as problem:
         if not name:
             raise

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from saltern.compiler.gather import expand
 from saltern.compiler.parse import parse
-from saltern.engine.planning import TreeLoader
+from saltern.engine.loaders import TreeLoader
 from saltern.engine.session import Session
 from saltern.language.delayed import MARKER, PREV_RET
 from saltern.language.diagnostics import CompileError

@@ -15,8 +15,10 @@ from msgspec import Struct, field
 
 from saltern.compiler.compile import Rules
 from saltern.compiler.gather import expand
+from saltern.engine.build_plan import build_plan
+from saltern.engine.delays import Delays
 from saltern.engine.frames import rendered
-from saltern.engine.planning import Delays, RenderedLoader, planned
+from saltern.engine.loaders import RenderedLoader
 from saltern.engine.session import Session
 from saltern.facts.tops import TopReader
 from saltern.language.chunk import Chunk
@@ -186,7 +188,7 @@ class Walk:
         found = Findings()
         self.loader.used = set()
         delays = Delays(self._limit)
-        plan = planned(
+        plan = build_plan(
             self._session,
             refs,
             self.loader,
@@ -231,7 +233,7 @@ class Walk:
         document = rendered(self._session, target, {})
         given = {**target.context, PREV_RET: {}}
         loader = RenderedLoader(self._session, document, target.name if target.block else "", given)
-        plan = planned(
+        plan = build_plan(
             self._session, [loader.ref], loader, self._rules, found, delays=delays, elsewhere=delays.inside
         )
         self.found.add(one for one in found if not one.code.startswith("template-"))

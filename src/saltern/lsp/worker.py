@@ -101,7 +101,7 @@ def _confined(question: Question) -> tuple[str, ...]:
 
 
 def _checked(question: Question) -> Answer:
-    from saltern.engine.nested import equipped
+    from saltern.engine.nested_engine import make_session
     from saltern.lint.check import check
     from saltern.lint.choices import choose, excluded
     from saltern.lint.machines import read_machines
@@ -111,7 +111,7 @@ def _checked(question: Question) -> Answer:
     configured = settings.check
     beside = os.path.dirname(os.path.abspath(settings.files[0])) if settings.files else ""
     machines = {
-        one.name: equipped(
+        one.name: make_session(
             replace(settings, id=one.id),
             {**one.pillar, **question.pillar},
             grains=one.grains,
@@ -146,13 +146,13 @@ def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
 def _made(question: Question, options: dict[str, object]) -> tuple[Session, list[Diagnostic]]:
     from saltern.config.load import load
     from saltern.config.untrusted import untrusted
-    from saltern.engine.nested import equipped
+    from saltern.engine.nested_engine import make_session
 
     told: list[Diagnostic] = []
     settings, _ = load(question.config, options, os.environ)
     if not question.trust:
         settings, told = untrusted(settings, question.places)
-    return equipped(settings, question.pillar, texts=question.texts, trust=question.trust), told
+    return make_session(settings, question.pillar, texts=question.texts, trust=question.trust), told
 
 
 def _word(word: str, base: str, session: Session, env: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec import Struct, json, to_builtins
 
-from saltern.engine import apply as engine
+from saltern import __version__
+from saltern.engine.apply import Prepared, execute, prepare
+from saltern.engine.request import Request
+from saltern.engine.session import Session
 from saltern.journal.codec import plan_out
 from saltern.language.events import Report
 from saltern.plan.plan import Plan
@@ -16,15 +18,11 @@ from saltern.planfile.document import FORMAT, Bases, Proposal, packed, summed
 from saltern.report.foreseen import Foreseen, counted, foreseen
 from saltern.report.plain import plain
 
-if TYPE_CHECKING:
-    from saltern.engine.session import Session
-    from saltern.sources.tree import Tree
-
 OF_THE_PROCESS = frozenset({"pid", "cwd"})  # grains that are another in each run
 
 
 class Foresight(Struct, kw_only=True):
-    """What a test run has come to."""
+    """What came of a test run."""
 
     report: Report
     rows: list[Foreseen]
@@ -33,52 +31,26 @@ class Foresight(Struct, kw_only=True):
     seen: dict[str, None]  # every file of the tree that was read
 
 
-def foresee(
-    session: Session, request: engine.Request, *, compiled: Callable[[], None] | None = None
-) -> Foresight:
-    """Ask every state what it would do; ``session`` is one of test mode."""
+def prepare_foresight(session: Session, request: Request) -> Prepared:
+    """Compile what is requested, with a record of the files that it is made of. Only a plan pays for that."""
     assert session.settings.test
-    seen = _watched(session.tree)
-    plans: list[Plan] = []
-    report = engine.apply(session, request, compiled=compiled, journal=plans.append)
-    plan = plans[0] if plans else None
+    session.tree.record_files()
+    return prepare(session, request)
+
+
+def foresee(prepared: Prepared) -> Foresight:
+    """Ask every state what it would do; ``prepare_foresight`` has prepared it."""
+    plan = prepared.plan
+    seen = prepared.session.tree.record_files()
     origins = [chunk.declared.origin for chunk in plan.chunks] if plan else []
-    return Foresight(
-        report=report,
-        rows=foreseen(report, session.caller.nature),
-        plan=plan,
-        sources={origin.file: str(getattr(origin, "source", "")) for origin in origins},
-        seen=seen,
-    )
+    sources = {origin.file: str(getattr(origin, "source", "")) for origin in origins}
+    report = execute(prepared)
+    rows = foreseen(report, prepared.session.caller.nature)
+    return Foresight(report=report, rows=rows, plan=plan, sources=sources, seen=seen)
 
 
-def _watched(tree: Tree) -> dict[str, None]:
-    """The files that a run reads, written down as it reads them. Only a plan pays for that."""
-    seen: dict[str, None] = {}
-    text, find = tree.text, tree.find
-
-    def watched_text(path: str) -> str | None:
-        found = text(path)
-        if found is not None:
-            seen[path] = None
-        return found
-
-    def watched_find(path: str, env: str) -> str | None:
-        found = find(path, env)
-        if found is not None:
-            seen[found] = None
-        return found
-
-    vars(tree).update(text=watched_text, find=watched_find)
-    return seen
-
-
-def propose(
-    session: Session, request: engine.Request, found: Foresight, override: Mapping[str, object]
-) -> Proposal:
+def propose(session: Session, request: Request, found: Foresight, override: Mapping[str, object]) -> Proposal:
     """The file to approve. ``override`` is pillar data of the command line."""
-    from saltern import __version__
-
     plan = found.plan or Plan(chunks=[])
     compiled = packed(
         {
@@ -104,7 +76,7 @@ def propose(
 
 
 def bases(session: Session, seen: Mapping[str, None]) -> Bases:
-    """Only grains that somebody asked for: the others cannot have mattered."""
+    """Checksums of what a plan rests on; of grains, only those that were read."""
     salt = os.urandom(16).hex()
     grains = {name: value for name, value in dict.items(session.grains) if name not in OF_THE_PROCESS}
     return Bases(
@@ -116,7 +88,7 @@ def bases(session: Session, seen: Mapping[str, None]) -> Bases:
 
 
 def content_sum(path: str) -> str:
-    """Empty for a file that is gone."""
+    """The checksum of a file; empty if it is gone."""
     try:
         with open(path, "rb") as file:
             return summed(file.read())
@@ -125,4 +97,5 @@ def content_sum(path: str) -> str:
 
 
 def value_sum(value: object, salt: str) -> str:
+    """The checksum of a value, salted: a short secret cannot be guessed from it."""
     return summed(salt.encode() + json.encode(plain(value), order="sorted"))

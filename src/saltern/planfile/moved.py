@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from saltern.engine.session import Session
 from saltern.journal.codec import chunks_in
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -12,9 +12,6 @@ from saltern.planfile.document import Body, Proposal, readable, unpacked
 from saltern.planfile.make import Foresight, content_sum, value_sum
 from saltern.report.foreseen import VERBS, Foreseen
 from saltern.report.plain import plain
-
-if TYPE_CHECKING:
-    from saltern.engine.session import Session
 
 MOST_TOLD = 20
 

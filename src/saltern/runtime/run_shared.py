@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Limit, Target
 from saltern.language.events import Answer
 from saltern.runtime.barriers import INTERRUPTED as INTERRUPTED
+from saltern.system.run_numbers import run_number
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Recorder
@@ -93,7 +93,5 @@ class World(Struct):
 
     def next_jid(self) -> str:
         """Twenty digits of time, as Salt names its jobs; never the same twice."""
-        whole, part = divmod(self.clock.now(), 1)
-        stamp = f"{time.strftime('%Y%m%d%H%M%S', time.gmtime(whole))}{int(part * 1_000_000):06d}"
-        self.jid = max(stamp, str(int(self.jid or 0) + 1))
+        self.jid = run_number(self.clock.now(), self.jid)
         return self.jid

@@ -58,6 +58,7 @@ class Tree:
         self._roots = {env: list(dirs) for env, dirs in roots.items()}
         self._max_size = max_size
         self._texts = texts or {}
+        self._found: dict[str, None] | None = None
         self._within = () if links_out else tuple(sorted({os.path.realpath(one) for one in self._all()}))
 
     def _all(self) -> Iterator[str]:
@@ -69,6 +70,11 @@ class Tree:
         from saltern.system.guard import is_within
 
         return not is_within(os.path.realpath(path), self._within)
+
+    def record_files(self) -> dict[str, None]:
+        """Record every file that is found or read from here on; the mapping fills while that happens."""
+        self._found = {} if self._found is None else self._found
+        return self._found
 
     def environments(self) -> list[str]:
         """``base`` first, then the others as configured."""
@@ -106,6 +112,8 @@ class Tree:
         for root in self.roots(env):
             full = f"{root}/{name}"
             if full in self._texts or (os.path.isfile(full) and not self._is_out(full)):
+                if self._found is not None:
+                    self._found[full] = None
                 return full
         return None
 
@@ -179,11 +187,14 @@ class Tree:
                 return None
             raise _unreadable(path, problem.strerror or str(problem)) from None
         try:
-            return self._read(fd, path)
+            text = self._read(fd, path)
         except IsADirectoryError:
             return None
         finally:
             os.close(fd)
+        if self._found is not None:
+            self._found[path] = None
+        return text
 
     def _read(self, fd: int, path: str) -> str:
         found = os.fstat(fd)

@@ -44,7 +44,7 @@ class Rebooter(Protocol):
         """A shutdown that is scheduled, whoever has asked for it."""
         ...
 
-    def call_off(self) -> str:
+    def cancel(self) -> str:
         """Take back a shutdown that is scheduled. Empty: it is; else why it cannot be."""
         ...
 
@@ -96,7 +96,7 @@ class MachineRebooter:
 
         return pending(self._root)
 
-    def call_off(self) -> str:
+    def cancel(self) -> str:
         if self._command and not self._cancel:
             return OWN_WAY
         if not self._cancel and self.pending() is None:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, apply, show_high, show_low, show_order, show_rendered
+from saltern.engine.apply import apply
+from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.engine.show import show_high, show_low, show_order, show_rendered
 from saltern.facts.grains import Grains
 from saltern.language.diagnostics import Diagnostics, SalternError
 from saltern.system.clock import FakeClock

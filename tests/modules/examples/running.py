@@ -15,7 +15,8 @@ from tests.modules.examples.reading import steps
 
 from saltern.cli.main import run
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, apply
+from saltern.engine.apply import apply
+from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Answer
@@ -130,7 +131,7 @@ def _command(command: str) -> Mapping[str, object]:
 def template(text: str) -> Iterator[dict[str, object]]:
     """The text after Jinja ran."""
     session = Session(Settings(id="web1", extra={"providers": PROVIDERS}))
-    session.prepare()
+    session.load_pillar()
     try:
         printed = session.renderers.text(text, engine="jinja", env="base", path="example.jinja")
     except SalternError as problem:

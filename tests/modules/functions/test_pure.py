@@ -82,7 +82,7 @@ from saltern.engine.session import Session
 from saltern.facts.grains import QUIET_FILES
 from saltern.system import guard
 session = Session(Settings(file_roots={"base": [sys.argv[1]]}, pillar_roots={}), pillar={"a": 1}, trust=False)
-session.prepare()
+session.load_pillar()
 heard = []
 
 class Heard(guard.Refused):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saltern.config.settings import Settings
-from saltern.engine.nested import equipped
+from saltern.engine.nested_engine import make_session
 from saltern.engine.session import Session
 from saltern.modules.api.params import BadArgument
 
@@ -30,7 +30,7 @@ def made(folder: Path) -> Session:
     tree.mkdir(exist_ok=True)
     for name, text in FILES.items():
         (tree / name).write_text(text)
-    session = equipped(
+    session = make_session(
         Settings(
             id="here",
             file_roots={"base": [str(tree)]},
@@ -40,7 +40,7 @@ def made(folder: Path) -> Session:
             grains_file=str(folder / "grains"),
         )
     )
-    session.prepare()
+    session.load_pillar()
     return session
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from saltern.config.settings import Settings
-from saltern.engine.apply import Request, apply
-from saltern.engine.nested import equipped
+from saltern.engine.apply import apply
+from saltern.engine.nested_engine import make_session
+from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.language.result import Outcome
 from saltern.modules.api.params import BadArgument
@@ -31,7 +32,7 @@ def session(tmp_path: Path) -> Session:
     tree.mkdir()
     for name, text in FILES.items():
         (tree / name).write_text(text)
-    made = equipped(
+    made = make_session(
         Settings(
             id="here",
             file_roots={"base": [str(tree)]},
@@ -40,7 +41,7 @@ def session(tmp_path: Path) -> Session:
             grains_file=str(tmp_path / "grains"),
         )
     )
-    made.prepare()
+    made.load_pillar()
     return made
 
 

@@ -123,20 +123,20 @@ def own(place: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> reboot.Machi
 
 def test_what_is_scheduled_is_called_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = own(tmp_path, monkeypatch, f'[ "$*" = -c ] && rm {tmp_path}/{power.SCHEDULED}')
-    assert machine.call_off() == ""
+    assert machine.cancel() == ""
     assert machine.pending() is None
-    assert machine.call_off() == reboot.GOES_DOWN
+    assert machine.cancel() == reboot.GOES_DOWN
 
 
 def test_what_cannot_be_called_off_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = own(tmp_path, monkeypatch, "echo you are not root >&2; exit 1")
-    assert machine.call_off() == "shutdown -c: you are not root"
+    assert machine.cancel() == "shutdown -c: you are not root"
 
 
 def test_a_command_that_does_nothing_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert own(tmp_path, monkeypatch, "").call_off() == "it is scheduled all the same"
+    assert own(tmp_path, monkeypatch, "").cancel() == "it is scheduled all the same"
 
 
 def test_a_command_of_the_user_needs_one_to_call_it_off(tmp_path: Path) -> None:
-    assert reboot.MachineRebooter(("true",), root=str(tmp_path)).call_off() == reboot.OWN_WAY
-    assert reboot.MachineRebooter(("true",), ("true",), root=str(tmp_path)).call_off() == ""
+    assert reboot.MachineRebooter(("true",), root=str(tmp_path)).cancel() == reboot.OWN_WAY
+    assert reboot.MachineRebooter(("true",), ("true",), root=str(tmp_path)).cancel() == ""

@@ -8,8 +8,8 @@ import pytest
 
 import saltern
 from saltern.config.settings import Settings
-from saltern.engine.apply import single
 from saltern.engine.session import Session
+from saltern.engine.single import single
 from saltern.language.result import Outcome, Result
 
 

@@ -11,14 +11,14 @@ from saltern.journal.runs import Runs
 Body = dict[str, Any]
 
 
-def write(runs: Runs, jid: str, state: RunState, kind: str, body: Body) -> RunState:
-    """It is durable when this returns; what the journal says with it."""
+def append_record(runs: Runs, jid: str, state: RunState, kind: str, body: Body) -> RunState:
+    """Add a record, durable when this returns; the state of the journal with it."""
     with closing(runs.writer(jid, resumed_at=state.records)) as writer:
         writer.add(kind, body)
         writer.sync()
     return runs.state(jid)
 
 
-def opened(state: RunState, kind: str) -> list[Body]:
+def open_barriers(state: RunState, kind: str) -> list[Body]:
     """The barriers of a kind that are not crossed yet."""
     return [body for body in state.open_barriers if body["kind"] == kind]

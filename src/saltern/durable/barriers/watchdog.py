@@ -15,7 +15,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.config.settings import Settings
-from saltern.durable.barriers.records import opened
+from saltern.durable.barriers.records import open_barriers
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import SalternError
 from saltern.system import build_slots, own_program
@@ -36,10 +36,10 @@ class Watch(Struct, frozen=True, kw_only=True):
     deadline: float
 
     @property
-    def over(self) -> bool:
-        """The journal says what came of it."""
+    def is_over(self) -> bool:
+        """True if the journal says what came of the update."""
         try:
-            return not opened(Runs(Settings(state_dir=self.state_dir)).state(self.run), "update")
+            return not open_barriers(Runs(Settings(state_dir=self.state_dir)).state(self.run), "update")
         except SalternError:
             return False
 
@@ -50,20 +50,20 @@ def watch(task: Watch) -> None:
     def lives() -> bool:
         return process_start(task.pid) == task.started != ""
 
-    _until(lambda: task.over or not lives(), end)
-    if not task.over and lives():
-        _end(task.pid, lives)
+    _until(lambda: task.is_over or not lives(), end)
+    if not task.is_over and lives():
+        _end_process(task.pid, lives)
         why = f"the new build did not take over within {task.deadline:g} seconds"
-    elif not task.over:
+    elif not task.is_over:
         why = "the new build ended without having taken over"
-        _go_on(task, max(end, time.monotonic() + SECOND_CHANCE))  # somebody may have killed it
-    if task.over:
+        _resume_run(task, max(end, time.monotonic() + SECOND_CHANCE))  # it may have been killed
+    if task.is_over:
         return
     point("watchdog.back")
     build_slots.mark(task.slots, build_slots.ROLLED_BACK, task.run, why)
     build_slots.point_at(task.slots, "current", os.readlink(os.path.join(task.slots, "previous")))
     point("watchdog.switched")
-    _go_on(task, time.monotonic() + task.deadline)
+    _resume_run(task, time.monotonic() + task.deadline)
 
 
 def _until(done: Callable[[], bool], end: float) -> None:
@@ -71,7 +71,7 @@ def _until(done: Callable[[], bool], end: float) -> None:
         time.sleep(LOOK)
 
 
-def _end(pid: int, lives: Callable[[], bool]) -> None:
+def _end_process(pid: int, lives: Callable[[], bool]) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.kill(pid, number)
@@ -80,8 +80,8 @@ def _end(pid: int, lives: Callable[[], bool]) -> None:
         _until(lambda: not lives(), time.monotonic() + GRACE)
 
 
-def _go_on(task: Watch, end: float) -> None:
-    """Resume with whatever is current; it goes on after us, once it has taken over."""
+def _resume_run(task: Watch, end: float) -> None:
+    """Resume the run with the current build, which outlives us once it has taken over."""
     import subprocess
 
     env = own_program.environment(SALTERN_STATE_DIR=task.state_dir)
@@ -91,11 +91,11 @@ def _go_on(task: Watch, end: float) -> None:
         child = subprocess.Popen(command, env=env, start_new_session=True)
     except OSError:
         return
-    _until(lambda: task.over or child.poll() is not None, end)
-    if not task.over and child.poll() is None:
+    _until(lambda: task.is_over or child.poll() is not None, end)
+    if not task.is_over and child.poll() is None:
         child.kill()
         child.wait()
-    child.returncode = child.returncode or 0  # it may go on without us
+    child.returncode = child.returncode or 0  # it may outlive us
 
 
 def main(argv: list[str]) -> int:

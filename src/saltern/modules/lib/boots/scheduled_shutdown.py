@@ -26,6 +26,6 @@ def make_way(machine: Rebooter, how: str) -> str:
         return ""
     if how == "fail" or (how == "auto" and not found.comes_back):
         raise Refused(f"{found}, and not by this run: {FIX}")
-    if why := machine.call_off():
+    if why := machine.cancel():
         raise Refused(f"{found}, and not by this run; it cannot be cancelled: {why}")
     return f"{found}, and was cancelled: this one replaces it"

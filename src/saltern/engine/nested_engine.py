@@ -7,21 +7,18 @@ imported with the first question; most runs ask none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from saltern.config.settings import Settings
+from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
-
-if TYPE_CHECKING:
-    from saltern.engine.apply import Request
 
 DEEPEST = 4  # a file that asks for itself asks for ever
 
 
-def equipped(
+def make_session(
     settings: Settings,
     pillar: Mapping[str, object] | None = None,
     *,
@@ -41,20 +38,20 @@ def equipped(
             what = f"functions of 'state' call each other through files, {DEEPEST} deep"
             raise OperationError(Diagnostic(code="states-too-deep", what=what))
         other = settings if test is None else replace(settings, test=test)
-        return equipped(other, {**(pillar or {}), **more}, depth=depth + 1, grains=grains, texts=texts)
+        return make_session(other, {**(pillar or {}), **more}, depth=depth + 1, grains=grains, texts=texts)
 
-    session.run.states = Inside(fresh)
+    session.run.states = NestedEngine(fresh)
     return session
 
 
-class Inside:
+class NestedEngine:
     """Implements ``modules.context.States``."""
 
     def __init__(self, fresh: Callable[[bool | None, Mapping[str, object]], Session]) -> None:
         self._fresh = fresh
 
     def high(self, sls: Sequence[str], options: Mapping[str, object]) -> dict[str, object]:
-        from saltern.engine.apply import show_high
+        from saltern.engine.show import show_high
 
         found = Diagnostics()
         shown = show_high(self._session(options), _request(sls, options), found)
@@ -62,7 +59,7 @@ class Inside:
         return shown
 
     def low(self, sls: Sequence[str], options: Mapping[str, object]) -> list[dict[str, object]]:
-        from saltern.engine.apply import show_low
+        from saltern.engine.show import show_low
 
         found = Diagnostics()
         shown = show_low(self._session(options), _request(sls, options), found)
@@ -70,7 +67,7 @@ class Inside:
         return shown
 
     def top(self, options: Mapping[str, object]) -> dict[str, list[str]]:
-        from saltern.engine.apply import show_top
+        from saltern.engine.show import show_top
 
         found = Diagnostics()
         shown = show_top(self._session(options), _request((), options), found)
@@ -94,7 +91,7 @@ class Inside:
     def single(
         self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None
     ) -> dict[str, dict[str, object]]:
-        from saltern.engine.apply import single
+        from saltern.engine.single import single
         from saltern.report.salt import to_dict
 
         return to_dict(single(self._session({}, test), fun, name, args))
@@ -105,8 +102,6 @@ class Inside:
 
 
 def _request(sls: Sequence[str], options: Mapping[str, object]) -> Request:
-    from saltern.engine.apply import Request
-
     env, exclude, template = options.get("saltenv"), options.get("exclude"), options.get("template")
     return Request(
         sls=tuple(sls),

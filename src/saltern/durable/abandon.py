@@ -1,0 +1,28 @@
+"""A run that broke, ended for good."""
+
+from __future__ import annotations
+
+import time
+
+from saltern.config.settings import Settings
+from saltern.durable.barriers.cancel import cancel_reboot
+from saltern.journal.recorder import Recorder
+from saltern.journal.runs import RESUMABLE, Runs
+from saltern.system import ledger
+
+
+def abandon(settings: Settings, jid: str, why: str) -> str:
+    """Record that a run that broke is over, so that it cannot be resumed.
+
+    What came of a reboot that was under way; empty if none was.
+    """
+    runs = Runs(settings)
+    with runs.locked(jid, time.time(), wait=settings.queue_runs):
+        cancelled = cancel_reboot(runs, jid, settings)
+        state = runs.state(jid)
+        if state.status in RESUMABLE:
+            writer = runs.writer(jid, resumed_at=state.records)
+            Recorder(writer, state).end(took=0.0, stopped=why, failed=True)
+            writer.close()
+            ledger.remove(runs.kept_folder(jid))
+    return cancelled

@@ -1,0 +1,127 @@
+"""A new run with a journal: claimed, prepared, executed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from saltern.config.settings import Settings
+from saltern.durable.head import head_of, make_head, restore_session
+from saltern.durable.open_journal import end_journal, open_journal
+from saltern.engine.apply import Prepared, execute, prepare
+from saltern.engine.request import Request
+from saltern.engine.session import Session
+from saltern.journal.fold import RunState
+from saltern.journal.runs import Runs, asked_for
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.events import Report
+from saltern.plan.plan import Plan
+from saltern.runtime.barriers import STOPS
+from saltern.system.own_files import remember
+from saltern.system.run_numbers import run_number
+
+if TYPE_CHECKING:
+    from saltern.journal.recorder import Recorder
+    from saltern.runtime.ports import Recorder as Tell
+
+
+class JournalOptions(Struct, frozen=True, kw_only=True):
+    """How a run is recorded.
+
+    ``queue``: seconds to wait for another run to end. ``pillar``: what the command line gave. ``before``: an
+    earlier run; what it did successfully is not done again.
+    """
+
+    queue: float = 0.0
+    pillar: Mapping[str, object] = {}
+    before: RunState | None = None
+
+
+class ClaimedRun:
+    """A run that has its number ``jid``, and this machine to itself. It is executed once."""
+
+    def __init__(
+        self, runs: Runs, jid: str, session: Session, request: Request, options: JournalOptions
+    ) -> None:
+        self._runs = runs
+        self.jid = jid
+        self._session = session
+        self._request = request
+        self._options = options
+
+    def execute(self, prepared: Prepared, tell: Tell | None = None) -> Report:
+        """Run what was prepared and record it. A barrier that it asks for is armed when this returns."""
+        with open_journal(self._runs, self.jid, self._session) as recorder:
+            if prepared.plan is not None:
+                self._begin(recorder, prepared.plan)
+            report = execute(prepared, recorder, tell=tell, jid=self.jid)
+            end_journal(recorder, report)
+            _drop_carried(report, recorder.number)
+        pause_for_barrier(self._runs, report, self._session.settings)
+        return report
+
+    def _begin(self, recorder: Recorder, plan: Plan) -> None:
+        options = self._options
+        head = make_head(self._session, self._request, self.jid, options.pillar)
+        carried = []
+        if options.before is not None:
+            from saltern.journal.carry import carried as carry
+
+            carried = list(carry(plan, options.before))
+        recorder.begin(head, plan, _sources(plan), carried)
+
+
+@contextmanager
+def claim_run(session: Session, request: Request, options: JournalOptions) -> Iterator[ClaimedRun]:
+    """Lock this machine and give the run a number: no other run comes between what is looked at within this
+    context and what is done."""
+    remember()
+    runs = Runs(session.settings)
+    now, asked = session.clock.now(), asked_for(to_builtins(request))
+    with runs.locked(run_number(now), now, wait=options.queue, new=True, asked=asked) as jid:
+        yield ClaimedRun(runs, jid, session, request, options)
+    runs.prune()
+
+
+def apply(session: Session, request: Request, tell: Tell | None, options: JournalOptions) -> Report:
+    """``engine.apply``, with a journal."""
+    with claim_run(session, request, options) as run:
+        return run.execute(prepare(session, request), tell)
+
+
+def failed_part(
+    settings: Settings, jid: str, options: JournalOptions
+) -> tuple[Session, Request, JournalOptions]:
+    """What an earlier run was asked for, once more, by the files as they are now: only what failed of it, or
+    was not reached, and what needs that. The report has nothing else."""
+    old = Runs(settings).state(jid)
+    if not old.has_plan:
+        what, fix = f"run {jid} broke before it had a plan", "apply the states again"
+        raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))
+    head = head_of(old)
+    session = restore_session(settings, head.settings, head.pillar)
+    return session, head.request, replace(options, before=old, pillar=options.pillar or head.pillar)
+
+
+def pause_for_barrier(runs: Runs, report: Report, settings: Settings) -> None:
+    """If the run has stopped at a barrier: ask the machine to reboot, or switch builds."""
+    if report.stopped in STOPS.values():
+        from saltern.durable.barriers.cross import leave_for_barrier
+
+        leave_for_barrier(runs, report.jid, report.stopped, settings)
+
+
+def _drop_carried(report: Report, first: int) -> None:
+    """Leave out what an earlier run has done: it has reported that."""
+    report.answers = [one for one in report.answers if one.number >= first]
+    report.frames = [one for one in report.frames if one.first >= first]
+
+
+def _sources(plan: Plan) -> dict[str, str]:
+    """The texts that the states were made of."""
+    origins = {chunk.declared.origin.file: chunk.declared.origin for chunk in plan.chunks}
+    return {file: str(getattr(origin, "source", "")) for file, origin in origins.items()}

@@ -1,0 +1,59 @@
+"""The head of a journal: what a run was asked for, and by which configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct, convert, to_builtins
+from msgspec.structs import asdict
+
+from saltern import __version__
+from saltern.config.settings import Settings
+from saltern.engine.nested_engine import make_session
+from saltern.engine.request import Request
+from saltern.engine.session import Session
+from saltern.journal.fold import RunState
+from saltern.system import reboot
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """What is needed of a journal's head to continue or to repeat its run."""
+
+    request: Request
+    settings: dict[str, object]
+    pillar: dict[str, object]
+
+
+def make_head(
+    session: Session, request: Request, jid: str, pillar: Mapping[str, object]
+) -> dict[str, object]:
+    """The head of a new run. ``pillar`` is what the command line gave."""
+    return {
+        "jid": jid,
+        "version": __version__,
+        "request": to_builtins(request),
+        "settings": to_builtins(session.settings, enc_hook=str),
+        "pillar": dict(pillar),
+        "started": session.clock.now(),
+        **surroundings(),
+    }
+
+
+def surroundings() -> dict[str, object]:
+    """What differs between two processes of one run: which boot it is, and which process."""
+    return {"boot": reboot.current().identity(), "pid": os.getpid()}
+
+
+def head_of(state: RunState) -> Head:
+    """The head of a journal that has one."""
+    head = state.head
+    return Head(
+        request=convert(head["request"], Request), settings=head["settings"], pillar=head.get("pillar") or {}
+    )
+
+
+def restore_session(settings: Settings, kept: Mapping[str, object], pillar: Mapping[str, object]) -> Session:
+    """A session by the settings that were kept; ``settings`` for those that an older version did not have."""
+    known = {name: kept[name] for name in Settings.__struct_fields__ if name in kept}
+    return make_session(Settings(**{**asdict(settings), **known}), pillar)

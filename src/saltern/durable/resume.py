@@ -1,0 +1,82 @@
+"""A run that broke or paused, continued where it was."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from saltern.config.settings import Settings
+from saltern.durable.apply import pause_for_barrier
+from saltern.durable.head import head_of, restore_session, surroundings
+from saltern.durable.open_journal import end_journal, open_journal
+from saltern.engine.apply import execute, prepare_plan
+from saltern.journal.fold import RunState
+from saltern.journal.runs import RESUMABLE, Runs
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.events import Report
+from saltern.system.own_files import remember
+
+if TYPE_CHECKING:
+    from saltern.runtime.ports import Recorder as Tell
+
+
+def resume(
+    settings: Settings,
+    jid: str | None,
+    tell: Tell | None,
+    *,
+    again: Sequence[str] = (),
+    ends: Callable[[], bool] | None = None,
+) -> Report | None:
+    """Continue a run; the last that can be, if none is named. None: there is nothing to resume.
+
+    A run that waits for a reboot waits here until the machine has rebooted, or is found not to; an interrupt,
+    or ``ends``, cancels the reboot where that can be done. One that continues with another build of this
+    program replaces this process by that build, with the options ``again`` on its command line.
+    """
+    remember()
+    runs = Runs(settings)
+    chosen = jid or runs.last_resumable()
+    if chosen is None:
+        return None
+    _quarantine_if_damaged(runs, chosen, settings)
+    with runs.locked(chosen, time.time(), wait=settings.queue_runs):
+        state = runs.state(chosen)  # another process may have continued it while we waited for the lock
+        _check(chosen, state)
+        head = head_of(state)
+        session = restore_session(settings, head.settings, head.pillar)
+        planned = bool(state.open_barriers)
+        if planned:
+            from saltern.durable.barriers.cross import cross_barriers
+
+            state = cross_barriers(runs, chosen, session.settings, again, ends)
+        with open_journal(runs, chosen, session, state) as recorder:
+            recorder.resumed(surroundings() | {"at": session.clock.now(), "planned": planned})
+            prepared = prepare_plan(session, head.request, recorder.plan())
+            report = execute(prepared, recorder, tell=tell, jid=chosen)
+            end_journal(recorder, report)
+        pause_for_barrier(runs, report, session.settings)
+    return report
+
+
+def _quarantine_if_damaged(runs: Runs, jid: str, settings: Settings) -> None:
+    """Report a mistake at once, and not after a wait for the lock; put a damaged journal aside."""
+    try:
+        runs.state(jid)
+    except OperationError:
+        if runs.is_damaged(jid):
+            with runs.locked(jid, time.time(), wait=settings.queue_runs):
+                if runs.is_damaged(jid):
+                    runs.put_aside(jid)
+        runs.state(jid)
+
+
+def _check(jid: str, state: RunState) -> None:
+    """Raise if nothing of the run is left to do."""
+    if state.status in RESUMABLE and state.has_plan:
+        return
+    what, fix = f"run {jid} has {state.status}: nothing is left to do", "`saltern runs` lists all"
+    if not state.has_plan:
+        what, fix = f"run {jid} broke before it had a plan: nothing was done", "apply the states again"
+    raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))

@@ -1,0 +1,84 @@
+"""The settings of a session, as the compiler and the runtime take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saltern.compiler.compile import Rules as CompileRules
+from saltern.compiler.parse import exclusion
+from saltern.engine.request import Request
+from saltern.engine.session import Session
+from saltern.language.chunk import Chunk
+from saltern.language.delayed import UNLIMITED
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.high import Exclusion
+from saltern.runtime.run_shared import Bounds
+from saltern.runtime.run_shared import Rules as RunRules
+
+
+def compile_rules(session: Session, request: Request) -> CompileRules:
+    """What the compiler obeys; raises if an exclusion of the request cannot be read."""
+    return CompileRules(
+        auto_order=session.settings.state_auto_order,
+        disabled_requisites=frozenset(session.settings.disabled_requisites),
+        exclude=tuple(_exclusion(item) for item in request.exclude),
+        strict=session.settings.strict,
+    )
+
+
+def _exclusion(item: object) -> Exclusion:
+    rule = exclusion(item)
+    if rule is None:
+        what = f"--exclude {item!r} is neither the name of an SLS nor id: NAME"
+        raise OperationError(Diagnostic(code="exclude-shape", what=what))
+    return rule
+
+
+def run_rules(session: Session) -> RunRules:
+    """What the runtime obeys."""
+    settings = session.settings
+    return RunRules(
+        test=settings.test,
+        failhard=settings.failhard,
+        max_parallel=settings.state_max_parallel,
+        events=settings.state_events,
+        allowed=_allowed(session) if settings.global_state_conditions else None,
+        disabled=_disabled(session.grains.get("state_runs_disabled")),
+        bounds=bounds(session),
+    )
+
+
+def bounds(session: Session) -> Bounds:
+    """How much may be rendered late."""
+    settings = session.settings
+    limit = settings.delayed_repeat_limit
+    return Bounds(
+        limit=UNLIMITED if limit is None else limit,
+        depth=settings.delayed_max_depth,
+        frames=settings.delayed_max_frames,
+    )
+
+
+def _allowed(session: Session) -> Callable[[Chunk], bool]:
+    """``global_state_conditions``: a function is called only where one of its targets matches."""
+    from saltern.targeting.match import matches
+
+    conditions = session.settings.global_state_conditions
+
+    def allowed(chunk: Chunk) -> bool:
+        wanted: list[object] = []
+        for key in ("*", chunk.state, chunk.function):
+            given = conditions.get(key)
+            wanted += given if isinstance(given, list) else [given] if given else []
+        return not wanted or any(matches(session.subject(), str(target)) for target in wanted)
+
+    return allowed
+
+
+def _disabled(patterns: object) -> Callable[[Chunk], bool] | None:
+    """``state.disable``: True for a chunk whose function one of the patterns matches."""
+    if not isinstance(patterns, list) or not patterns:
+        return None
+    from fnmatch import fnmatchcase
+
+    return lambda chunk: any(fnmatchcase(chunk.function, str(pattern)) for pattern in patterns)

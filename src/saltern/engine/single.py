@@ -1,0 +1,72 @@
+"""One state, without any file: what ``saltern single`` and ``state.single`` run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from saltern.compiler.lower import lower
+from saltern.compiler.options import check_options
+from saltern.compiler.parse import words_in
+from saltern.engine.request import Request, environment_of
+from saltern.engine.rules import run_rules
+from saltern.engine.session import Session
+from saltern.language.chunk import Chunk
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.events import Report
+from saltern.language.high import Declaration
+from saltern.language.requisites import REQUISITE_WORDS
+from saltern.language.source import NoFile, SlsRef
+from saltern.modules.api.check import check as check_arguments
+from saltern.plan.make import make_plan
+from saltern.runtime.loop import run
+
+
+def single(
+    session: Session, function: str, name: str, args: Mapping[str, object], saltenv: str | None = None
+) -> Report:
+    """Run one state with all that a file may give it; requisites are reported, and ignored."""
+    session.load_pillar()
+    found = Diagnostics()
+    _warn_of_requisites(args, found)
+    env = environment_of(Request(saltenv=saltenv), session.settings) or "base"
+    chunks = _chunks(function, name, args, env, found)
+    check_arguments(chunks, session.registry, found, strict=True, files=session.tree)
+    found.check()
+    plan = make_plan(chunks, [], found)
+    report = run(plan, caller=session.caller, clock=session.clock, rules=run_rules(session))
+    report.warnings = [*session.warnings, *found.warnings]
+    return report
+
+
+def _warn_of_requisites(args: Mapping[str, object], found: Diagnostics) -> None:
+    """One state alone has no other to wait for, and none that could wait for it."""
+    if given := [name for name in args if name in REQUISITE_WORDS]:
+        found.warn(
+            "single-requisite",
+            f"{', '.join(given)}: a state that is applied alone has no requisites; ignored, as in Salt",
+            fix="leave it out, or write the states into an SLS file and apply that",
+        )
+
+
+def _chunks(
+    function: str, name: str, args: Mapping[str, object], env: str, found: Diagnostics
+) -> list[Chunk]:
+    """The chunks of a state that was typed by hand: one for each of its ``names``."""
+    state, _, fun = function.partition(".")
+    items: list[object] = [*({key: value} for key, value in args.items()), fun]
+    declared = Declaration(
+        id=name,
+        state=state,
+        key=function,
+        items=items,
+        ref=SlsRef(env, ""),
+        origin=NoFile(function),
+        order=0,
+        words=words_in(items),
+    )
+    chunks = lower([declared], [], found)
+    check_options(chunks, found)
+    found.check()
+    return [replace(chunk, requisites=()) for chunk in chunks]

@@ -1,0 +1,41 @@
+"""Request → the SLS files that belong to it: those that it names, or those that the top files give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from saltern.engine.loaders import TemplateLoader, TreeLoader
+from saltern.engine.request import Request, environment_of
+from saltern.engine.session import Session
+from saltern.language.diagnostics import Diagnostics
+from saltern.language.source import SlsRef
+
+if TYPE_CHECKING:
+    from saltern.targeting.top import Assigned
+
+
+def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Sequence[SlsRef], TreeLoader]:
+    """The files asked for, or those of the top files, and the loader that reads them."""
+    session.check_roots(needed=not request.template)
+    env = environment_of(request, session.settings) or "base"
+    if request.template:
+        template = TemplateLoader(session, request.template, env)
+        return [template.ref], template
+    if request.sls:
+        return [SlsRef(env, name) for name in request.sls], TreeLoader(session)
+    given = [one for some in assigned(session, request, found).values() for one in some]
+    loader = TreeLoader(session)
+    loader.asked = {SlsRef(one.env, one.sls): one for one in given}
+    return [SlsRef(one.env, one.sls) for one in given], loader
+
+
+def assigned(session: Session, request: Request, found: Diagnostics) -> dict[str, list[Assigned]]:
+    """What the top files give to this machine, by environment."""
+    only = environment_of(request, session.settings)
+    envs = [only] if only else session.environments()
+    reads = only or session.settings.state_top_saltenv
+    reader = session.tops(session.tree, session.renderers, only_env=reads)
+    given = session.with_master_tops(reader.assigned(session.subject(), envs, found, only=only), found)
+    found.check()
+    return given
