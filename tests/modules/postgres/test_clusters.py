@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.modules.bench import Bench, ScriptedHost, alone, needs_root
-from tests.modules.postgres.conftest import BINARIES
+from tests.postgres_server import BINARIES
 
 from saltern.modules.functions import postgres as functions
 from saltern.modules.states import postgres_cluster, postgres_initdb

@@ -6,8 +6,9 @@ import shutil
 
 import pytest
 from tests.modules.bench import Bench
-from tests.modules.postgres.conftest import MakeBench, Server
+from tests.modules.postgres.conftest import MakeBench
 from tests.modules.postgres.test_roles import ODD_NAMES
+from tests.postgres_server import Server
 
 from saltern.language.result import Outcome
 

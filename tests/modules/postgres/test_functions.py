@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.modules.bench import Bench, ScriptedHost
-from tests.modules.postgres.conftest import MakeBench, Server
+from tests.modules.postgres.conftest import MakeBench
+from tests.postgres_server import Server
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.functions import postgres as functions

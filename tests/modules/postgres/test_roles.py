@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from tests.modules.bench import Bench
-from tests.modules.postgres.conftest import MakeBench, Server
+from tests.modules.postgres.conftest import MakeBench
+from tests.postgres_server import Server
 
 from saltern.language.result import Outcome
 from saltern.modules.lib.databases.postgres.passwords import verifier

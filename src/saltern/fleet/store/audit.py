@@ -1,0 +1,101 @@
+"""The audit: who did what, in rows that hold the digest of the row before.
+
+A row that is changed, removed or put in between is found by ``verify``. What was cut off at the end is found
+only by comparing with a digest that was noted elsewhere: ``head`` is what to note.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, insert, select
+
+from saltern.fleet.store.database import serialize
+from saltern.fleet.store.tables import AUDIT
+
+FIRST = "0" * 64
+PAGE = 1000
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One row."""
+
+    number: int
+    at: float
+    who: str
+    action: str
+    detail: bytes
+    previous: str
+    digest: str
+
+
+class Head(Struct, frozen=True):
+    """The last row: how many there are, and the digest of all of them."""
+
+    number: int = 0
+    digest: str = FIRST
+
+
+def append(connection: Connection, who: str, action: str, detail: Mapping[str, object], now: float) -> Head:
+    """Add a row. ``detail`` holds no secrets: it is shown to everyone who may read the audit."""
+    serialize(connection, "audit")
+    last = head(connection)
+    data = msgspec.json.encode(detail, order="sorted")
+    entry = _entry(last, now, who, action, data)
+    connection.execute(insert(AUDIT).values(msgspec.structs.asdict(entry)))
+    return Head(entry.number, entry.digest)
+
+
+def head(connection: Connection) -> Head:
+    query = select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc()).limit(1)
+    row = connection.execute(query).one_or_none()
+    return Head(int(row.number), str(row.digest)) if row is not None else Head()
+
+
+def page(connection: Connection, *, after: int = 0, limit: int = PAGE) -> list[Entry]:
+    """Rows after a number, oldest first."""
+    query = select(AUDIT).where(AUDIT.c.number > after).order_by(AUDIT.c.number).limit(limit)
+    return [Entry(**{**row._mapping, "detail": bytes(row.detail)}) for row in connection.execute(query)]
+
+
+def entries(connection: Connection) -> Iterator[Entry]:
+    """All rows, oldest first, read page by page."""
+    some = page(connection)
+    while some:
+        yield from some
+        some = page(connection, after=some[-1].number)
+
+
+def verify(connection: Connection, noted: Head | None = None) -> str:
+    """What is wrong with the audit; empty if nothing is. ``noted`` is a head that was kept elsewhere."""
+    last = Head()
+    seen_noted = noted is None or noted.number == 0
+    for entry in entries(connection):
+        expected = _entry(last, entry.at, entry.who, entry.action, entry.detail)
+        if entry.number != expected.number:
+            return f"row {expected.number} is missing"
+        if entry != expected:
+            return f"row {entry.number} was changed, or one before it was"
+        last = Head(entry.number, entry.digest)
+        if noted is not None and last.number == noted.number:
+            if last != noted:
+                return f"row {entry.number} is not the one that was noted"
+            seen_noted = True
+    return "" if seen_noted or noted is None else f"rows after {last.number} were cut off"
+
+
+def _entry(last: Head, at: float, who: str, action: str, detail: bytes) -> Entry:
+    number = last.number + 1
+    text = msgspec.json.encode([number, at, who, action, detail, last.digest])
+    return Entry(
+        number=number,
+        at=at,
+        who=who,
+        action=action,
+        detail=detail,
+        previous=last.digest,
+        digest=hashlib.sha256(text).hexdigest(),
+    )

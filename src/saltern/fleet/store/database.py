@@ -1,0 +1,123 @@
+"""A database, opened: SQLite in a file, or PostgreSQL by its address."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, SQLAlchemyError
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+WAIT = 30.0  # seconds for another writer
+DRIVERS = {
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+    "sqlite": "sqlite",
+}
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",  # readers and the writer do not wait for each other
+    "PRAGMA synchronous=FULL",  # what was committed survives a power cut
+    "PRAGMA foreign_keys=ON",
+    f"PRAGMA busy_timeout={int(WAIT * 1000)}",
+)
+
+
+class Database:
+    """Connections for reading and for writing. Used from threads; each block is one transaction."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        self._writing = engine.execution_options(saltern_writes=True)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self._explained(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that is committed at the end of the block, or rolled back if it raises."""
+        with self._explained(), self._writing.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError as problem:
+            raise _refusal(problem, self.engine.url) from problem
+
+
+def open_database(address: str) -> Database:
+    """The database at an address such as ``sqlite:////var/lib/saltern/fleet.db``, without any tables yet."""
+    url = _url(address)
+    if url.get_backend_name() == "sqlite":
+        return Database(_sqlite(url))
+    return Database(create_engine(url, pool_pre_ping=True, pool_size=5, max_overflow=10))
+
+
+def _url(address: str) -> URL:
+    try:
+        url = make_url(address)
+        return url.set(drivername=DRIVERS[url.drivername])
+    except (ArgumentError, KeyError, NoSuchModuleError):
+        raise OperationError(
+            Diagnostic(
+                code="database-address",
+                what=f"the address of the database {_without_password(address)!r} is not understood",
+                fix="use sqlite:////path/to/fleet.db or postgresql://user@host/name",
+            )
+        ) from None
+
+
+def _without_password(address: str) -> str:
+    scheme, mark, rest = address.partition("://")
+    return f"{scheme}{mark}…@{rest.rpartition('@')[2]}" if "@" in rest else address
+
+
+def _sqlite(url: URL) -> Engine:
+    path = url.database
+    if path and path != ":memory:":
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)  # never readable by others
+        os.close(descriptor)
+    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # transactions begin below, not where the driver guesses
+        for statement in _PRAGMAS:
+            connection.execute(statement)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # One that reads first and writes then would fail if another wrote in between.
+        writes = connection.get_execution_options().get("saltern_writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _refusal(problem: SQLAlchemyError, url: URL) -> OperationError:
+    cause = str(getattr(problem, "orig", problem)).strip().splitlines() or ["no reason given"]
+    return OperationError(
+        Diagnostic(
+            code="database",
+            what=f"the database {url.render_as_string(hide_password=True)} refuses: {cause[0]}",
+            fix="check that it runs, that the address and the rights are right, and that its disk has space",
+        )
+    )
+
+
+def serialize(connection: Connection, name: str) -> None:
+    """Let only one transaction at a time past this point, until it ends. SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": f"saltern {name}"})

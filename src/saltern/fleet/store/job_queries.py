@@ -1,0 +1,105 @@
+"""What is known of jobs: lists, counts, and what a system has still to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from sqlalchemy import Connection, and_, func, or_, select
+
+from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
+
+
+class JobRow(Struct, frozen=True, kw_only=True):
+    """A job as it is listed."""
+
+    jid: str
+    created: float
+    expires: float
+    user: str
+    function: str
+    target: str
+    expected: int
+    open: int
+    parent: str | None
+    cancelled_at: float | None
+    ended: float | None
+
+
+class TargetRow(Struct, frozen=True, kw_only=True):
+    """A job on one system."""
+
+    jid: str
+    system: str
+    status: str
+    why: str
+    updated: float
+    started: float | None
+    ended: float | None
+    exit_code: int
+    changed: int
+    failed: int
+    records: int
+    back_by: float | None
+
+
+_JOB_COLUMNS = [JOBS.c[name] for name in JobRow.__struct_fields__]
+_TARGET_COLUMNS = [TARGETS.c[name] for name in TargetRow.__struct_fields__]
+
+
+def job(connection: Connection, jid: str) -> JobRow | None:
+    row = connection.execute(select(*_JOB_COLUMNS).where(JOBS.c.jid == jid)).one_or_none()
+    return JobRow(**row._mapping) if row is not None else None
+
+
+def jobs(connection: Connection, *, before: tuple[float, str] | None = None, limit: int = 50) -> list[JobRow]:
+    """Jobs, the newest first; ``before`` is (created, jid) of the last one of the page before."""
+    query = select(*_JOB_COLUMNS).order_by(JOBS.c.created.desc(), JOBS.c.jid.desc()).limit(limit)
+    if before is not None:
+        created, jid = before
+        query = query.where(or_(JOBS.c.created < created, and_(JOBS.c.created == created, JOBS.c.jid < jid)))
+    return [JobRow(**row._mapping) for row in connection.execute(query)]
+
+
+def targets(connection: Connection, jid: str) -> list[TargetRow]:
+    """The expected set of a job, by id."""
+    query = select(*_TARGET_COLUMNS).where(TARGETS.c.jid == jid).order_by(TARGETS.c.system)
+    return [TargetRow(**row._mapping) for row in connection.execute(query)]
+
+
+def counts(connection: Connection, jid: str) -> dict[str, int]:
+    """How many systems have which status."""
+    query = select(TARGETS.c.status, func.count()).where(TARGETS.c.jid == jid).group_by(TARGETS.c.status)
+    return {str(status): int(number) for status, number in connection.execute(query)}
+
+
+def work_for(connection: Connection, system: str, now: float, limit: int = 100) -> list[tuple[str, str]]:
+    """The jobs that a system has still to run, oldest first: (jid, envelope)."""
+    query = (
+        select(JOBS.c.jid, JOBS.c.envelope)
+        .join(TARGETS, TARGETS.c.jid == JOBS.c.jid)
+        .where(TARGETS.c.system == system, TARGETS.c.status.in_(("queued", "sent")))
+        .where(JOBS.c.expires > now, JOBS.c.cancelled_at.is_(None))
+        .order_by(JOBS.c.created, JOBS.c.jid)
+        .limit(limit)
+    )
+    return [(str(jid), str(envelope)) for jid, envelope in connection.execute(query)]
+
+
+def cancelled(connection: Connection, running: Iterable[str]) -> list[str]:
+    """Those of these jobs that were called off."""
+    query = select(JOBS.c.jid).where(JOBS.c.jid.in_([*running]), JOBS.c.cancelled_at.is_not(None))
+    return sorted(str(jid) for jid in connection.scalars(query))
+
+
+def body(connection: Connection, jid: str, system: str) -> tuple[str, bytes] | None:
+    """What a system returned, whole: encoding and bytes; None until all parts are here."""
+    query = (
+        select(RETURNS.c.parts, RETURNS.c.encoding, RETURNS.c.body)
+        .where(RETURNS.c.jid == jid, RETURNS.c.system == system)
+        .order_by(RETURNS.c.part)
+    )
+    rows = connection.execute(query).all()
+    if not rows or len(rows) < rows[0].parts:
+        return None
+    return str(rows[0].encoding), b"".join(bytes(row.body) for row in rows)

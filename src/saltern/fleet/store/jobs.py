@@ -1,0 +1,252 @@
+"""Jobs and what became of them on each system of their expected set.
+
+A job and its expected set are written in one transaction, before anything is sent. From then on each system
+has a status that follows the rules of ``statuses``. Every function takes a connection, so that callers
+decide what belongs into one transaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, Update, and_, bindparam, case, func, insert, or_, select, update
+
+from saltern.fleet.protocol.messages import Job, Return
+from saltern.fleet.store.job_queries import targets
+from saltern.fleet.store.statuses import (
+    ENDS,
+    OPEN,
+    after_cancel,
+    after_deadline,
+    may_follow,
+)
+from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
+
+T = TypeVar("T")
+MOST_AT_ONCE = 500  # rows in one statement: SQLite takes 32,766 values
+
+
+class NewJob(Struct, frozen=True, kw_only=True):
+    """What is asked for: the job, whom it is meant for and until when."""
+
+    job: Job
+    target: str
+    systems: tuple[str, ...]
+    expires: float
+    envelope: str = ""
+    broadcast: bool = False
+    client_token: str | None = None
+
+
+class Change(Struct, frozen=True):
+    """The status that a job got on a system."""
+
+    jid: str
+    system: str
+    status: str
+
+
+class Move(Struct, frozen=True):
+    """A change to be written: the status before, and the other columns that come with it."""
+
+    change: Change
+    old: str
+    values: dict[str, Any]
+
+
+def create_job(connection: Connection, new: NewJob, now: float) -> str:
+    """Write a job down with its expected set; return its jid.
+
+    A second call with the same client token writes nothing and returns the jid of the first, so that a
+    client whose connection broke can simply ask again.
+    """
+    if new.client_token is not None:
+        same = and_(JOBS.c.user == new.job.user, JOBS.c.client_token == new.client_token)
+        if known := connection.scalar(select(JOBS.c.jid).where(same)):
+            return str(known)
+    systems = tuple(dict.fromkeys(new.systems))
+    connection.execute(
+        insert(JOBS).values(
+            jid=new.job.jid,
+            created=now,
+            expires=new.expires,
+            user=new.job.user,
+            rule=new.job.rule,
+            function=new.job.function,
+            target=new.target,
+            work=msgspec.json.encode(new.job),
+            envelope=new.envelope,
+            broadcast=new.broadcast,
+            expected=len(systems),
+            open=len(systems),
+            parent=new.job.parent,
+            ended=None if systems else now,
+            client_token=new.client_token,
+        )
+    )
+    rows = [{"jid": new.job.jid, "system": one, "status": "queued", "updated": now} for one in systems]
+    for some in _batches(rows):
+        connection.execute(insert(TARGETS), list(some))
+    return new.job.jid
+
+
+def store_returns(connection: Connection, returns: Sequence[tuple[str, Return]], now: float) -> list[Change]:
+    """Store what systems returned, in any order and however often it comes; return what changed.
+
+    Each is (system, message). One for a job that the system was not meant to run is ignored: a system cannot
+    put itself into a job. The status changes with the last part of the body.
+    """
+    parts = {(one.jid, system, one.part): one for system, one in returns}
+    heads = {(jid, system): one for (jid, system, _), one in parts.items()}
+    statuses = _statuses(connection, heads)
+    known = _parts(connection, statuses)
+    fresh = {key: one for key, one in parts.items() if key[:2] in statuses and key not in known}
+    for some in _batches([*fresh.items()]):
+        connection.execute(insert(RETURNS), [_part_row(key, one) for key, one in some])
+    have = Counter(key[:2] for key in (*known, *fresh))
+    moves = [
+        Move(Change(*key, heads[key].status), old, _outcome(heads[key]))
+        for key, old in statuses.items()
+        if have[key] >= heads[key].parts and may_follow(old, heads[key].status, reported=True)
+    ]
+    _make(connection, moves, now)
+    return [move.change for move in moves]
+
+
+def set_status(
+    connection: Connection, change: Change, now: float, *, reported: bool, why: str = "", **values: object
+) -> bool:
+    """Give a job a status on a system, if it may follow the present one; True if it did."""
+    old = connection.scalar(
+        select(TARGETS.c.status)
+        .where(TARGETS.c.jid == change.jid, TARGETS.c.system == change.system)
+        .with_for_update()
+    )
+    if old is None or not may_follow(str(old), change.status, reported=reported):
+        return False
+    _make(connection, [Move(change, str(old), {"why": why, **values})], now)
+    return True
+
+
+def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[str]:
+    """Call a job off. What was not sent is cancelled here; return the systems that have to be told."""
+    marked = connection.execute(
+        update(JOBS)
+        .where(JOBS.c.jid == jid, JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None))
+        .values(cancelled_at=now, cancelled_by=who)
+    )
+    if not marked.rowcount:
+        return []
+    told = []
+    for row in targets(connection, jid):
+        if row.status in ENDS:
+            continue
+        if status := after_cancel(row.status):
+            change = Change(jid, row.system, status)
+            set_status(connection, change, now, reported=False, why=f"cancelled by {who}")
+        else:
+            told.append(row.system)
+    return told
+
+
+def end_overdue(connection: Connection, now: float) -> list[Change]:
+    """End what is still open on systems although the time of the job is over."""
+    overdue = connection.execute(
+        select(TARGETS.c.jid, TARGETS.c.system, TARGETS.c.status)
+        .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
+        .where(JOBS.c.expires <= now, JOBS.c.ended.is_(None), TARGETS.c.status.in_(OPEN))
+        .where(or_(TARGETS.c.back_by.is_(None), TARGETS.c.back_by <= now))
+        .limit(MOST_AT_ONCE)
+    ).all()
+    changes = [Change(row.jid, row.system, after_deadline(row.status)) for row in overdue]
+    why = "the time of the job was over"
+    return [one for one in changes if set_status(connection, one, now, reported=False, why=why)]
+
+
+def _make(connection: Connection, moves: Sequence[Move], now: float) -> None:
+    """Write statuses, and count down the jobs that they end on a system."""
+    rows: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for move in moves:
+        names = tuple(sorted(move.values))
+        rows.setdefault(names, []).append(
+            {"of": move.change.jid, "on": move.change.system, "status": move.change.status, **move.values}
+        )
+    for names, some in rows.items():
+        connection.execute(_update_targets(names), [{**row, "updated": now} for row in some])
+    ended = Counter(move.change.jid for move in moves if move.change.status in ENDS and move.old in OPEN)
+    for jid, number in sorted(ended.items()):
+        left = JOBS.c.open - number
+        values = {"open": left, "ended": case((left <= 0, func.coalesce(JOBS.c.ended, now)), else_=None)}
+        connection.execute(update(JOBS).where(JOBS.c.jid == jid).values(values))
+
+
+@cache
+def _update_targets(names: tuple[str, ...]) -> Update:
+    """The statement that sets status, time and these columns of one row; many rows share it."""
+    columns: dict[str, Any] = {name: bindparam(name) for name in ("status", "updated", *names)}
+    return (
+        update(TARGETS)
+        .where(TARGETS.c.jid == bindparam("of"), TARGETS.c.system == bindparam("on"))
+        .values(columns)
+    )
+
+
+def _outcome(one: Return) -> dict[str, Any]:
+    return {
+        "why": one.why,
+        "started": one.started or None,
+        "ended": one.ended or None,
+        "exit_code": one.exit_code,
+        "changed": one.changed,
+        "failed": one.failed,
+        "back_by": None,
+    }
+
+
+def _part_row(key: tuple[str, str, int], one: Return) -> dict[str, object]:
+    jid, system, part = key
+    return {
+        "jid": jid,
+        "system": system,
+        "part": part,
+        "parts": one.parts,
+        "encoding": one.encoding,
+        "body": one.body,
+    }
+
+
+def _statuses(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The present statuses, held until the transaction ends; those that no job expects are left out."""
+    found: dict[tuple[str, str], str] = {}
+    for jid, systems in _by_job(keys).items():
+        for some in _batches(systems):
+            query = select(TARGETS.c.jid, TARGETS.c.system, TARGETS.c.status)
+            query = query.where(TARGETS.c.jid == jid, TARGETS.c.system.in_(some)).with_for_update()
+            found.update(((row.jid, row.system), row.status) for row in connection.execute(query))
+    return found
+
+
+def _parts(connection: Connection, keys: Iterable[tuple[str, str]]) -> set[tuple[str, str, int]]:
+    found: set[tuple[str, str, int]] = set()
+    for jid, systems in _by_job(keys).items():
+        for some in _batches(systems):
+            query = select(RETURNS.c.jid, RETURNS.c.system, RETURNS.c.part)
+            rows = connection.execute(query.where(RETURNS.c.jid == jid, RETURNS.c.system.in_(some)))
+            found.update((row.jid, row.system, row.part) for row in rows)
+    return found
+
+
+def _by_job(keys: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for jid, system in sorted(keys):
+        found.setdefault(jid, []).append(system)
+    return found
+
+
+def _batches(rows: Sequence[T]) -> Iterable[Sequence[T]]:
+    return (rows[first : first + MOST_AT_ONCE] for first in range(0, len(rows), MOST_AT_ONCE))

@@ -1,0 +1,49 @@
+"""Leases: what only one controller may do, such as pruning and scheduling, is done by who holds its lease.
+
+A lease ends by itself. Whoever takes it over gets a higher fence; work that is written with a fence checks
+that it is still the newest, so that a controller that slept through the end of its lease changes nothing.
+The database's clock decides, because those of controllers differ.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, Double, cast, extract, func, insert, select, text, update
+
+from saltern.fleet.store.database import serialize
+from saltern.fleet.store.tables import LEASES
+
+
+def database_time(connection: Connection) -> float:
+    """Seconds since 1970, by the clock of the database."""
+    if connection.dialect.name == "sqlite":
+        return float(connection.scalar(text("SELECT (julianday('now') - 2440587.5) * 86400.0")) or 0.0)
+    return float(connection.scalar(select(cast(extract("epoch", func.clock_timestamp()), Double))) or 0.0)
+
+
+def take(connection: Connection, name: str, holder: str, seconds: float) -> int | None:
+    """Take or renew a lease; return its fence, or None if another controller holds it."""
+    serialize(connection, f"lease {name}")
+    now = database_time(connection)
+    row = connection.execute(select(LEASES).where(LEASES.c.name == name)).one_or_none()
+    if row is None:
+        values = {"name": name, "holder": holder, "fence": 1, "expires": now + seconds}
+        connection.execute(insert(LEASES).values(values))
+        return 1
+    if row.holder != holder and row.expires > now:
+        return None
+    fence = int(row.fence) + (0 if row.holder == holder and row.expires > now else 1)
+    values = {"holder": holder, "fence": fence, "expires": now + seconds}
+    connection.execute(update(LEASES).where(LEASES.c.name == name).values(values))
+    return fence
+
+
+def is_current(connection: Connection, name: str, fence: int) -> bool:
+    """True if no other controller has taken the lease since; holds until the transaction ends."""
+    serialize(connection, f"lease {name}")
+    return connection.scalar(select(LEASES.c.fence).where(LEASES.c.name == name)) == fence
+
+
+def give_up(connection: Connection, name: str, fence: int) -> None:
+    """End a lease at once, so that another controller need not wait for its end."""
+    mine = (LEASES.c.name == name) & (LEASES.c.fence == fence)
+    connection.execute(update(LEASES).where(mine).values(expires=0.0))

@@ -1,0 +1,61 @@
+"""What a job is on one system, and which status may follow which. Pure.
+
+Every system that a job is meant for ends in one of ``ENDS``. A late return corrects a guess of the
+controller's (``GUESSES``): that the job expired, was cancelled in time, or that nothing is known. What a
+system has reported itself is never replaced by a guess, nor by a second report.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Status(Struct, frozen=True):
+    """One row: what it means, whether it ends the job there, and whether that is known or inferred."""
+
+    about: str
+    ends: bool = False
+    guess: bool = False
+
+
+STATUSES: dict[str, Status] = {
+    "queued": Status("written down; not sent, or the system is away"),
+    "sent": Status("sent; the system has not confirmed it"),
+    "running": Status("the system has begun"),
+    "down": Status("the system goes down on purpose in the middle of the job, and is to come back"),
+    "returned": Status("done, as the system reports", ends=True),
+    "failed": Status("done, and something failed", ends=True),
+    "refused": Status("the system would not run it", ends=True),
+    "cancelled": Status("called off", ends=True, guess=True),
+    "expired": Status("the system did not come for it in time", ends=True, guess=True),
+    "indeterminate": Status("begun, and what came of it is not known", ends=True, guess=True),
+}
+ENDS = frozenset(name for name, row in STATUSES.items() if row.ends)
+GUESSES = frozenset(name for name, row in STATUSES.items() if row.guess)
+OPEN = frozenset(STATUSES) - ENDS
+REPORTED = ENDS - GUESSES
+_RANKS = {"queued": 0, "sent": 1, "running": 2, "down": 2}
+
+
+def may_follow(old: str, new: str, *, reported: bool) -> bool:
+    """True if a job that is ``old`` on a system may become ``new``.
+
+    ``reported``: the system says so; else the controller infers it.
+    """
+    if old in REPORTED or old == new:
+        return False
+    if old in GUESSES:
+        return reported and new in ENDS
+    if new in ENDS:
+        return reported or new in GUESSES
+    return _RANKS[new] >= _RANKS[old]
+
+
+def after_deadline(status: str) -> str:
+    """What an open job becomes when its time is over: only one that never began can be said to be undone."""
+    return "expired" if status in ("queued", "sent") else "indeterminate"
+
+
+def after_cancel(status: str) -> str | None:
+    """What an open job becomes at once when it is cancelled; None: the system has to say."""
+    return "cancelled" if status == "queued" else None

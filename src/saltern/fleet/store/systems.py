@@ -1,0 +1,177 @@
+"""Systems: who asked to join, who was let in, and what their agents say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, delete, insert, select, update
+
+from saltern.fleet.protocol.messages import Facts, SyncRequest
+from saltern.fleet.store.tables import FACTS, SYSTEMS
+
+PAGE = 500
+# A state of a key → the states that an operator may give it.
+STATES: dict[str, frozenset[str]] = {
+    "pending": frozenset({"accepted", "rejected"}),
+    "accepted": frozenset({"revoked"}),
+    "rejected": frozenset({"accepted"}),
+    "revoked": frozenset({"accepted"}),
+}
+
+
+class System(Struct, frozen=True, kw_only=True):
+    """One system as it is listed."""
+
+    id: str
+    state: str
+    key: bytes
+    sealing_key: bytes
+    fingerprint: str
+    site: str
+    first_seen: float
+    decided_at: float | None
+    decided_by: str
+    why: str
+    instance: str
+    starts: int
+    boot: str
+    version: str
+    online: bool
+    seen_at: float | None
+    back_by: float | None
+
+
+class Applicant(Struct, frozen=True, kw_only=True):
+    """Who asks to join, with which keys."""
+
+    id: str
+    key: bytes
+    sealing_key: bytes
+    fingerprint: str
+    site: str = ""
+
+
+def enrol(connection: Connection, one: Applicant, now: float, *, accept_by: str = "") -> str:
+    """Note that a system asks to join; return the state of its key.
+
+    The first key of an id stays until an operator deletes the system: another key with the same id is
+    answered with ``"taken"``. ``accept_by`` is the token that vouches for it; without it an operator decides.
+    """
+    known = system(connection, one.id)
+    if known is not None:
+        if (known.key, known.sealing_key) != (one.key, one.sealing_key):
+            return "taken"
+        if known.state == "pending" and accept_by:
+            decide(connection, one.id, "accepted", f"token {accept_by}", now)
+            return "accepted"
+        return known.state
+    state = "accepted" if accept_by else "pending"
+    values = {
+        **msgspec.structs.asdict(one),
+        "state": state,
+        "first_seen": now,
+        "decided_at": now if accept_by else None,
+        "decided_by": f"token {accept_by}" if accept_by else "",
+    }
+    connection.execute(insert(SYSTEMS).values(values))
+    return state
+
+
+def decide(connection: Connection, id_: str, state: str, who: str, now: float, why: str = "") -> bool:
+    """Accept, reject or revoke the key of a system; False if its present state does not allow that."""
+    allowed = [old for old, following in STATES.items() if state in following]
+    done = connection.execute(
+        update(SYSTEMS)
+        .where(SYSTEMS.c.id == id_, SYSTEMS.c.state.in_(allowed))
+        .values(state=state, decided_at=now, decided_by=who, why=why)
+    )
+    return done.rowcount == 1
+
+
+def forget(connection: Connection, id_: str) -> bool:
+    """Delete a system with its facts. Its returns stay with their jobs."""
+    return connection.execute(delete(SYSTEMS).where(SYSTEMS.c.id == id_)).rowcount == 1
+
+
+def note_sync(connection: Connection, id_: str, request: SyncRequest, now: float) -> str:
+    """Note what an agent says of itself; return why it may not take part, or nothing.
+
+    ``starts`` is counted on the agent's disk, ``instance`` is drawn at each start. A second machine with the
+    same identity shows itself by a count that does not grow, with another instance.
+    """
+    known = system(connection, id_)
+    if known is None or known.state != "accepted":
+        return "the key of this system is not accepted"
+    if request.instance != known.instance and known.instance and request.starts <= known.starts:
+        return "another machine uses the identity of this system: were its keys copied?"
+    connection.execute(
+        update(SYSTEMS)
+        .where(SYSTEMS.c.id == id_)
+        .values(
+            instance=request.instance,
+            starts=request.starts,
+            boot=request.boot,
+            version=request.version,
+            online=True,
+            seen_at=now,
+            back_by=None,
+        )
+    )
+    return ""
+
+
+def set_presence(
+    connection: Connection, id_: str, now: float, *, online: bool, back_by: float | None = None
+) -> None:
+    """Note that a system came or went; ``back_by``: it went on purpose and is to be back by then."""
+    values: dict[str, object] = {"online": online, "seen_at": now, "back_by": back_by}
+    connection.execute(update(SYSTEMS).where(SYSTEMS.c.id == id_).values(values))
+
+
+def store_facts(connection: Connection, id_: str, facts: Facts, now: float) -> bool:
+    """Keep the grains of a system; False if they are the ones that are kept already."""
+    kept = connection.scalar(select(FACTS.c.digest).where(FACTS.c.system == id_))
+    if kept == facts.digest:
+        return False
+    values = {"digest": facts.digest, "grains": msgspec.json.encode(facts.grains), "changed_at": now}
+    if kept is None:
+        connection.execute(insert(FACTS).values(system=id_, **values))
+    else:
+        connection.execute(update(FACTS).where(FACTS.c.system == id_).values(values))
+    return True
+
+
+def system(connection: Connection, id_: str) -> System | None:
+    row = connection.execute(select(SYSTEMS).where(SYSTEMS.c.id == id_)).one_or_none()
+    return _system(row._mapping) if row is not None else None
+
+
+def systems(connection: Connection, state: str | None = None) -> list[System]:
+    """All systems by id, or those whose key has this state."""
+    query = select(SYSTEMS).order_by(SYSTEMS.c.id)
+    if state is not None:
+        query = query.where(SYSTEMS.c.state == state)
+    return [_system(row._mapping) for row in connection.execute(query)]
+
+
+def all_facts(connection: Connection) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The grains of every accepted system, by id."""
+    query = (
+        select(FACTS.c.system, FACTS.c.grains)
+        .join(SYSTEMS, SYSTEMS.c.id == FACTS.c.system)
+        .where(SYSTEMS.c.state == "accepted")
+        .order_by(FACTS.c.system)
+        .limit(PAGE)
+    )
+    rows = connection.execute(query).all()
+    while rows:
+        for id_, grains in rows:
+            yield str(id_), msgspec.json.decode(grains, type=dict[str, Any])
+        rows = connection.execute(query.where(FACTS.c.system > rows[-1].system)).all()
+
+
+def _system(row: Mapping[Any, Any]) -> System:
+    return System(**{**row, "key": bytes(row["key"]), "sealing_key": bytes(row["sealing_key"])})

@@ -1,0 +1,193 @@
+"""``METADATA``: every table, for SQLite and PostgreSQL alike.
+
+Times are seconds since 1970. What has a shape of its own (arguments, grains, results) is JSON in bytes:
+written and read by msgspec, never searched by the database.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+METADATA = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+ID = String(255)
+JID = String(64)
+WORD = String(255)
+DIGEST = String(64)
+# SQLite numbers rows by itself only if the key is called INTEGER.
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _required(name: str, kind: object, **options: object) -> Column[object]:
+    return Column(name, kind, nullable=False, **options)  # type: ignore[arg-type]
+
+
+SYSTEMS = Table(
+    "systems",
+    METADATA,
+    Column("id", ID, primary_key=True),
+    _required("state", WORD),
+    _required("key", LargeBinary),
+    _required("sealing_key", LargeBinary),
+    _required("fingerprint", WORD),
+    _required("site", WORD, default=""),
+    _required("first_seen", Double),
+    Column("decided_at", Double),
+    _required("decided_by", WORD, default=""),
+    _required("why", Text, default=""),
+    _required("instance", WORD, default=""),
+    _required("starts", BigInteger, default=0),
+    _required("boot", WORD, default=""),
+    _required("version", WORD, default=""),
+    _required("online", Boolean, default=False),
+    Column("seen_at", Double),
+    Column("back_by", Double),
+    Index(None, "state"),
+    comment="every system that asked to join, with its keys and what is known of its agent",
+)
+FACTS = Table(
+    "facts",
+    METADATA,
+    Column("system", ID, ForeignKey("systems.id", ondelete="CASCADE"), primary_key=True),
+    _required("digest", DIGEST),
+    _required("grains", LargeBinary),
+    _required("changed_at", Double),
+    comment="the grains of a system, as its agent reports them",
+)
+GROUPS = Table(
+    "groups",
+    METADATA,
+    Column("name", WORD, primary_key=True),
+    _required("expression", Text),
+    comment="names for targets: @NAME",
+)
+TOKENS = Table(
+    "tokens",
+    METADATA,
+    Column("id", WORD, primary_key=True),
+    _required("digest", DIGEST),
+    _required("made_at", Double),
+    _required("made_by", WORD),
+    _required("expires", Double),
+    _required("uses", Integer),
+    _required("system", ID, default=""),
+    _required("site", WORD, default=""),
+    comment="join tokens: only a digest of the secret is kept",
+)
+JOBS = Table(
+    "jobs",
+    METADATA,
+    Column("jid", JID, primary_key=True),
+    _required("created", Double),
+    _required("expires", Double),
+    _required("user", WORD),
+    _required("rule", WORD, default=""),
+    _required("function", WORD),
+    _required("target", Text),
+    _required("work", LargeBinary),
+    _required("envelope", Text, default=""),
+    _required("broadcast", Boolean, default=False),
+    _required("expected", Integer),
+    _required("open", Integer),
+    Column("parent", JID),
+    Column("cancelled_at", Double),
+    _required("cancelled_by", WORD, default=""),
+    Column("ended", Double),
+    Column("client_token", WORD),
+    Index(None, "created"),
+    Index(None, "parent"),
+    UniqueConstraint("user", "client_token"),
+    Index(None, "ended"),
+    comment="what was asked for, written down before anything is sent",
+)
+TARGETS = Table(
+    "targets",
+    METADATA,
+    Column("jid", JID, ForeignKey("jobs.jid", ondelete="CASCADE"), primary_key=True),
+    Column("system", ID, primary_key=True),
+    _required("status", WORD),
+    _required("why", Text, default=""),
+    _required("updated", Double),
+    Column("started", Double),
+    Column("ended", Double),
+    _required("exit_code", Integer, default=0),
+    _required("changed", BigInteger, default=0),
+    _required("failed", BigInteger, default=0),
+    _required("records", BigInteger, default=0),
+    Column("back_by", Double),
+    Index(None, "system", "status"),
+    comment="one row for each system of a job's expected set: how far it is there",
+)
+RETURNS = Table(
+    "returns",
+    METADATA,
+    Column("jid", JID, primary_key=True),
+    Column("system", ID, primary_key=True),
+    Column("part", Integer, primary_key=True),
+    _required("parts", Integer),
+    _required("encoding", WORD),
+    _required("body", LargeBinary),
+    Index(None, "system"),
+    comment="what a system returned, in the parts in which it came",
+)
+RECORDS = Table(
+    "records",
+    METADATA,
+    Column("jid", JID, primary_key=True),
+    Column("system", ID, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    _required("data", LargeBinary),
+    comment="the journal of a job on a system, record by record",
+)
+EVENTS = Table(
+    "events",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    _required("at", Double),
+    _required("tag", String(512)),
+    _required("system", ID, default=""),
+    _required("data", LargeBinary),
+    Index(None, "at"),
+    comment="what happened, in the order in which the controller learned of it",
+)
+AUDIT = Table(
+    "audit",
+    METADATA,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    _required("at", Double),
+    _required("who", WORD),
+    _required("action", WORD),
+    _required("detail", LargeBinary),
+    _required("previous", DIGEST),
+    _required("digest", DIGEST),
+    comment="who did what: append-only, each row holds the digest of the one before",
+)
+LEASES = Table(
+    "leases",
+    METADATA,
+    Column("name", WORD, primary_key=True),
+    _required("holder", WORD),
+    _required("fence", BigInteger),
+    _required("expires", Double),
+    comment="which controller does what only one may do; the fence grows with every change of hands",
+)

@@ -1,0 +1,191 @@
+"""Systems, tokens, facts, events and how long things are kept."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import select
+
+from saltern.fleet.protocol.messages import Facts, Job, Return, SyncRequest
+from saltern.fleet.store import events, job_queries, jobs, retention, systems, tokens
+from saltern.fleet.store.database import Database
+from saltern.fleet.store.events import NewEvent
+from saltern.fleet.store.jobs import NewJob
+from saltern.fleet.store.systems import Applicant
+from saltern.fleet.store.tables import RETURNS
+from saltern.fleet.store.tokens import Token
+
+
+def applicant(id_: str = "web1", key: bytes = b"k" * 32) -> Applicant:
+    return Applicant(id=id_, key=key, sealing_key=b"s" * 32, fingerprint="SHA256:abc")
+
+
+def sync(instance: str, starts: int) -> SyncRequest:
+    return SyncRequest(nonce="n", instance=instance, starts=starts)
+
+
+def test_a_system_waits_until_it_is_accepted(database: Database) -> None:
+    with database.write() as connection:
+        assert systems.enrol(connection, applicant(), 1.0) == "pending"
+        assert systems.enrol(connection, applicant(), 2.0) == "pending"
+        assert systems.note_sync(connection, "web1", sync("a", 1), 2.0) != ""
+        assert systems.decide(connection, "web1", "accepted", "joe", 3.0)
+        assert not systems.decide(connection, "web1", "rejected", "joe", 3.0)
+        assert systems.note_sync(connection, "web1", sync("a", 1), 4.0) == ""
+        one = systems.system(connection, "web1")
+        assert one is not None and (one.state, one.decided_by, one.online) == ("accepted", "joe", True)
+        assert [one.id for one in systems.systems(connection, "pending")] == []
+
+
+def test_another_key_with_the_same_id_is_refused(database: Database) -> None:
+    with database.write() as connection:
+        systems.enrol(connection, applicant(), 1.0, accept_by="t1")
+        assert systems.enrol(connection, applicant(key=b"x" * 32), 2.0, accept_by="t2") == "taken"
+        assert systems.forget(connection, "web1")
+        assert systems.enrol(connection, applicant(key=b"x" * 32), 3.0) == "pending"
+
+
+def test_a_copy_of_a_system_is_noticed(database: Database) -> None:
+    with database.write() as connection:
+        systems.enrol(connection, applicant(), 1.0, accept_by="t")
+        assert systems.note_sync(connection, "web1", sync("a", 4), 2.0) == ""
+        assert systems.note_sync(connection, "web1", sync("a", 4), 3.0) == ""
+        assert "copied" in systems.note_sync(connection, "web1", sync("b", 4), 4.0)
+        assert systems.note_sync(connection, "web1", sync("c", 5), 5.0) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "allowed"),
+    [
+        ("pending", "accepted", True),
+        ("pending", "revoked", False),
+        ("accepted", "revoked", True),
+        ("accepted", "rejected", False),
+        ("rejected", "accepted", True),
+        ("revoked", "accepted", True),
+        ("revoked", "rejected", False),
+    ],
+)
+def test_the_moves_of_a_key(database: Database, old: str, new: str, allowed: bool) -> None:
+    paths = {"pending": (), "accepted": ("accepted",), "rejected": ("rejected",)}
+    with database.write() as connection:
+        systems.enrol(connection, applicant(), 1.0)
+        for state in paths.get(old, ("accepted", "revoked")):
+            assert systems.decide(connection, "web1", state, "joe", 1.0)
+        assert systems.decide(connection, "web1", new, "joe", 2.0) is allowed
+
+
+def test_facts_are_kept_until_they_change(database: Database) -> None:
+    with database.write() as connection:
+        systems.enrol(connection, applicant(), 1.0, accept_by="t")
+        systems.enrol(connection, applicant("web2"), 1.0)
+        facts = Facts(nonce="n", digest="a" * 64, grains={"os": "Debian"})
+        assert systems.store_facts(connection, "web1", facts, 2.0)
+        assert not systems.store_facts(connection, "web1", facts, 3.0)
+        changed = Facts(nonce="n", digest="b" * 64, grains={"os": "Fedora"})
+        assert systems.store_facts(connection, "web1", changed, 4.0)
+        assert systems.store_facts(connection, "web2", changed, 4.0)
+        assert dict(systems.all_facts(connection)) == {"web1": {"os": "Fedora"}}  # web2 is not accepted
+
+
+def token(**more: object) -> Token:
+    usual = Token(id="t", made_at=1.0, made_by="joe", expires=100.0, uses=1, system="", site="")
+    return replace(usual, **more)
+
+
+def test_a_token_is_used_as_often_as_it_says(database: Database) -> None:
+    with database.write() as connection:
+        tokens.add_token(connection, token(uses=2), b"secret")
+        assert isinstance(tokens.spend(connection, "t", b"secret", "web1", 2.0), Token)
+        assert isinstance(tokens.spend(connection, "t", b"secret", "web2", 2.0), Token)
+        assert tokens.spend(connection, "t", b"secret", "web3", 2.0) == (
+            "the token was used already: ask for a new one"
+        )
+
+
+@pytest.mark.parametrize(
+    ("id_", "secret", "system", "now", "said"),
+    [
+        ("t", b"wrong", "web1", 2.0, "the token is not valid"),
+        ("none", b"secret", "web1", 2.0, "the token is not valid"),
+        ("t", b"wrong", "web1", 200.0, "the token is not valid"),
+        ("t", b"secret", "web1", 100.0, "the token has expired: ask for a new one"),
+        ("t", b"secret", "web2", 2.0, "the token is for the system 'web1' only"),
+    ],
+)
+def test_a_token_that_cannot_be_used_says_why(
+    database: Database, id_: str, secret: bytes, system: str, now: float, said: str
+) -> None:
+    with database.write() as connection:
+        tokens.add_token(connection, token(system="web1"), b"secret")
+        assert tokens.spend(connection, id_, secret, system, now) == said
+        assert tokens.tokens(connection)[0].uses == 1
+
+
+def test_of_many_that_spend_a_token_at_once_one_gets_in(database: Database) -> None:
+    with database.write() as connection:
+        tokens.add_token(connection, token(), b"secret")
+    got: list[object] = []
+
+    def join(name: str) -> None:
+        with database.write() as connection:
+            got.append(tokens.spend(connection, "t", b"secret", name, 2.0))
+
+    threads = [threading.Thread(target=join, args=(f"web{number}",)) for number in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sum(isinstance(one, Token) for one in got) == 1
+
+
+def test_events_are_read_from_a_cursor(database: Database) -> None:
+    with database.write() as connection:
+        some = [NewEvent(tag=f"saltern/{number % 2}/x", data={"n": number}, at=1.0) for number in range(10)]
+        events.store_events(connection, some)
+        events.store_events(connection, [])
+    with database.read() as connection:
+        first = events.read_events(connection, 0, "saltern/1/*", limit=2)
+        rest = events.read_events(connection, first.cursor, "saltern/1/*")
+        assert [one.data["n"] for one in first.events + rest.events] == [1, 3, 5, 7, 9]
+        assert events.read_events(connection, rest.cursor).events == []
+        assert events.newest_event(connection) == rest.cursor
+
+
+def finished(database: Database, jid: str, now: float) -> None:
+    job = Job(jid=jid, function="test.ping", user="joe")
+    with database.write() as connection:
+        jobs.create_job(connection, NewJob(job=job, target="*", systems=("web1",), expires=9e9), now)
+        message = Return(jid=jid, status="returned", body=b"{}")
+        jobs.store_returns(connection, [("web1", message)], now)
+
+
+def test_what_ended_long_ago_is_removed_with_all_that_belongs_to_it(database: Database) -> None:
+    day = retention.DAY
+    finished(database, "old", 1.0)
+    finished(database, "new", 40 * day)
+    with database.write() as connection:
+        job = Job(jid="open", function="test.ping", user="joe")
+        jobs.create_job(connection, NewJob(job=job, target="*", systems=("web1",), expires=9e9), 1.0)
+        some = [NewEvent(tag="a", data={}, at=1.0), NewEvent(tag="b", data={}, at=40 * day)]
+        events.store_events(connection, some)
+        gone = retention.prune(connection, retention.LIMITS, 41 * day)
+        assert gone == {"jobs": 1, "events": 1}
+        assert {one.jid for one in job_queries.jobs(connection)} == {"new", "open"}
+        assert [*connection.scalars(select(RETURNS.c.jid))] == ["new"]
+        assert [one.tag for one in events.read_events(connection, 0).events] == ["b"]
+
+
+def test_what_is_too_much_is_removed_oldest_first(database: Database) -> None:
+    for number in range(6):
+        finished(database, f"j{number}", float(number + 1))
+    with database.write() as connection:
+        some = [NewEvent(tag=str(number), data={}, at=1.0) for number in range(6)]
+        events.store_events(connection, some)
+        limits = {name: retention.Limit(days=1.0, rows=4) for name in retention.LIMITS}
+        assert retention.prune(connection, limits, 10.0) == {"jobs": 2, "events": 2}
+        assert {one.jid for one in job_queries.jobs(connection)} == {"j2", "j3", "j4", "j5"}
+        assert [one.tag for one in events.read_events(connection, 0).events] == ["2", "3", "4", "5"]
+        assert retention.prune(connection, limits, 10.0) == {"jobs": 0, "events": 0}
