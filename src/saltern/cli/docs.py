@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from saltern.cli import exits
@@ -30,6 +31,8 @@ def main(argv: list[str]) -> int:
         if not pages:
             raise OperationError(Diagnostic(code="docs-unknown", what=_missing(registry, kinds, name)))
         print("\n\n".join(pages))
+    for problem in registry.plugin_problems():
+        print(f"saltern: {problem}", file=sys.stderr)
     return exits.OK
 
 

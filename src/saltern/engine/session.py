@@ -175,8 +175,9 @@ class Session:
             self.grains.refresh()
             if "grains" in self._salt_style:
                 self._add_custom_grains()
-        if "modules" in what and "library" in vars(self):
-            self.library.forget()
+        if "modules" in what:
+            if "library" in vars(self):
+                self.library.forget()
             self.registry.forget()
         if "pillar" in what:
             self.load_pillar()

@@ -65,6 +65,8 @@ def check(
     pages = _pages(loaders[0], session, selection.refs)
     surveys = [walk.survey() for walk in walks]
     found = Findings()
+    for problem in session.registry.plugin_problems():
+        found.warn("plugin-conflict", problem)
     for rule in chosen(choices):
         for walk, survey in zip(walks, surveys, strict=True):
             if rule.run is not None:

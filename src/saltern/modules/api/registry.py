@@ -1,6 +1,6 @@
 """Modules by name. Imported on first use; no directory is scanned, and nothing is global.
 
-``STATES`` and ``FUNCTIONS`` list what is built in. A module is a Python module whose marked objects
+``STATES`` and ``FUNCTIONS`` list what is built in; ``plugins`` finds what other packages offer. A module is a Python module whose marked objects
 (``@state``, ``@function``) are what it offers; one with many large functions keeps each in a
 submodule, named in its ``LAZY`` table.
 """
@@ -18,6 +18,7 @@ from saltern.language.diagnostics import did_you_mean
 from saltern.language.nature import UNDECLARED, Nature
 from saltern.modules.api.declare import Function, StateFunction
 from saltern.modules.api.params import Schema, schema_of
+from saltern.modules.api.plugins import Plugins
 
 STATES: tuple[str, ...] = (
     "alias",
@@ -187,8 +188,8 @@ class Provider(Protocol):
 class Registry:
     """What can be called in one run. ``states`` and ``functions`` are further modules, which win.
 
-    Of a name, every module that has it is asked in turn: those of ``before``, the built-in one, those
-    of ``after``; what one lacks, the next may have.
+    Of a name, every module that has it is asked in turn: those of ``before``, the built-in one, that of a
+    plug-in, those of ``after``; what one lacks, the next may have.
     """
 
     def __init__(
@@ -201,6 +202,7 @@ class Registry:
     ) -> None:
         self._before = before
         self._after = after
+        self._plugins = Plugins()
         self._modules: dict[tuple[str, str], ModuleType | None] = {
             **{("states", name): module for name, module in (states or {}).items()},
             **{("functions", name): module for name, module in (functions or {}).items()},
@@ -241,6 +243,7 @@ class Registry:
         self._states = {key: found for key, found in self._states.items() if found is not None}
         self._functions = {key: found for key, found in self._functions.items() if found is not None}
         self._natures.clear()
+        self._plugins.forget()
 
     def module(self, kind: str, name: str) -> ModuleType | None:
         """The strongest module of this name."""
@@ -255,7 +258,7 @@ class Registry:
                     return
         if (own := self._own(kind, name)) is not None:
             yield own
-        for provider in self._after:
+        for provider in (self._plugins, *self._after):
             if (found := provider.module(kind, name)) is not None:
                 yield found
 
@@ -277,7 +280,7 @@ class Registry:
 
     def names(self, kind: str) -> list[str]:
         """Every module of a kind, built in or added; not those of the last providers, which are hundreds."""
-        added = {name for provider in self._before for name in provider.names(kind)}
+        added = {name for provider in (*self._before, self._plugins) for name in provider.names(kind)}
         own = {name for other, name in self._modules if other == kind and self._modules[other, name]}
         return sorted(own | added | set(STATES if kind == "states" else FUNCTIONS))
 
@@ -285,6 +288,7 @@ class Registry:
         """Every function of a module, those of the last providers aside."""
         marked = StateFunction if kind == "states" else Function
         layers = [*(provider.module(kind, name) for provider in self._before), self._own(kind, name)]
+        layers.append(self._plugins.module(kind, name))
         return sorted({fun for one in layers for fun in member_names(one, marked)})
 
     def unknown_state(self, state: str, fun: str) -> str:
@@ -307,8 +311,12 @@ class Registry:
         hint = did_you_mean(fun, self.members("functions", module))
         return f"the module {module!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
 
+    def plugin_problems(self) -> list[str]:
+        """What plug-ins offer in vain."""
+        return list(self._plugins.problems({"states": STATES, "functions": FUNCTIONS}))
+
     def _why(self, kind: str, name: str) -> str:
-        reasons = (provider.why(kind, name) for provider in (*self._before, *self._after))
+        reasons = (provider.why(kind, name) for provider in (*self._before, self._plugins, *self._after))
         return "; ".join(reason for reason in reasons if reason)
 
 
