@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.e2e.command import Done, Place
+from tests.e2e.command import SALTERN, Done, Place, _environment
 from tests.e2e.test_laziness import modules_of
 
 MARKER = '''
@@ -102,9 +102,9 @@ def test_docs_know_it(place: Place, tmp_path: Path) -> None:
 
 
 def _docs(place: Place, env: dict[str, str], *words: str) -> Done:
-    process = place.start("docs", *words, env=env)
-    out, err = process.communicate(timeout=60)
-    return Done(process.returncode, out.decode(), err.decode())
+    argv = [*SALTERN, "docs", *words]
+    done = subprocess.run(argv, env=_environment(place.base, env), cwd=place.base, capture_output=True)
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_one_kind_can_be_offered_alone(place: Place, tmp_path: Path) -> None:
@@ -166,4 +166,4 @@ def test_a_run_of_what_is_built_in_reads_no_entry_points(place: Place) -> None:
     place.write(
         {"main.sls": "a: test.nop\nb: {cmd.run: [name: 'true']}\nc: {test.nop: [{watch: [{cmd: b}]}]}"}
     )
-    assert "importlib.metadata" not in modules_of(place, "apply", "main")
+    assert "importlib.metadata" not in modules_of(place, *place.argv("apply", "main"))

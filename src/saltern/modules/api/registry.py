@@ -1,8 +1,8 @@
 """Modules by name. Imported on first use; no directory is scanned, and nothing is global.
 
-``STATES`` and ``FUNCTIONS`` list what is built in; ``plugins`` finds what other packages offer. A module is a Python module whose marked objects
-(``@state``, ``@function``) are what it offers; one with many large functions keeps each in a
-submodule, named in its ``LAZY`` table.
+``STATES`` and ``FUNCTIONS`` list what is built in; ``plugins`` finds what other packages offer. A module is a
+Python module whose marked objects (``@state``, ``@function``) are what it offers; one with many large
+functions keeps each in a submodule, named in its ``LAZY`` table.
 """
 
 from __future__ import annotations
