@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.language.result import Outcome
-from saltern.modules.states.archive import tools
+from saltern.modules.lib.archives import tools
 from saltern.modules.states.archive.extracted import extracted
 
 if TYPE_CHECKING:

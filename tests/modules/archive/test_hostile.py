@@ -340,7 +340,7 @@ def test_nothing_outside_is_ever_touched(
     tmp_path_factory: pytest.TempPathFactory, listed: list[Member], form: str, judged: bool
 ) -> None:
     """Also when the judge is asleep: what writes has a lock of its own."""
-    from saltern.modules.states.archive import judge
+    from saltern.modules.lib.archives import judge
 
     arena = Arena(tmp_path_factory.mktemp("arena"))
     source = WRITERS[form](arena.desk.at(f"a.{form}"), listed)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saltern.modules.functions import ini as functions
+from saltern.modules.lib.ini.text import IniText
 from saltern.modules.states.ini.options import options_absent, options_present
 from saltern.modules.states.ini.sections import sections_absent, sections_present
-from saltern.modules.states.ini.text import IniText
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk

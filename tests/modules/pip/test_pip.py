@@ -13,8 +13,8 @@ from tests.modules.pip.wheels import make_wheel
 
 from saltern.language.result import Outcome
 from saltern.modules.functions import pip as functions
+from saltern.modules.lib.pip.command import split
 from saltern.modules.states.pip import mod_aggregate
-from saltern.modules.states.pip.command import split
 from saltern.modules.states.pip.installed import installed
 from saltern.modules.states.pip.removed import removed, uptodate
 

@@ -163,8 +163,8 @@ def authority(desk: Desk) -> tuple[str, str]:
 
 def ours(name: str, value: object, key: str, crt: str) -> list[object] | None:
     from saltern.modules.api.refused import Refused
-    from saltern.modules.states.x509.pki import extensions as table
-    from saltern.modules.states.x509.pki.load import load_certificate, load_key
+    from saltern.modules.lib.x509 import extensions as table
+    from saltern.modules.lib.x509.load import load_certificate, load_key
 
     ca, own = (
         load_certificate(Path(crt).read_bytes(), "crt"),

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from saltern.modules.functions.x509 import query, read
+from saltern.modules.lib.x509.encode import CERTIFICATE_ENCODINGS, KEY_ENCODINGS
 from saltern.modules.states.x509.certificates import certificate_managed
 from saltern.modules.states.x509.keys import private_key_managed
-from saltern.modules.states.x509.pki.encode import CERTIFICATE_ENCODINGS, KEY_ENCODINGS
 from saltern.modules.states.x509.requests import csr_managed
 from saltern.modules.states.x509.revocations import crl_managed
 

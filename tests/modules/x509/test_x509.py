@@ -11,10 +11,10 @@ import pytest
 
 from saltern.language.result import Result
 from saltern.modules.functions.x509 import create, pem, query, read, verify
+from saltern.modules.lib.x509 import library
 from saltern.modules.states.x509.certificates import certificate_managed
 from saltern.modules.states.x509.keys import private_key_managed
 from saltern.modules.states.x509.pems import pem_managed
-from saltern.modules.states.x509.pki import library
 from saltern.modules.states.x509.requests import csr_managed
 
 if TYPE_CHECKING:

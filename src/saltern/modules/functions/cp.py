@@ -60,7 +60,7 @@ def cache_file(
 
 
 def _fetched(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_etag: bool) -> str:
-    from saltern.modules.states.file import sources, web_cache
+    from saltern.modules.lib.files import sources, web_cache
 
     how = sources.Fetch(
         source_hash=source_hash, skip_verify=not source_hash, verify_ssl=verify_ssl, use_etag=use_etag
@@ -152,7 +152,7 @@ def is_cached(ctx: Context, path: str, saltenv: str | None = None) -> str:
         ```
     """
     if addresses.is_web(path):
-        from saltern.modules.states.file.web_cache import cache_path
+        from saltern.modules.lib.files.web_cache import cache_path
 
         kept = cache_path(ctx, path, saltenv)
         return kept if os.path.exists(kept) else ""

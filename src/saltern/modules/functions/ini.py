@@ -11,8 +11,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.states.ini.edit import File, load, save, text_of
-from saltern.modules.states.ini.text import IniText
+from saltern.modules.lib.ini.edit import File, load, save, text_of
+from saltern.modules.lib.ini.text import IniText
 
 Sections = dict[str, dict[str, str]]
 

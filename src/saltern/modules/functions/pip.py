@@ -10,9 +10,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.functions.file.told import told
 from saltern.modules.lib.commands import environment, listed
-from saltern.modules.states.pip.command import Pip, argv_of, forget, normal, packages
+from saltern.modules.lib.pip.command import Pip, argv_of, forget, normal, packages
+from saltern.modules.lib.pip.words import options
 from saltern.modules.states.pip.removed import outdated
-from saltern.modules.states.pip.words import options
 
 
 def _pip(

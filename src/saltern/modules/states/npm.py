@@ -14,7 +14,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.programs import answer, complaint, program
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.commands import environment
-from saltern.modules.states.file.answers import absolute
+from saltern.modules.lib.files.facts import absolute
 from saltern.system.process import Ran
 
 EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.-]+)?")

@@ -15,8 +15,8 @@ from saltern.modules.api.params import Ignored
 from saltern.modules.api.programs import answer
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import ssh_keys as ssh
+from saltern.modules.lib.files import sources
 from saltern.modules.lib.ssh_keys import Home, Key
-from saltern.modules.states.file import sources
 
 CONFIG = ".ssh/authorized_keys"
 

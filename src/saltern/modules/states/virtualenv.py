@@ -17,9 +17,9 @@ from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, output, program, unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.commands import environment, listed
-from saltern.modules.states.file.answers import absolute
-from saltern.modules.states.pip.command import Pip, forget, install, packages
-from saltern.modules.states.pip.words import options, requirement_files
+from saltern.modules.lib.files.facts import absolute
+from saltern.modules.lib.pip.command import Pip, forget, install, packages
+from saltern.modules.lib.pip.words import options, requirement_files
 from saltern.system import files
 from saltern.system.foreign import foreign_directory, name_of
 

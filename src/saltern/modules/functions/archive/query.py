@@ -10,8 +10,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.lib.archives.entries import Entry, toplevel
 from saltern.modules.lib.commands import words
-from saltern.modules.states.archive.entries import Entry, toplevel
 
 KINDS = ("dirs", "files", "links")
 KIND_OF = {"directory": "dirs", "file": "files", "hardlink": "files", "link": "links"}
@@ -49,9 +49,9 @@ def list_(
             - tool-1.2/bin/tool
         ```
     """
-    from saltern.modules.states.archive.formats import Packed, contents, form_of
-    from saltern.modules.states.archive.material import located
-    from saltern.modules.states.file.sources import Fetch
+    from saltern.modules.lib.archives.formats import Packed, contents, form_of
+    from saltern.modules.lib.archives.material import located
+    from saltern.modules.lib.files.sources import Fetch
 
     given = words(options) if options else []
     if strip_components:

@@ -12,12 +12,12 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.programs import output
 from saltern.modules.functions.archive.given import Names, found, owner, said, texts, trimmed
 from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.lib.archives import judge, tars, tools, zips
+from saltern.modules.lib.archives.entries import Entry, Meter, limits_of
+from saltern.modules.lib.archives.extract import extract
+from saltern.modules.lib.archives.tools import check_options
+from saltern.modules.lib.archives.unpack_directory import Staged, staged, staging
 from saltern.modules.lib.commands import words
-from saltern.modules.states.archive import judge, tars, tools, zips
-from saltern.modules.states.archive.entries import Entry, Meter, limits_of
-from saltern.modules.states.archive.extract import extract
-from saltern.modules.states.archive.tools import check_options
-from saltern.modules.states.archive.unpack_directory import Staged, staged, staging
 from saltern.system import files
 from saltern.system.rooted import Rooted
 

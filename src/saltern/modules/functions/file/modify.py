@@ -11,15 +11,15 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.states.file import owners
+from saltern.modules.lib.files import owners
+from saltern.modules.lib.files.diffs import unified
+from saltern.modules.lib.files.edit import backup_suffix, ended
+from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.write import back_up
 from saltern.modules.states.file.comment import Forms
-from saltern.modules.states.file.diffs import unified
-from saltern.modules.states.file.edit import backup_suffix, ended
 from saltern.modules.states.file.line import Order, changer
-from saltern.modules.states.file.patterns import compiled
 from saltern.modules.states.file.pruned import prunable
 from saltern.modules.states.file.replace import flag_bits, replacer
-from saltern.modules.states.file.write import back_up
 from saltern.system import files
 from saltern.system.files import Attributes
 

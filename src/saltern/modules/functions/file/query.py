@@ -11,10 +11,10 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import expanded, told
-from saltern.modules.states.file import owners
-from saltern.modules.states.file.answers import digest
-from saltern.modules.states.file.names import names_of
-from saltern.modules.states.file.sources import FORMS
+from saltern.modules.lib.files import owners
+from saltern.modules.lib.files.facts import digest
+from saltern.modules.lib.files.names import names_of
+from saltern.modules.lib.files.sources import FORMS
 from saltern.system import files
 
 ACCESS: dict[str, int] = {"f": os.F_OK, "r": os.R_OK, "w": os.W_OK, "x": os.X_OK}

@@ -12,11 +12,11 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import expanded, told
-from saltern.modules.states.file import owners
-from saltern.modules.states.file.diffs import difference
-from saltern.modules.states.file.patterns import compiled
+from saltern.modules.lib.files import owners
+from saltern.modules.lib.files.diffs import difference
+from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.walk import below
 from saltern.modules.states.file.replace import flag_bits
-from saltern.modules.states.file.walk import below
 from saltern.system import files
 
 

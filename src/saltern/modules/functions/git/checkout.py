@@ -9,7 +9,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute
 from saltern.modules.functions.git.query import here, options
 from saltern.modules.lib.commands import listed
-from saltern.modules.states.git.command import Git, login
+from saltern.modules.lib.git.command import Git, login
 
 
 def _simple(verb: str, call: str, answer: str) -> Function[..., str]:

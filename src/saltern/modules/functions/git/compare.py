@@ -6,7 +6,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.git.query import here, options
-from saltern.modules.states.git.command import Git, lines, login
+from saltern.modules.lib.git.command import Git, lines, login
 
 
 @function

@@ -9,8 +9,8 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.api.programs import masked
 from saltern.modules.functions.file.told import absolute
 from saltern.modules.lib.commands import words
-from saltern.modules.states.git.command import Git, lines, login
-from saltern.modules.states.git.copy import is_repository
+from saltern.modules.lib.git.command import Git, lines, login
+from saltern.modules.lib.git.copy import is_repository
 
 
 def here(ctx: Context, cwd: str, user: str | None = None) -> Git:

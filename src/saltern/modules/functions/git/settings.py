@@ -7,7 +7,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute
 from saltern.modules.lib.commands import listed
-from saltern.modules.states.git.command import Git, lines
+from saltern.modules.lib.git.command import Git, lines
 
 
 def _where(cwd: str | None, options: dict[str, object]) -> tuple[str | None, list[str]]:

@@ -9,7 +9,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute
 from saltern.modules.functions.git.query import here, is_worktree, options
-from saltern.modules.states.git.command import lines
+from saltern.modules.lib.git.command import lines
 
 
 @function

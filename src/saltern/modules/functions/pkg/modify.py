@@ -7,7 +7,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Listing, Order, PackageError, difference
-from saltern.modules.states.pkg.wanted import LATEST, Wanted, from_sources, wanted
+from saltern.modules.lib.packages.wanted import LATEST, Wanted, from_sources, wanted
 
 
 @function

@@ -10,12 +10,12 @@ from typing import Any
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.functions.file.told import told
-from saltern.modules.states.x509.pki import load
-from saltern.modules.states.x509.pki.certificate import common_name
-from saltern.modules.states.x509.pki.keys import SIZED, kind_of
-from saltern.modules.states.x509.pki.library import public_pem
-from saltern.modules.states.x509.pki.material import is_path, material
-from saltern.modules.states.x509.pki.signing_policies import policy_of
+from saltern.modules.lib.x509 import load
+from saltern.modules.lib.x509.certificate import common_name
+from saltern.modules.lib.x509.keys import SIZED, kind_of
+from saltern.modules.lib.x509.library import public_pem
+from saltern.modules.lib.x509.material import is_path, material
+from saltern.modules.lib.x509.signing_policies import policy_of
 
 
 def _loaded(certificate: str) -> Any:

@@ -11,8 +11,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import told
-from saltern.modules.states.x509.pki import describe, load
-from saltern.modules.states.x509.pki.material import material
+from saltern.modules.lib.x509 import describe, load
+from saltern.modules.lib.x509.material import material
 
 
 @function

@@ -7,9 +7,9 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.functions.file.told import told
-from saltern.modules.states.x509.pki import load
-from saltern.modules.states.x509.pki.library import same_key, signed_by
-from saltern.modules.states.x509.pki.material import material
+from saltern.modules.lib.x509 import load
+from saltern.modules.lib.x509.library import same_key, signed_by
+from saltern.modules.lib.x509.material import material
 
 
 @function

@@ -11,9 +11,13 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.archives.entries import toplevel
+from saltern.modules.lib.archives.formats import Packed, contents, form_of
+from saltern.modules.lib.archives.material import digest_of, located
 from saltern.modules.lib.commands import words
-from saltern.modules.states.archive.entries import toplevel
-from saltern.modules.states.archive.formats import Packed, contents, form_of
+from saltern.modules.lib.files.facts import absolute
+from saltern.modules.lib.files.signatures import signing
+from saltern.modules.lib.files.sources import Fetch
 from saltern.modules.states.archive.job import (
     Job,
     changes_of,
@@ -22,10 +26,6 @@ from saltern.modules.states.archive.job import (
     set_owners,
     unpack_all,
 )
-from saltern.modules.states.archive.material import digest_of, located
-from saltern.modules.states.file.answers import absolute
-from saltern.modules.states.file.signatures import signing
-from saltern.modules.states.file.sources import Fetch
 
 TRIMMED = 100
 MEANINGLESS = frozenset({"tar_options", "zip_options", "archive_user", "list_options"})

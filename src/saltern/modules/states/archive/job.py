@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.archive.entries import Entry, toplevel
-from saltern.modules.states.archive.formats import Packed, unpack
-from saltern.modules.states.archive.material import note_of
-from saltern.modules.states.file.owners import asked
+from saltern.modules.lib.archives.entries import Entry, toplevel
+from saltern.modules.lib.archives.formats import Packed, unpack
+from saltern.modules.lib.archives.material import note_of
+from saltern.modules.lib.files.owners import asked
 from saltern.system import files
 from saltern.system.rooted import Rooted
 

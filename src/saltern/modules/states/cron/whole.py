@@ -13,7 +13,7 @@ from saltern.modules.lib.tables import crontab
 from saltern.modules.states.cron.comments import words_for
 
 if TYPE_CHECKING:
-    from saltern.modules.states.file.content import Template
+    from saltern.modules.lib.files.content import Template
 
 
 @state
@@ -50,7 +50,7 @@ def file(
             - template: jinja
         ```
     """
-    from saltern.modules.states.file.content import template_of
+    from saltern.modules.lib.files.content import template_of
 
     ctx.facts = {"path": name}
     how = template_of(template, context, defaults, variables=variables)
@@ -60,7 +60,7 @@ def file(
         old = crontab.read(ctx, user)
         if old == new or (old and not replace):
             return {}
-        from saltern.modules.states.file.diffs import unified
+        from saltern.modules.lib.files.diffs import unified
 
         return {"diff": unified(old, new)}
 
@@ -79,8 +79,8 @@ def _content(
     hashes: tuple[str, str | None],
     how: Template,
 ) -> str:
-    from saltern.modules.states.file import sources
-    from saltern.modules.states.file.content import render_source
+    from saltern.modules.lib.files import sources
+    from saltern.modules.lib.files.content import render_source
 
     found = sources.find(ctx, source, sources.Fetch(source_hash=hashes[0], source_hash_name=hashes[1] or ""))
     data = render_source(ctx, source, found, how)

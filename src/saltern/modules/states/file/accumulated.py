@@ -10,7 +10,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import unchanged
+from saltern.modules.lib.files.facts import unchanged
 
 KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, …]}}
 MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}

@@ -9,11 +9,11 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.files.diffs import lines_of
+from saltern.modules.lib.files.edit import Edit, backup_suffix, edit, ended
+from saltern.modules.lib.files.patterns import compiled
 from saltern.modules.states.file.accumulated import required_for
 from saltern.modules.states.file.append import NO_TEMPLATE, texts
-from saltern.modules.states.file.diffs import lines_of
-from saltern.modules.states.file.edit import Edit, backup_suffix, edit, ended
-from saltern.modules.states.file.patterns import compiled
 
 
 @state

@@ -6,9 +6,9 @@ from saltern.language.mask import mask
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.states.file import sources, web_cache
-from saltern.modules.states.file.answers import changed, digest, facts, unchanged
-from saltern.modules.states.file.signatures import signing
+from saltern.modules.lib.files import sources, web_cache
+from saltern.modules.lib.files.facts import changed, digest, facts, unchanged
+from saltern.modules.lib.files.signatures import signing
 from saltern.system import files
 
 WEB = ("http://", "https://", "ftp://")

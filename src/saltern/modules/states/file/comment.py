@@ -11,9 +11,9 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.diffs import lines_of
-from saltern.modules.states.file.edit import Edit, Words, backup_suffix, edit
-from saltern.modules.states.file.patterns import compiled
+from saltern.modules.lib.files.diffs import lines_of
+from saltern.modules.lib.files.edit import Edit, Words, backup_suffix, edit
+from saltern.modules.lib.files.patterns import compiled
 
 
 @state

@@ -13,9 +13,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
-from saltern.modules.states.file.owners import asked, attribute_changes, attributes_of
-from saltern.modules.states.file.write import make_parents, parent_notes
+from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.owners import asked, attribute_changes, attributes_of
+from saltern.modules.lib.files.write import make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes
 

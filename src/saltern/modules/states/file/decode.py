@@ -6,8 +6,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute
-from saltern.modules.states.file.write import Wanted, place
+from saltern.modules.lib.files.facts import absolute
+from saltern.modules.lib.files.write import Wanted, place
 
 
 @state

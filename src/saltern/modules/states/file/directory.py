@@ -12,11 +12,11 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute, facts, unchanged
-from saltern.modules.states.file.owners import asked, attribute_changes
-from saltern.modules.states.file.patterns import path_matcher
-from saltern.modules.states.file.walk import below, required_paths, superfluous
-from saltern.modules.states.file.write import beside
+from saltern.modules.lib.files.facts import absolute, facts, unchanged
+from saltern.modules.lib.files.owners import asked, attribute_changes
+from saltern.modules.lib.files.patterns import path_matcher
+from saltern.modules.lib.files.walk import below, required_paths, superfluous
+from saltern.modules.lib.files.write import beside
 from saltern.system import files
 from saltern.system.files import Attributes
 

@@ -10,8 +10,8 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.diffs import lines_of
-from saltern.modules.states.file.edit import Edit, edit
+from saltern.modules.lib.files.diffs import lines_of
+from saltern.modules.lib.files.edit import Edit, edit
 
 
 @state

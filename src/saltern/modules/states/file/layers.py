@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from saltern.modules.api.context import Context
-from saltern.modules.states.file.patterns import Matches
-from saltern.modules.states.file.sources import tree_path
+from saltern.modules.lib.files.patterns import Matches
+from saltern.modules.lib.files.sources import tree_path
 
 
 class Listing(Struct, frozen=True):

@@ -11,9 +11,9 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.diffs import lines_of
-from saltern.modules.states.file.edit import Edit, backup_suffix, edit
-from saltern.modules.states.file.owners import asked
+from saltern.modules.lib.files.diffs import lines_of
+from saltern.modules.lib.files.edit import Edit, backup_suffix, edit
+from saltern.modules.lib.files.owners import asked
 from saltern.system.files import KEPT
 
 Mode = str

@@ -13,10 +13,10 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
-from saltern.modules.states.file.names import names_of
-from saltern.modules.states.file.owners import asked
-from saltern.modules.states.file.write import beside, make_parents, parent_notes
+from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.names import names_of
+from saltern.modules.lib.files.owners import asked
+from saltern.modules.lib.files.write import beside, make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import Attributes
 

@@ -9,9 +9,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import absolute, facts, unchanged
-from saltern.modules.states.file.content import (
+from saltern.modules.lib.files import sources
+from saltern.modules.lib.files.content import (
     Given,
     Template,
     given_bytes,
@@ -19,9 +18,10 @@ from saltern.modules.states.file.content import (
     render_source,
     template_of,
 )
-from saltern.modules.states.file.own_source import refuse_own_source, right_already
-from saltern.modules.states.file.signatures import signing
-from saltern.modules.states.file.write import Same, Wanted, place
+from saltern.modules.lib.files.facts import absolute, facts, unchanged
+from saltern.modules.lib.files.own_source import refuse_own_source, right_already
+from saltern.modules.lib.files.signatures import signing
+from saltern.modules.lib.files.write import Same, Wanted, place
 from saltern.system import files
 
 Mode = str

@@ -9,8 +9,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
-from saltern.modules.states.file.owners import attribute_changes, attributes_of
+from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.owners import attribute_changes, attributes_of
 from saltern.system import files
 from saltern.system.files import Attributes
 

@@ -12,10 +12,10 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
-from saltern.modules.states.file.content import render_source, template_of
-from saltern.modules.states.file.diffs import difference
+from saltern.modules.lib.files import sources
+from saltern.modules.lib.files.content import render_source, template_of
+from saltern.modules.lib.files.diffs import difference
+from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
 from saltern.system import files
 from saltern.system.process import NOT_FOUND, Ran
 

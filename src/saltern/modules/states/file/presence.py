@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
 from saltern.system import files
 
 

@@ -15,15 +15,15 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file import sources
-from saltern.modules.states.file.answers import absolute, facts
-from saltern.modules.states.file.content import Template, render_source, template_of
+from saltern.modules.lib.files import sources
+from saltern.modules.lib.files.content import Template, render_source, template_of
+from saltern.modules.lib.files.facts import absolute, facts
+from saltern.modules.lib.files.patterns import Matches, path_matcher
+from saltern.modules.lib.files.walk import required_paths, superfluous
+from saltern.modules.lib.files.write import Wanted, place
 from saltern.modules.states.file.directory import Directory, settle_directory
 from saltern.modules.states.file.layers import Layers, listing
 from saltern.modules.states.file.links import symlink
-from saltern.modules.states.file.patterns import Matches, path_matcher
-from saltern.modules.states.file.walk import required_paths, superfluous
-from saltern.modules.states.file.write import Wanted, place
 from saltern.system import files
 
 Mode = str

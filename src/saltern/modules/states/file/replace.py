@@ -9,8 +9,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.edit import Edit, Words, backup_suffix, edit, ended
-from saltern.modules.states.file.patterns import compiled
+from saltern.modules.lib.files.edit import Edit, Words, backup_suffix, edit, ended
+from saltern.modules.lib.files.patterns import compiled
 
 FLAGS: dict[str, int] = {
     "A": re.ASCII,

@@ -11,9 +11,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute, facts, unchanged
-from saltern.modules.states.file.serializers import FORMATS, Format
-from saltern.modules.states.file.write import Wanted, place
+from saltern.modules.lib.files.facts import absolute, facts, unchanged
+from saltern.modules.lib.files.serializers import FORMATS, Format
+from saltern.modules.lib.files.write import Wanted, place
 from saltern.system import files
 
 Mode = str

@@ -12,9 +12,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute, changed, facts, unchanged
-from saltern.modules.states.file.patterns import compiled
-from saltern.modules.states.file.walk import below
+from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.walk import below
 from saltern.system import files
 
 UNITS: dict[str, int] = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

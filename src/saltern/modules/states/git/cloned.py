@@ -8,10 +8,10 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.git.clone import Clone, check_room, clone, target_path
-from saltern.modules.states.git.command import Git, lines, login, shown
-from saltern.modules.states.git.copy import commit_of, is_repository, look
-from saltern.modules.states.git.remote import ask, resolve
+from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path
+from saltern.modules.lib.git.command import Git, lines, login, shown
+from saltern.modules.lib.git.copy import commit_of, is_repository, look
+from saltern.modules.lib.git.remote import ask, resolve
 
 MEANINGLESS = frozenset({"password", "output_encoding"})
 

@@ -11,9 +11,9 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, complaint, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute
-from saltern.modules.states.git.command import Git, lines
-from saltern.modules.states.git.copy import is_repository
+from saltern.modules.lib.files.facts import absolute
+from saltern.modules.lib.git.command import Git, lines
+from saltern.modules.lib.git.copy import is_repository
 
 MEANINGLESS = frozenset({"password", "output_encoding", "global"})
 ABSENT = 1  # what git says when nothing fits

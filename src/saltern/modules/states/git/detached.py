@@ -10,7 +10,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.git.clone import (
+from saltern.modules.lib.git.clone import (
     Clone,
     check_room,
     clone,
@@ -19,9 +19,9 @@ from saltern.modules.states.git.clone import (
     update_submodules,
     whole,
 )
-from saltern.modules.states.git.command import Git, login, shown
-from saltern.modules.states.git.copy import Copy, commit_of, is_repository, look, stale_submodules
-from saltern.modules.states.git.remote import SHA, Remote, Revision, ask, resolve
+from saltern.modules.lib.git.command import Git, login, shown
+from saltern.modules.lib.git.copy import Copy, commit_of, is_repository, look, stale_submodules
+from saltern.modules.lib.git.remote import SHA, Remote, Revision, ask, resolve
 
 MEANINGLESS = frozenset({"password", "output_encoding"})
 

@@ -10,11 +10,11 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.git.clone import Clone, check_room, clone, target_path, whole
-from saltern.modules.states.git.command import Git, login, shown
-from saltern.modules.states.git.copy import is_repository, look
-from saltern.modules.states.git.remote import Remote, Revision, ask, resolve
-from saltern.modules.states.git.update_copy import Wish, bare_steps, do, do_bare, steps_for
+from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path, whole
+from saltern.modules.lib.git.command import Git, login, shown
+from saltern.modules.lib.git.copy import is_repository, look
+from saltern.modules.lib.git.remote import Remote, Revision, ask, resolve
+from saltern.modules.lib.git.update_copy import Wish, bare_steps, do, do_bare, steps_for
 
 MEANINGLESS = frozenset({"password", "output_encoding", "onlyif", "unless"})
 

@@ -10,10 +10,10 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.file.answers import absolute
-from saltern.modules.states.git.clone import occupied
-from saltern.modules.states.git.command import Git
-from saltern.modules.states.git.copy import is_repository
+from saltern.modules.lib.files.facts import absolute
+from saltern.modules.lib.git.clone import occupied
+from saltern.modules.lib.git.command import Git
+from saltern.modules.lib.git.copy import is_repository
 from saltern.system import files
 
 MEANINGLESS = frozenset({"password", "output_encoding"})

@@ -8,8 +8,8 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.ini.edit import Changes, File, edited, text_of
-from saltern.modules.states.ini.text import IniText
+from saltern.modules.lib.ini.edit import Changes, File, edited, text_of
+from saltern.modules.lib.ini.text import IniText
 
 
 def _grouped(sections: Mapping[str, object] | None) -> dict[str, object]:

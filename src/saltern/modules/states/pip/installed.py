@@ -11,8 +11,8 @@ from saltern.modules.api.params import BadArgument, Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.commands import environment
-from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
-from saltern.modules.states.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
+from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
+from saltern.modules.lib.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
 
 # Of pips long gone; they mean nothing to those of today.
 MEANINGLESS = frozenset(

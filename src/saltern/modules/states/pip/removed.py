@@ -8,7 +8,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.pip.command import Pip, argv_of, forget, install, normal, packages, split
+from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
 
 MEANINGLESS = frozenset({"log", "proxy", "timeout", "use_vt"})
 
@@ -70,7 +70,7 @@ def removed(
 
 
 def _in_file(ctx: Context, path: str) -> list[str]:
-    from saltern.modules.states.file import sources
+    from saltern.modules.lib.files import sources
 
     lines = (
         sources.find(ctx, path, sources.Fetch(skip_verify=True)).data.decode("utf-8", "replace").splitlines()

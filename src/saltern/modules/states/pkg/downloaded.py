@@ -9,8 +9,8 @@ from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
+from saltern.modules.lib.packages.wanted import Wanted, wanted
 from saltern.modules.states.pkg.answers import answer, named, unused
-from saltern.modules.states.pkg.wanted import Wanted, wanted
 
 
 @state

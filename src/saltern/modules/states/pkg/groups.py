@@ -10,9 +10,9 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Group, How, Manager, PackageError
+from saltern.modules.lib.packages.wanted import wanted
 from saltern.modules.states.pkg.answers import unused
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
-from saltern.modules.states.pkg.wanted import wanted
 
 WORDS = Wording(
     nothing="Group is already installed: {}",

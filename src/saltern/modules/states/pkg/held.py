@@ -9,8 +9,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Manager, PackageError
+from saltern.modules.lib.packages.wanted import wanted
 from saltern.modules.states.pkg.answers import named
-from saltern.modules.states.pkg.wanted import wanted
 
 
 @state

@@ -21,8 +21,8 @@ from saltern.modules.lib.packages.model import (
     difference,
 )
 from saltern.modules.lib.packages.versions import fulfils
+from saltern.modules.lib.packages.wanted import Wanted, facts
 from saltern.modules.states.pkg.answers import answer, named
-from saltern.modules.states.pkg.wanted import Wanted, facts
 
 
 class Terms(Struct, frozen=True, kw_only=True):

@@ -8,9 +8,9 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import How
+from saltern.modules.lib.packages.wanted import LATEST, from_sources, wanted
 from saltern.modules.states.pkg.answers import unused
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
-from saltern.modules.states.pkg.wanted import LATEST, from_sources, wanted
 
 INSTALLED = Wording(
     nothing="All specified packages are already installed",

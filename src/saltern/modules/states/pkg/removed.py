@@ -11,8 +11,8 @@ from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.versions import fulfils
+from saltern.modules.lib.packages.wanted import Wanted, facts, wanted
 from saltern.modules.states.pkg.answers import answer, named, unused
-from saltern.modules.states.pkg.wanted import Wanted, facts, wanted
 
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")
 

@@ -8,8 +8,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
+from saltern.modules.lib.packages.wanted import wanted
 from saltern.modules.states.pkg.answers import answer, unused
-from saltern.modules.states.pkg.wanted import wanted
 
 
 @state

@@ -12,19 +12,19 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.x509.pki import certificate as pki
-from saltern.modules.states.x509.pki.encode import CERTIFICATE_ENCODINGS, check_encoding, encode_certificate
-from saltern.modules.states.x509.pki.library import part
-from saltern.modules.states.x509.pki.load import (
+from saltern.modules.lib.x509 import certificate as pki
+from saltern.modules.lib.x509.encode import CERTIFICATE_ENCODINGS, check_encoding, encode_certificate
+from saltern.modules.lib.x509.library import part
+from saltern.modules.lib.x509.load import (
     Certificate,
     NeedlessPassphrase,
     WrongPassphrase,
     open_certificate,
 )
-from saltern.modules.states.x509.pki.signing_policies import merged, policy_of, short_words
-from saltern.modules.states.x509.pki.times import FORM
-from saltern.modules.states.x509.words import check_words
-from saltern.modules.states.x509.write import placed, spot
+from saltern.modules.lib.x509.signing_policies import merged, policy_of, short_words
+from saltern.modules.lib.x509.times import FORM
+from saltern.modules.lib.x509.words import check_words
+from saltern.modules.lib.x509.write import placed, spot
 from saltern.system import files
 
 REMAINING = 90

@@ -11,17 +11,17 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.x509.pki.encode import KEY_ENCODINGS, check_encoding, encode_key
-from saltern.modules.states.x509.pki.keys import Kind, generate, kind_of, wanted_kind
-from saltern.modules.states.x509.pki.library import part, public_bytes
-from saltern.modules.states.x509.pki.load import (
+from saltern.modules.lib.x509.encode import KEY_ENCODINGS, check_encoding, encode_key
+from saltern.modules.lib.x509.keys import Kind, generate, kind_of, wanted_kind
+from saltern.modules.lib.x509.library import part, public_bytes
+from saltern.modules.lib.x509.load import (
     Key,
     NeedlessPassphrase,
     WrongPassphrase,
     load_key,
     open_key,
 )
-from saltern.modules.states.x509.write import placed, spot
+from saltern.modules.lib.x509.write import placed, spot
 
 MEANINGLESS = frozenset({"cipher", "verbose", "text", "managed_private_key"})
 # A key that is right but for these is encoded again, never made anew.

@@ -8,7 +8,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.x509.write import placed, spot
+from saltern.modules.lib.x509.write import placed, spot
 
 ENTRY = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 WIDTH = 64

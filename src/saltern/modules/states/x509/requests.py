@@ -8,18 +8,18 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.x509.pki.encode import OTHER_ENCODINGS, check_encoding, encode_other
-from saltern.modules.states.x509.pki.extensions import OF_THE_SIGNER
-from saltern.modules.states.x509.pki.load import encoding_of_text, load_request
-from saltern.modules.states.x509.pki.request import (
+from saltern.modules.lib.x509.encode import OTHER_ENCODINGS, check_encoding, encode_other
+from saltern.modules.lib.x509.extensions import OF_THE_SIGNER
+from saltern.modules.lib.x509.load import encoding_of_text, load_request
+from saltern.modules.lib.x509.request import (
     WantedRequest,
     made_request,
     request_differences,
     wanted_request,
 )
-from saltern.modules.states.x509.pki.signing_policies import short_words
-from saltern.modules.states.x509.words import check_words
-from saltern.modules.states.x509.write import placed, spot
+from saltern.modules.lib.x509.signing_policies import short_words
+from saltern.modules.lib.x509.words import check_words
+from saltern.modules.lib.x509.write import placed, spot
 
 MEANINGLESS = frozenset({"version", "text", "digest"})
 

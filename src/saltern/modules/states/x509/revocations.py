@@ -11,9 +11,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.states.x509.pki.encode import OTHER_ENCODINGS, check_encoding, encode_other
-from saltern.modules.states.x509.pki.load import encoding_of_text, load_list
-from saltern.modules.states.x509.pki.revocation import (
+from saltern.modules.lib.x509.encode import OTHER_ENCODINGS, check_encoding, encode_other
+from saltern.modules.lib.x509.load import encoding_of_text, load_list
+from saltern.modules.lib.x509.revocation import (
     DAYS_VALID,
     WantedList,
     list_differences,
@@ -21,8 +21,8 @@ from saltern.modules.states.x509.pki.revocation import (
     number_of,
     wanted_list,
 )
-from saltern.modules.states.x509.pki.times import FORM
-from saltern.modules.states.x509.write import placed, spot
+from saltern.modules.lib.x509.times import FORM
+from saltern.modules.lib.x509.write import placed, spot
 
 REMAINING = 30
 AUTO = "auto"

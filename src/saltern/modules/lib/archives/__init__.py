@@ -1,0 +1,1 @@
+"""Archives: what is in them, and how they are unpacked safely."""

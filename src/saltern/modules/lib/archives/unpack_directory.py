@@ -1,0 +1,108 @@
+"""A private directory for programs to unpack into, and what they left there, as members of an archive."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from msgspec import Struct
+
+from saltern.modules.lib.archives.entries import Entry, Meter
+from saltern.system.leftovers import staging_prefix, sweep_staging
+from saltern.system.rooted import OLD, Rooted
+
+Member = tuple[Entry, Callable[[], Iterator[bytes]]]
+
+NOBODY = "nobody"
+ROOMY = "/var/tmp"
+BLOCK = 1 << 18
+KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFIFO: "pipe"}
+
+
+class Scratch:
+    """Where a program works: ``path``, below a directory that only we can enter or change."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.path = os.path.join(base, "unpacked")
+        self.copy = os.path.join(base, "archive")
+        os.mkdir(self.path, 0o700)
+
+    def give_away(self, archive: str) -> str | None:
+        """The user a program that is trusted with nothing runs as, with a copy of the archive for it."""
+        if os.geteuid():
+            return None
+        from pwd import getpwnam
+        from shutil import copyfile
+
+        try:
+            who = getpwnam(NOBODY)
+        except KeyError:
+            return None
+        copyfile(archive, self.copy)
+        os.chmod(self.copy, 0o644)
+        os.chmod(self.base, 0o711)
+        os.chown(self.path, who.pw_uid, who.pw_gid)
+        return NOBODY
+
+
+@contextmanager
+def staging() -> Iterator[Scratch]:
+    from tempfile import TemporaryDirectory, gettempdir
+
+    where = os.environ.get("TMPDIR") or (ROOMY if os.path.isdir(ROOMY) else None)
+    sweep_staging(where or gettempdir())
+    with TemporaryDirectory(prefix=staging_prefix(), dir=where) as base:
+        yield Scratch(base)
+
+
+class Staged(Struct, frozen=True, kw_only=True):
+    """What a program unpacked, and whether its owners and all of its modes are wanted."""
+
+    path: str
+    owners: bool = False
+    modes: bool = False
+
+
+def staged(found: Staged, meter: Meter) -> Iterator[Member]:
+    """Every directory before what is in it."""
+    with Rooted(found.path) as tree:
+        todo = [""]
+        while todo:
+            below = todo.pop()
+            for part in tree.names(below):
+                name = f"{below}/{part}".lstrip("/")
+                info = tree.look(name)
+                if info is None:
+                    continue
+                meter.add(info.st_size if stat.S_ISREG(info.st_mode) else 0, len(name))
+                if stat.S_ISDIR(info.st_mode):
+                    todo.append(name)
+                yield _entry(found, tree, name, info), partial(_content, tree, name, meter)
+
+
+def _entry(found: Staged, tree: Rooted, name: str, info: os.stat_result) -> Entry:
+    kind = KINDS.get(stat.S_IFMT(info.st_mode), "device")
+    mode = stat.S_IMODE(info.st_mode)
+    return Entry(
+        name=name,
+        kind=kind,
+        size=info.st_size if kind == "file" else 0,
+        target=tree.target(name) if kind == "link" else "",
+        mode=mode if found.modes else mode & 0o755 | (0o700 if kind == "directory" else 0o600),
+        time=int(info.st_mtime),
+        uid=info.st_uid if found.owners else None,
+        gid=info.st_gid if found.owners else None,
+    )
+
+
+def _content(tree: Rooted, name: str, meter: Meter) -> Iterator[bytes]:
+    total = 0
+    with os.fdopen(tree.open(name, OLD), "rb") as file:
+        while block := file.read(BLOCK):
+            total += len(block)
+            meter.check(total)
+            yield block

@@ -1,0 +1,1 @@
+"""Files: where their content comes from, how they are compared, edited and written."""

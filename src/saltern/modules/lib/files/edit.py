@@ -1,0 +1,92 @@
+"""Change a part of a file: read it, let a function make the new text, write it back if it differs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.files.diffs import difference
+from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.write import back_up, parent_notes
+from saltern.system import files
+from saltern.system.files import KEPT, Attributes, Seen
+
+
+class Words(Struct, frozen=True):
+    """What the answer says: nothing to do, would do, done."""
+
+    right: str = "No changes needed to be made"
+    would: str = "The file would change"
+    done: str = "Changes were made"
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    """How a file is edited."""
+
+    path: str
+    backup: str = ""
+    show_changes: bool = True
+    encoding: str = "utf-8"
+    create: bool = False  # a missing file counts as empty
+    ignore_missing: bool = False  # a missing file is fine and stays missing
+    makedirs: bool = False
+    attributes: Attributes = KEPT
+    words: Words = Words()
+
+
+def backup_suffix(backup: object) -> str:
+    """``True`` means ``.bak``, ``False`` and nothing mean none, any other text is the suffix."""
+    if isinstance(backup, bool) or backup is None:
+        return ".bak" if backup else ""
+    text = str(backup)
+    return "" if text.lower() == "false" else ".bak" if text.lower() == "true" else text
+
+
+def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
+    """Apply ``change`` to the text of the file. Bytes that are no text survive it unharmed."""
+    path = absolute(how.path)
+    seen = files.see(path)
+    if seen is None and how.ignore_missing:
+        return unchanged(how.words.right, facts(ctx, path, None))
+    if seen is None and not how.create:
+        raise Refused(f"{path}: file not found")
+    if seen is not None and seen.data is None:
+        raise Refused(f"{path} is not a file, but a {seen.kind}")
+    old = seen.data if seen is not None and seen.data is not None else b""
+    new = _changed(old, how, change)
+    if new == old and seen is not None:
+        return unchanged(how.words.right, facts(ctx, path, seen.stat, old))
+    notes = parent_notes(ctx, path, how.makedirs) if seen is None else []
+    files.settle(path)
+    if not ctx.test:
+        seen = _write(ctx, path, how, seen, new)
+    changes: dict[str, object] = {"diff": difference(old, new, show=how.show_changes) or "New file"}
+    known = facts(ctx, path, seen.stat if seen else None, seen.data if seen else None)
+    return changed(ctx, changes, how.words.done, "\n".join([how.words.would, *notes]), known)
+
+
+def _changed(old: bytes, how: Edit, change: Callable[[str], str]) -> bytes:
+    errors = "surrogateescape" if how.encoding == "utf-8" else "strict"
+    try:
+        return change(old.decode(how.encoding, errors)).encode(how.encoding, errors)
+    except LookupError:
+        raise Refused(f"no encoding is called {how.encoding!r}") from None
+
+
+def _write(ctx: Context, path: str, how: Edit, seen: Seen | None, new: bytes) -> Seen:
+    if seen is None and how.makedirs:
+        files.make_directories(os.path.dirname(path))
+    if seen is not None:
+        back_up(ctx, path, seen, how.backup)
+    files.write(path, new, how.attributes if seen is None else KEPT)
+    return Seen(os.stat(path), new)
+
+
+def ended(text: str, end: str = "\n") -> str:
+    """The text, ending in a newline if there is any."""
+    return text if not text or text.endswith("\n") else f"{text}{end}"

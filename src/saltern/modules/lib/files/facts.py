@@ -1,0 +1,64 @@
+"""Paths as the user gives them, the facts of a file, and results that tell them."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from saltern.language.result import Outcome, Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.files.names import names_of
+from saltern.system.files import kind_of
+
+MOST_HASHED = 1 << 20  # bytes; the digest is a courtesy, and must not cost more than the state
+
+
+def absolute(name: str) -> str:
+    """The path as it will be used: absolute, with ``~`` expanded. Raises for any other."""
+    if not name:
+        raise Refused("the path is empty; give name")
+    path = os.path.expanduser(name) if name.startswith("~") else name
+    if not path.startswith("/"):
+        raise Refused(f"Specified file {name} is not an absolute path")
+    return path
+
+
+def facts(
+    ctx: Context, path: str, found: os.stat_result | None, data: bytes | None = None
+) -> dict[str, object]:
+    """What is known of a path, changed or not."""
+    if found is None:
+        return {"path": path, "exists": False}
+    names = names_of(ctx)
+    known: dict[str, object] = {
+        "path": path,
+        "exists": True,
+        "type": kind_of(found),
+        "mode": f"{stat.S_IMODE(found.st_mode):04o}",
+        "user": names.user(found.st_uid),
+        "group": names.group(found.st_gid),
+        "size": found.st_size,
+    }
+    if data is not None and len(data) <= MOST_HASHED:
+        known["sha256"] = digest(data)
+    return known
+
+
+def digest(data: bytes, form: str = "sha256") -> str:
+    import hashlib
+
+    return hashlib.new(form, data, usedforsecurity=False).hexdigest()
+
+
+def changed(
+    ctx: Context, changes: dict[str, object], done: str, would: str, data: dict[str, object]
+) -> Result:
+    """Done, or in test mode: would be done. The changes are the same in both."""
+    if ctx.test:
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=would, changes=changes, data=data)
+    return Result(outcome=Outcome.OK, comment=done, changes=changes, data=data)
+
+
+def unchanged(comment: str, data: dict[str, object]) -> Result:
+    return Result(outcome=Outcome.OK, comment=comment, data=data)

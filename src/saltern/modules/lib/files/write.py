@@ -1,0 +1,199 @@
+"""Put content at a path with the mode and owner asked for, if anything of it is not so already."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.language.result import Result
+from saltern.modules.api.context import Context
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.files.diffs import NEW_FILE, difference
+from saltern.modules.lib.files.facts import changed, facts, unchanged
+from saltern.modules.lib.files.owners import asked, attribute_changes
+from saltern.system import files
+from saltern.system.files import Attributes, Seen
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """A file as it shall be, its content aside."""
+
+    path: str
+    user: str | None = None
+    group: str | None = None
+    mode: str | None = None
+    makedirs: bool = False
+    dir_mode: str | None = None
+    backup: str = ""
+    show_changes: bool = True
+    new_file_diff: bool = False
+    follow: bool = True
+    check_cmd: str = ""
+    tmp_dir: str = ""
+    tmp_ext: str = ""
+
+    @property
+    def names(self) -> dict[str, object]:
+        """What the template of a source knows of the file it becomes."""
+        return {
+            "name": self.path,
+            "user": self.user,
+            "group": self.group,
+            "mode": self.mode,
+            "attrs": None,
+        }
+
+
+Same = Callable[[bytes, bytes], bool]
+
+
+def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None = None) -> Result:
+    """Make it so. ``content`` None leaves what a file holds alone (a new one is empty)."""
+    if ctx.settings.diff_new_files:
+        wanted = replace(wanted, new_file_diff=True)
+    path = wanted.path
+    seen = files.see(path, follow=wanted.follow)
+    _check_kind(path, seen, wanted.follow)
+    notes: list[str] = []
+    attributes = asked(ctx, wanted.user, wanted.group, wanted.mode, notes)
+    changes = _content_changes(wanted, seen, content, same)
+    rewrite = bool(changes)
+    changes |= attribute_changes(
+        seen.stat if seen else None, attributes, user=wanted.user, group=wanted.group, mode=wanted.mode
+    )
+    if not changes:
+        assert seen is not None
+        return unchanged(f"File {path} is in the correct state", facts(ctx, path, seen.stat, seen.data))
+    notes += parent_notes(ctx, path, wanted.makedirs)
+    files.settle(path, follow=wanted.follow)  # a planted link is refused in test mode, too
+    if not ctx.test:
+        data = b"" if content is None else content
+        _act(ctx, wanted, seen, data if rewrite else None, attributes)
+        seen = Seen(os.stat(path), data if rewrite else seen.data if seen else None)
+    known = facts(ctx, path, seen.stat if seen else None, seen.data if seen else None)
+    would = "\n".join([f"File {path} would be changed", *notes])
+    done = "Empty file" if "new" in changes else f"File {path} updated"
+    return changed(ctx, changes, done, would, known)
+
+
+def _check_kind(path: str, seen: Seen | None, follow: bool) -> None:
+    if seen is None or seen.data is not None or (seen.kind == "link" and not follow):
+        return
+    if seen.kind == "directory":
+        raise Refused(f"Specified target {path} is a directory")
+    raise Refused(f"Specified target {path} is not a file, but a {seen.kind}")
+
+
+def _content_changes(
+    wanted: Wanted, seen: Seen | None, content: bytes | None, same: Same | None
+) -> dict[str, object]:
+    if seen is None and content is None:
+        return {"new": f"file {wanted.path} created"}
+    if seen is None:
+        show = wanted.new_file_diff and content
+        return {"diff": difference(b"", content or b"", show=wanted.show_changes) if show else NEW_FILE}
+    if seen.data is None:
+        return {"diff": "Replace link with file"}
+    if content is None or content == seen.data or (same is not None and same(seen.data, content)):
+        return {}
+    return {"diff": difference(seen.data, content, show=wanted.show_changes)}
+
+
+def _act(
+    ctx: Context, wanted: Wanted, seen: Seen | None, content: bytes | None, attributes: Attributes
+) -> None:
+    path = wanted.path
+    if wanted.makedirs:
+        make_parents(path, attributes, mode=wanted.mode, dir_mode=wanted.dir_mode)
+    if content is None:
+        files.set_attributes(path, attributes, follow=wanted.follow)
+        return
+    if seen is not None and seen.data is not None:
+        back_up(ctx, path, seen, wanted.backup or ctx.settings.backup_mode)
+    check = _checker(ctx, wanted, content) if wanted.check_cmd else None
+    files.write(path, content, attributes, follow=wanted.follow, suffix=wanted.tmp_ext, check=check)
+
+
+def parent_notes(ctx: Context, path: str, makedirs: bool) -> list[str]:
+    """What is to be said of the directory above ``path``. Raises if it is missing and will not be made."""
+    parent = os.path.dirname(path)
+    found = files.look(parent, follow=True)
+    if found is not None and files.kind_of(found) == "directory":
+        return []
+    if found is not None:
+        raise Refused(f"Parent {parent} is not a directory, but a {files.kind_of(found)}")
+    if makedirs:
+        return [f"Directory {parent} will be created"]
+    missing = f"Parent directory {parent} not present; create it first, or say makedirs: True"
+    if not ctx.test:
+        raise Refused(missing, later=True)
+    return [missing]
+
+
+def beside(path: str, name: str) -> str:
+    """Where a backup called ``name`` goes: a bare name stays in the directory of ``path``."""
+    return name if os.path.isabs(name) else os.path.join(os.path.dirname(path), name)
+
+
+def make_parents(
+    path: str, attributes: Attributes, *, mode: str | None = None, dir_mode: str | None = None
+) -> list[str]:
+    """The directories above ``path``; without ``dir_mode`` who may read the file may enter them."""
+    bits = int(dir_mode, 8) if dir_mode else None
+    if bits is None and mode:
+        readable = int(mode, 8)
+        bits = (readable & 0o777) | (readable & 0o444) >> 2
+    return files.make_directories(
+        os.path.dirname(path), Attributes(mode=bits, uid=attributes.uid, gid=attributes.gid)
+    )
+
+
+BACKUP_WORDS = frozenset({"minion", "master", "both", "true"})
+
+
+def back_up(ctx: Context, path: str, seen: Seen, backup: str) -> None:
+    """Keep the old file: in the cache for Salt's words, beside it for a suffix such as ``.bak``."""
+    if not backup or seen.data is None:
+        return
+    kept = _kept_at(ctx, path) if backup.lower() in BACKUP_WORDS else path + backup
+    if backup.lower() in BACKUP_WORDS:
+        files.make_directories(os.path.dirname(kept), Attributes(mode=0o700))
+    old = seen.stat
+    files.write(kept, seen.data, Attributes(old.st_mode & 0o7777, old.st_uid, old.st_gid), follow=False)
+
+
+def _kept_at(ctx: Context, path: str) -> str:
+    import time
+
+    from saltern.config.settings import cache_directory
+
+    now = ctx.clock.now()
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S", time.localtime(now))
+    return f"{cache_directory(ctx.settings)}/file_backup{path}_{stamp}_{int(now % 1 * 1e6):06d}"
+
+
+def _checker(ctx: Context, wanted: Wanted, content: bytes) -> Callable[[str], None]:
+    def check(temporary: str) -> None:
+        if not wanted.tmp_dir:
+            run_check(ctx, wanted.check_cmd, temporary)
+            return
+        from tempfile import NamedTemporaryFile
+
+        with NamedTemporaryFile(dir=wanted.tmp_dir, suffix=wanted.tmp_ext) as copy:
+            copy.write(content)
+            copy.flush()
+            run_check(ctx, wanted.check_cmd, copy.name)
+
+    return check
+
+
+def run_check(ctx: Context, command: str, path: str) -> None:
+    """Run the user's command with the path as its last word; raise if it says no."""
+    argv = ["/bin/sh", "-c", f'{command} "$1"', "check_cmd", path]
+    ran = ctx.host.run(argv, user=ctx.runas, merge_err=True)
+    if ran.code:
+        said = f"\n{ran.out.strip()}" if ran.out.strip() else ""
+        raise Refused(f"check_cmd execution failed{said}")

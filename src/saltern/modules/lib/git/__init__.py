@@ -1,0 +1,1 @@
+"""git's working copies: found, cloned and updated."""

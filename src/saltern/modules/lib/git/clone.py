@@ -1,0 +1,159 @@
+"""A repository that is not here yet: clone it, at the revision asked for."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.modules.api.programs import give
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.files.facts import absolute
+from saltern.modules.lib.git.command import Git, shown
+from saltern.modules.lib.git.copy import commit_of, rehearsal
+from saltern.modules.lib.git.remote import WHOLE, Remote, Revision
+from saltern.system import files
+from saltern.system.foreign import foreign_directory, name_of
+from saltern.system.leftovers import staging_prefix
+from saltern.system.rooted import Rooted
+
+
+class Clone(Struct, frozen=True, kw_only=True):
+    """How a clone is made. ``branch`` is the local branch; without one HEAD is detached."""
+
+    url: str
+    path: str
+    remote: str = "origin"
+    branch: str = ""
+    bare: bool = False
+    mirror: bool = False
+    depth: int | None = None
+    submodules: bool = False
+    force: bool = False
+
+
+def target_path(target: str | None) -> str:
+    if not target:
+        raise Refused("'target' is missing; give the directory of the working copy")
+    return absolute(target).rstrip("/") or "/"
+
+
+def occupied(path: str) -> list[str]:
+    """What lies in the directory already. Raises if it is none."""
+    found = files.look(path, follow=True)
+    if found is None:
+        return []
+    if files.kind_of(found) != "directory":
+        raise Refused(f"Target '{path}' exists and is not a directory, but a {files.kind_of(found)}")
+    return sorted(os.listdir(path))
+
+
+def check_room(path: str, *, force: bool) -> bool:
+    """Whether something has to be removed first. Raises if that is not allowed."""
+    held = occupied(path)
+    if held and not force:
+        raise Refused(
+            f"Target '{path}' exists, is not empty and is no git repository; set 'force_clone' to True "
+            "to remove what is in it"
+        )
+    return bool(held)
+
+
+def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
+    """The full name of the commit; an abbreviation is looked up, in the remote if need be."""
+    if len(revision.sha) == WHOLE:
+        return revision.sha
+    if path and (known := commit_of(git, path, revision.sha)):
+        return known
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="saltern-git-") as scratch:
+        give(git.ctx, scratch, git.user)
+        git.out("init", "--quiet", "--bare", scratch)
+        with rehearsal(git, scratch, remote, "") as there:
+            found = there.maybe("rev-parse", "--verify", "--quiet", f"{revision.sha}^{{commit}}")
+    if not found:
+        raise Refused(
+            f"No revision matching {revision.name!r} exists in the remote repository {shown(remote.url)}"
+        )
+    return found
+
+
+def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> None:
+    """Make it. What was made is removed again if the revision cannot be had."""
+    was_there = occupied(how.path)
+    for name in was_there:
+        files.remove(os.path.join(how.path, name))
+    there_before = files.look(how.path) is not None
+    try:
+        if git.is_exposed(how.path):
+            _clone_in_private(git, how, revision, sha)
+        else:
+            _clone(git, how, revision, sha)
+    except Refused:
+        if not there_before:
+            files.remove(how.path)
+        raise
+
+
+def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
+    """Where nobody else can exchange directories; then all of it is moved to its place by handles."""
+    from tempfile import TemporaryDirectory
+
+    if how.submodules:
+        raise Refused(f"submodules need 'user' here: {exposed(how.path)}")
+    with TemporaryDirectory(prefix=staging_prefix()) as scratch:
+        place = os.path.join(scratch, "clone")
+        _clone(git, replace(how, path=place), revision, sha)
+        files.make_directories(how.path)
+        with Rooted(place) as source, Rooted(how.path) as target:
+            target.take(source)
+
+
+def exposed(path: str) -> str:
+    """Why root does not let a program work there."""
+    found = foreign_directory(path)
+    if found is None:
+        return ""
+    directory, uid = found
+    owner = "everybody" if uid < 0 else name_of(uid)
+    return f"{directory} can be changed by {owner}, who could lead root elsewhere; say user: NAME"
+
+
+def _clone(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
+    if revision is None:  # an empty repository
+        git.out("clone", "--quiet", "--", how.url, how.path, what=f"cannot clone {shown(how.url)}")
+        return
+    words = ["clone", "--quiet", "--origin", how.remote]
+    words += ["--mirror"] if how.mirror else ["--bare"] if how.bare else ["--no-checkout"]
+    if how.depth:
+        words += ["--depth", str(how.depth)]
+        words += ["--branch", revision.name] if revision.kind in ("branch", "tag") else []
+    git.out(*words, "--", how.url, how.path, what=f"cannot clone {shown(how.url)} to {how.path}")
+    if how.bare or how.mirror:
+        return
+    here = git.at(how.path)
+    get_commit(here, how.remote, sha, how.depth)
+    if how.branch:
+        here.out("checkout", "--quiet", "--force", "-B", how.branch, sha)
+        if revision.branch:
+            here.ran("branch", "--quiet", f"--set-upstream-to={how.remote}/{revision.branch}")
+    else:
+        here.out("checkout", "--quiet", "--force", "--detach", sha)
+    if how.submodules:
+        update_submodules(here)
+
+
+def get_commit(here: Git, remote: str, sha: str, depth: int | None = None) -> None:
+    """A commit that no branch or tag of the fetch led to is asked for by its name."""
+    if not here.ran("cat-file", "-e", f"{sha}^{{commit}}").code:
+        return
+    words = [f"--depth={depth}"] if depth else []
+    here.out("fetch", "--quiet", "--no-tags", *words, remote, sha, what=f"cannot fetch the revision {sha}")
+
+
+def update_submodules(here: Git) -> None:
+    if here.path and here.is_exposed(here.path):
+        raise Refused(f"submodules need 'user' here: {exposed(here.path)}")
+    here.out("submodule", "--quiet", "update", "--init", "--recursive", what="cannot update the submodules")

@@ -1,0 +1,105 @@
+"""A working copy: what it is, what it holds, and how it gets what the remote has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from saltern.modules.api.programs import give
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.git.command import Git, lines
+from saltern.modules.lib.git.remote import WHOLE, Remote
+
+
+class Copy(Struct, frozen=True, kw_only=True):
+    """A repository on this machine, as it is now."""
+
+    path: str
+    bare: bool
+    revision: str  # of HEAD; empty in a repository without commits
+    branch: str  # empty if HEAD is detached
+    url: str  # of the remote; empty if it has none of that name
+    dirty: tuple[str, ...]  # changed files git knows; untracked ones are nobody's business
+
+    def facts(self) -> dict[str, object]:
+        return {"path": self.path, "revision": self.revision or None, "branch": self.branch or None}
+
+
+def is_repository(path: str) -> bool:
+    """A working copy has ``.git``, a bare repository is what ``.git`` would hold."""
+    if os.path.lexists(os.path.join(path, ".git")):
+        return True
+    return all(os.path.exists(os.path.join(path, name)) for name in ("HEAD", "objects", "refs"))
+
+
+def look(git: Git, path: str, remote: str) -> Copy:
+    here = git.at(path)
+    bare = here.out("rev-parse", "--is-bare-repository", what=f"{path} is not a usable repository") == "true"
+    dirty = (
+        []
+        if bare
+        else lines(here.maybe("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"))
+    )
+    return Copy(
+        path=path,
+        bare=bare,
+        revision=here.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}"),
+        branch=here.maybe("symbolic-ref", "--quiet", "--short", "HEAD"),
+        url=here.maybe("config", "--get", f"remote.{remote}.url"),
+        dirty=tuple(line[3:] for line in dirty),
+    )
+
+
+def commit_of(git: Git, path: str, ref: str) -> str:
+    """The commit a ref or an abbreviated commit leads to, or nothing."""
+    return git.at(path).maybe("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+
+
+def has_commit(git: Git, path: str, sha: str) -> bool:
+    return len(sha) == WHOLE and not git.at(path).ran("cat-file", "-e", f"{sha}^{{commit}}").code
+
+
+def tags_of(git: Git, path: str) -> dict[str, str]:
+    told = git.at(path).out("for-each-ref", "--format=%(objectname) %(refname:short)", "refs/tags")
+    return {name: sha for sha, _, name in (line.partition(" ") for line in lines(told))}
+
+
+@contextmanager
+def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
+    """A git that knows the commit without the repository having got it: test mode must leave no trace.
+
+    The objects are fetched into a private directory beside which the repository's own are readable.
+    """
+    if has_commit(git, path, sha):
+        yield git.at(path)
+        return
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="saltern-git-") as scratch:
+        give(git.ctx, scratch, git.user)
+        own = git.at(path).out("rev-parse", "--git-path", "objects")
+        kept = os.path.join(path, own)
+        there = git.at(path, {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": kept})
+        wanted = "\n".join(name for name in remote.refs if name.startswith("refs/") and "^" not in name)
+        quietly = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
+        there.ran("fetch", *quietly, "--stdin", remote.url, stdin=f"{wanted}\n")
+        yield there
+
+
+def fast_forward(git: Git, old: str, new: str) -> bool:
+    """Whether going from one commit to the other throws nothing away."""
+    if not old or old == new:
+        return True
+    ran = git.ran("merge-base", "--is-ancestor", old, new)
+    if ran.code not in (0, 1):
+        raise Refused(f"cannot compare the revisions {old[:12]} and {new[:12]}: {ran.err.strip()}")
+    return ran.code == 0
+
+
+def stale_submodules(git: Git, path: str) -> list[str]:
+    """Submodules that are not fetched, or at another commit than the repository says."""
+    told = git.at(path).maybe("submodule", "status", "--recursive")
+    return [line[1:].split(" ")[1] for line in lines(told) if line[:1] in "-+U"]

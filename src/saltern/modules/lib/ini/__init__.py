@@ -1,0 +1,1 @@
+"""INI files, edited so that all else in them stays."""

@@ -1,0 +1,1 @@
+"""pip, and the words of its states and functions."""

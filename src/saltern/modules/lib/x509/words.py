@@ -1,0 +1,25 @@
+"""Arguments of certificates and requests that are not in a signature: parts of a name, extensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.modules.api.refused import Refused
+from saltern.modules.lib.x509 import extensions
+from saltern.modules.lib.x509.names import ALIASES, ATTRIBUTES
+
+
+def check_words(rest: Mapping[str, object], more: frozenset[str] = frozenset()) -> None:
+    """Whatever is neither part of a name nor an extension is a mistake, and would be missed in silence."""
+    known = {
+        *ATTRIBUTES,
+        *ALIASES,
+        *extensions.CERTIFICATE,
+        *extensions.ALIASES,
+        *extensions.UNSUPPORTED,
+        *more,
+    }
+    if unknown := [word for word in rest if word not in known and not word.startswith("__")]:
+        from saltern.modules.api.params import unknown_argument
+
+        raise Refused(unknown_argument(unknown[0], known))
