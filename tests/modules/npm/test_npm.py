@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from saltern.modules.functions import npm as functions
-from saltern.modules.states.npm import bootstrap, cache_cleaned, installed, removed, split
+from saltern.modules.lib.npm import split
+from saltern.modules.states.npm import bootstrap, cache_cleaned, installed, removed
 
 if TYPE_CHECKING:
     from tests.modules.file.conftest import Desk

@@ -42,7 +42,7 @@ class ModuleCaller:
             return not_called(self._unknown(chunk, chunk.fun))
         result = self._called(function, chunk, args, test=test, emit=emit)
         if result.changes and not test and self.nature(chunk.state, chunk.fun).installs:
-            from saltern.modules.lib.builds.self_update import going_on_with_it
+            from saltern.modules.api.self_update import going_on_with_it
 
             return going_on_with_it(result)
         return result
@@ -147,7 +147,7 @@ class ModuleCaller:
 
     def command(self, command: str, options: Mapping[str, object]) -> int:
         """Through the shell, as the options of the state say."""
-        from saltern.modules.lib.commands import run_guard
+        from saltern.modules.api.commands import run_guard
 
         try:
             return run_guard(Context(self._run), command, options)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from saltern.modules.api.commands import Command, Done, Options, execute
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
 from saltern.modules.api.params import BadArgument, unknown_argument
-from saltern.modules.lib.commands import Command, Done, Options, execute
 
 Finish = Callable[[Done], object]
 
@@ -274,7 +274,7 @@ def exec_code_all(
 
 
 def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
-    from saltern.modules.lib.commands import listed
+    from saltern.modules.api.commands import listed
     from saltern.modules.lib.scripts import private_file
 
     place = private_file("\n".join(listed(code)).encode(), "", ctx.runas)

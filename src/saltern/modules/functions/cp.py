@@ -12,12 +12,12 @@ import os
 from collections.abc import Mapping
 
 from saltern.language.mask import mask
-from saltern.modules.api import addresses
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import told
+from saltern.modules.lib import addresses
 from saltern.modules.lib.nested_data import each
 
 

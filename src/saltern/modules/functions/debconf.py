@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.api.addresses import on_disk, read
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
+from saltern.modules.lib.addresses import on_disk, read
 from saltern.modules.lib.packages import debconf
 from saltern.modules.lib.packages.model import PackageError
 

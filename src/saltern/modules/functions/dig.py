@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from saltern.modules.api.commands import execute
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import execute
 
 SHORTEST = {4: 1, 6: 8}  # prefixes of networks that count as addresses
 SPF_PART = re.compile(r"[+~]?(ip[46]|include):(.+)")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.states import gem as states
+from saltern.modules.lib import gems as lib
 
 
 def _names(gems: str) -> list[str]:
     """At least one: gem takes none for all."""
-    names = [states.checked(name) for name in gems.split()]
+    names = [lib.checked(name) for name in gems.split()]
     if not names:
         raise BadArgument("gems needs the name of at least one gem")
     return names
@@ -35,7 +35,7 @@ def list_(
                 - 1.1.0
         ```
     """
-    found = states.gems(ctx, states.gem_for(ruby, gem_bin, runas))
+    found = lib.gems(ctx, lib.gem_for(ruby, gem_bin, runas))
     return {name: versions for name, versions in found.items() if name.startswith(prefix)}
 
 
@@ -53,7 +53,7 @@ def sources_list(
             - https://rubygems.org/
         ```
     """
-    return states.sources(ctx, states.gem_for(ruby, gem_bin, runas))
+    return lib.sources(ctx, lib.gem_for(ruby, gem_bin, runas))
 
 
 @function
@@ -74,7 +74,7 @@ def install(
             True
         ```
     """
-    gem = states.gem_for(ruby, gem_bin, runas)
+    gem = lib.gem_for(ruby, gem_bin, runas)
     words = [*(["--version", version] if version else []), *_names(gems)]
     gem.out(ctx, "install", "--no-document", *words, what="Could not install gem")
     return True
@@ -97,6 +97,6 @@ def uninstall(
             True
         ```
     """
-    gem = states.gem_for(ruby, gem_bin, runas)
+    gem = lib.gem_for(ruby, gem_bin, runas)
     gem.out(ctx, "uninstall", "--all", "--executables", *_names(gems), what="Could not remove gem")
     return True

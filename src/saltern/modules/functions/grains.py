@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from saltern.language.result import Result
+from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
+from saltern.modules.lib.grain_changes import append_value, remove_values, set_value, take_away
 from saltern.modules.lib.nested_data import choose, fresh, laid_over
 
 
@@ -185,9 +189,7 @@ def set_(
                 True
         ```
     """
-    from saltern.modules.states.grains import present
-
-    return _told(present(ctx, key, value=val, delimiter=delimiter, force=force or destructive))
+    return _told(ctx, lambda: set_value(ctx, key, value=val, delimiter=delimiter, force=force or destructive))
 
 
 @function
@@ -257,11 +259,9 @@ def append(
                 True
         ```
     """
-    from saltern.modules.states.grains import append as appended
-
     if get(ctx, key, None, delimiter) is None:
         set_(ctx, key, [], True, delimiter=delimiter)
-    return _told(appended(ctx, key, value=val, convert=convert, delimiter=delimiter))
+    return _told(ctx, lambda: append_value(ctx, key, value=val, convert=convert, delimiter=delimiter))
 
 
 @function
@@ -283,9 +283,7 @@ def remove(ctx: Context, key: str, val: object, delimiter: str = ":") -> dict[st
                 True
         ```
     """
-    from saltern.modules.states.grains import list_absent
-
-    return _told(list_absent(ctx, key, value=val, delimiter=delimiter))
+    return _told(ctx, lambda: remove_values(ctx, key, value=val, delimiter=delimiter))
 
 
 @function
@@ -309,9 +307,7 @@ def delval(ctx: Context, key: str, destructive: bool = False) -> dict[str, objec
                 True
         ```
     """
-    from saltern.modules.states.grains import absent
-
-    return _told(absent(ctx, key, destructive=destructive, force=True))
+    return _told(ctx, lambda: take_away(ctx, key, destructive=destructive, delimiter=":", force=True))
 
 
 @function
@@ -333,12 +329,11 @@ def delkey(ctx: Context, key: str, force: bool = False) -> dict[str, object]:
                 True
         ```
     """
-    from saltern.modules.states.grains import absent
-
-    return _told(absent(ctx, key, destructive=True, force=force))
+    return _told(ctx, lambda: take_away(ctx, key, destructive=True, delimiter=":", force=force))
 
 
-def _told(result: Result) -> dict[str, object]:
+def _told(ctx: Context, change: Callable[[], Result]) -> dict[str, object]:
+    result = attempt(ctx.about(), change)
     return {
         "result": result.outcome.value is not False,
         "comment": result.comment,

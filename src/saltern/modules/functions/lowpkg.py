@@ -146,7 +146,7 @@ def bin_pkg_info(ctx: Context, path: str, saltenv: str | None = None) -> dict[st
                 1.0
         ```
     """
-    from saltern.modules.api.addresses import on_disk
+    from saltern.modules.lib.addresses import on_disk
 
     place = on_disk(ctx, path, saltenv)
     if place is None:

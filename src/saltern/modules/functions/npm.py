@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
+from saltern.modules.lib import npm as lib
 from saltern.modules.lib.nested_data import each
-from saltern.modules.states import npm as states
 
 
 @function(name="list")
@@ -32,7 +32,7 @@ def list_(
                     1.0.0
         ```
     """
-    found = states.packages(ctx, states.npm_for(dir, runas, None, env))
+    found = lib.packages(ctx, lib.npm_for(dir, runas, None, env))
     return {name: {"version": version} for name, version in found.items() if pkg in (None, name)}
 
 
@@ -55,7 +55,7 @@ def install(
         $ saltern call npm.install left-trim dir=/srv/site
         ```
     """
-    npm = states.npm_for(dir, runas, registry, env)
+    npm = lib.npm_for(dir, runas, registry, env)
     names = [str(one) for one in each(pkgs)] if pkgs else [pkg] if pkg else []
     words = ["--dry-run"] if dry_run else []
     return npm.out(ctx, "install", *words, "--", *names, what="npm install failed")
@@ -74,5 +74,5 @@ def uninstall(
             True
         ```
     """
-    states.npm_for(dir, runas, None, env).out(ctx, "uninstall", "--", pkg, what="npm uninstall failed")
+    lib.npm_for(dir, runas, None, env).out(ctx, "uninstall", "--", pkg, what="npm uninstall failed")
     return True

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 
+from saltern.modules.api.commands import environment, listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.functions.file.told import told
-from saltern.modules.lib.commands import environment, listed
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, normal, packages
+from saltern.modules.lib.pip.outdated import outdated
 from saltern.modules.lib.pip.words import options
-from saltern.modules.states.pip.removed import outdated
 
 
 def _pip(

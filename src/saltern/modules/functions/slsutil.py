@@ -122,7 +122,7 @@ def renderer(
         raise BadArgument("slsutil.renderer needs either a path or a string")
     place = ""
     if path is not None:
-        from saltern.modules.api import addresses
+        from saltern.modules.lib import addresses
 
         saltenv = kwargs.get("saltenv")
         found = addresses.on_disk(ctx, path, str(saltenv) if saltenv else None)

@@ -12,7 +12,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import told
 from saltern.modules.lib import known_hosts as known
 from saltern.modules.lib import ssh_keys as ssh
-from saltern.modules.states.ssh_auth import merged, without
+from saltern.modules.lib.authorized_keys import merged, without
 
 AUTHORIZED = ".ssh/authorized_keys"
 Entry = dict[str, object]

@@ -9,7 +9,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.programs import output
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.states.virtualenv import Env, is_environment, make, maker_for
+from saltern.modules.lib.virtualenvs import Env, is_environment, make, maker_for
 
 
 @function

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result
+from saltern.modules.api.commands import Done
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import Done
 
 USUAL: Mapping[int, str] = {194: "again", 195: "after"}
 WORDS = ("again", "after")

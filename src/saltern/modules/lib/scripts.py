@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from saltern.modules.api import addresses
+from saltern.modules.api.commands import Done, Options, execute, listed, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import Done, Options, execute, listed, words
+from saltern.modules.lib import addresses
 
 
 class NoScript(Exception):

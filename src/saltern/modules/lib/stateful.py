@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result
-from saltern.modules.lib.commands import Done
+from saltern.modules.api.commands import Done
 
 NO_WORDS = frozenset({"no", "false", "0", "off", "none", ""})
 NOT_UNDERSTOOD = (

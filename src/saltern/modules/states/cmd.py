@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.nature import Nature
 from saltern.language.result import LOOKED, Outcome, Result, failed, ok
+from saltern.modules.api.commands import Done, Options, environment, execute
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused, Variables, bind, schema_of
-from saltern.modules.lib.commands import Done, Options, environment, execute
 from saltern.modules.lib.reboot_codes import asking, reboot_codes
 from saltern.modules.lib.stateful import as_told, is_stateful, test_command
 

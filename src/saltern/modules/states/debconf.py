@@ -61,7 +61,7 @@ def set_file(
     """
     del name
 
-    from saltern.modules.api.addresses import on_disk, read
+    from saltern.modules.lib.addresses import on_disk, read
 
     path = on_disk(ctx, source)
     if path is None:

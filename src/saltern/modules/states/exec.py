@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from saltern.language.nature import Nature
 from saltern.language.result import Outcome, Result
-from saltern.modules.api.addresses import on_disk
+from saltern.modules.api.commands import environment, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import environment, words
+from saltern.modules.lib.addresses import on_disk
 from saltern.modules.lib.engines.drive import Ended, drive, unparsed
 from saltern.modules.lib.engines.lines import Reader
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded

@@ -2,58 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 
-from msgspec import Struct
-
 from saltern.language.result import Result
-from saltern.modules.api.argv import plain
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer, output, program
+from saltern.modules.api.programs import answer, program
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.gems import Gem, checked, gem_for, gems, sources
 
-ROW = re.compile(r"^([A-Za-z0-9_.-]+) \((.*)\)$")
 EXACT = re.compile(r"\d[\w.-]*")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-
-
-class Gem(Struct, frozen=True, kw_only=True):
-    """A ``gem``, and who runs it."""
-
-    argv: tuple[str, ...]
-    user: str | None = None
-
-    def out(self, ctx: Context, *words: str, what: str) -> str:
-        return output(ctx, [*self.argv, *words], what=what, user=self.user)
-
-
-def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
-    """The one that is named, that of a Ruby that rvm keeps, or the machine's."""
-    if gem_bin and not os.path.isabs(gem_bin):
-        raise Refused(f"gem_bin {gem_bin!r} must be an absolute path")
-    argv = (gem_bin,) if gem_bin else ("rvm", plain(ruby, "rvm"), "do", "gem") if ruby else ("gem",)
-    return Gem(argv=argv, user=user)
-
-
-def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]]:
-    """What is installed: every version of each, the newest first."""
-    words = ["--exact", name] if name else []
-    told = gem.out(ctx, "list", "--local", "--quiet", *words, what="cannot list the installed gems")
-    found: dict[str, list[str]] = {}
-    for line in told.splitlines():
-        if match := ROW.match(line.strip()):
-            versions = match[2].replace("default: ", "").split(", ")
-            found[match[1]] = [version.split(" ")[0] for version in versions]
-    return found
-
-
-def checked(name: str) -> str:
-    """The name of a gem. No ``--`` keeps it apart from the options: what follows that is for a compiler."""
-    if not NAME.fullmatch(name):
-        raise Refused(f"{name!r} is not the name of a gem")
-    return name
 
 
 @state
@@ -172,11 +130,6 @@ def removed(
         would=f"The gem {name} would have been removed",
         done="Gem was successfully removed",
     )
-
-
-def sources(ctx: Context, gem: Gem) -> list[str]:
-    told = gem.out(ctx, "sources", "--list", what="cannot list the sources of gems")
-    return [line.strip() for line in told.splitlines() if "://" in line]
 
 
 def _source(ctx: Context, name: str, ruby: str | None, user: str | None, *, wanted: bool) -> Result:

@@ -2,62 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib import grains_file as kept
+from saltern.modules.lib.grain_changes import (
+    Changed,
+    append_value,
+    as_list,
+    plain_values,
+    remove_values,
+    set_value,
+    settle,
+    take_away,
+)
 from saltern.modules.lib.grains_file import MISSING
-
-NATURE = Nature(refreshes=("grains",))
-Changed = tuple[dict[str, object], object]  # what is told, and the new value
-
-
-def _plain(value: object) -> object:
-    """A value that can be kept: plain data, no objects of a template."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return str(value)
-
-
-def _settled(
-    ctx: Context,
-    name: str,
-    delimiter: str,
-    decide: Callable[[object], Changed | None],
-    words: tuple[str, str, str],
-    *,
-    force: bool = False,
-) -> Result:
-    """Look at the grain, let ``decide`` say what it becomes, write it, look again."""
-    ctx.facts = {"name": name}
-    path = kept.steps(name, delimiter)
-    old = kept.effective(ctx, name, delimiter)
-    decision = decide(old)
-    changes, new = decision if decision is not None else ({}, old)
-    if changes:
-        data = kept.read(ctx)
-        top = ctx.grains.get(path[0], MISSING)
-        after = kept.placed(data, top, path, new, force=force)
-        if not ctx.test:
-            kept.write(ctx, after)
-            if kept.effective(ctx, name, delimiter) != new:
-                raise Refused(f"{kept.path_of(ctx)} was written, but the grain {name!r} has another value")
-    now = kept.effective(ctx, name, delimiter)
-    data_now = {"name": name, "value": None if now is MISSING else now, "path": kept.path_of(ctx)}
-    return answer(ctx, changes, data_now, right=words[0], would=words[1], done=words[2])
-
-
-def _is_many(value: object) -> bool:
-    return isinstance(value, Mapping | list | tuple)
 
 
 @state
@@ -80,7 +39,7 @@ def exists(ctx: Context, name: str, *, delimiter: str = ":") -> Result:
             raise Refused("Grain does not exist")
         return None
 
-    return _settled(ctx, name, delimiter, decide, ("Grain exists", "", ""))
+    return settle(ctx, name, delimiter, decide, ("Grain exists", "", ""))
 
 
 @state
@@ -100,19 +59,7 @@ def present(ctx: Context, name: str, *, value: object, delimiter: str = ":", for
             - value: web
         ```
     """
-
-    def decide(old: object) -> Changed | None:
-        new = _plain(value)
-        if old == new and type(old) is type(new):
-            return None
-        if old is not MISSING and old is not None and not force and _is_many(old):
-            raise Refused(f"the grain {name!r} is a list or a mapping; say force: True to replace it")
-        if old is not MISSING and old is not None and not force and _is_many(new):
-            raise Refused(f"the grain {name!r} has a value already; say force: True to replace it")
-        return {name: new}, new
-
-    words = ("Grain is already set", f"Grain {name} is set to be changed", f"Set grain {name}")
-    return _settled(ctx, name, delimiter, decide, words, force=force)
+    return set_value(ctx, name, value=value, delimiter=delimiter, force=force)
 
 
 @state
@@ -133,12 +80,12 @@ def list_present(ctx: Context, name: str, *, value: object, delimiter: str = ":"
     """
 
     def decide(old: object) -> Changed | None:
-        there = _as_list(name, old)
-        missing = [one for one in _values(value) if one not in there]
+        there = as_list(name, old)
+        missing = [one for one in plain_values(value) if one not in there]
         return ({"new": [*there, *missing]}, [*there, *missing]) if missing else None
 
     words = (f"{value} is already in {name}", f"{value} would be added to {name}", f"Added {value} to {name}")
-    return _settled(ctx, name, delimiter, decide, words)
+    return settle(ctx, name, delimiter, decide, words)
 
 
 @state
@@ -157,19 +104,7 @@ def list_absent(ctx: Context, name: str, *, value: object, delimiter: str = ":")
             - value: web
         ```
     """
-
-    def decide(old: object) -> Changed | None:
-        there = _as_list(name, old)
-        unwanted = _values(value)
-        gone = [one for one in there if one in unwanted]
-        return ({"deleted": gone}, [one for one in there if one not in unwanted]) if gone else None
-
-    words = (
-        f"{value} is absent from {name}",
-        f"{value} would be removed from {name}",
-        f"Removed {value} from {name}",
-    )
-    return _settled(ctx, name, delimiter, decide, words)
+    return remove_values(ctx, name, value=value, delimiter=delimiter)
 
 
 @state
@@ -189,24 +124,7 @@ def append(ctx: Context, name: str, *, value: object, convert: bool = False, del
             - value: db
         ```
     """
-
-    def decide(old: object) -> Changed | None:
-        if old is MISSING:
-            raise Refused(f"Grain {name} does not exist")
-        if not isinstance(old, list) and not convert:
-            raise Refused(f"Grain {name} is not a valid list; say convert: True to make it one")
-        there = list(old) if isinstance(old, list) else [old]
-        if value in there and isinstance(old, list):
-            return None
-        new = there if value in there else [*there, _plain(value)]
-        return {"added": _plain(value)}, new
-
-    words = (
-        f"Value {value} is already in the list for grain {name}",
-        f"Value {value} in grain {name} is set to be added",
-        f"Value {value} was added to grain {name}",
-    )
-    return _settled(ctx, name, delimiter, decide, words)
+    return append_value(ctx, name, value=value, convert=convert, delimiter=delimiter)
 
 
 @state(removes=True)
@@ -228,54 +146,4 @@ def absent(
             - destructive: true
         ```
     """
-    if not destructive:
-        words = (f"Value for grain {name} is None", f"Value for grain {name} would be None", "")
-
-        def decide(old: object) -> Changed | None:
-            _check_many(name, old, force)
-            return None if old is MISSING or old is None else ({"grain": name, "value": None}, None)
-
-        done = f"Value for grain {name} was set to None"
-        return _settled(ctx, name, delimiter, decide, (words[0], words[1], done), force=force)
-    ctx.facts = {"name": name}
-    return _removed(ctx, name, delimiter, force)
-
-
-def _check_many(name: str, old: object, force: bool) -> None:
-    if _is_many(old) and not force:
-        raise Refused(f"the grain {name!r} is a list or a mapping; say force: True to remove it")
-
-
-def _removed(ctx: Context, name: str, delimiter: str, force: bool) -> Result:
-    path = kept.steps(name, delimiter)
-    old = kept.effective(ctx, name, delimiter)
-    changes: dict[str, object] = {}
-    if old is not MISSING:
-        _check_many(name, old, force)
-        data = kept.read(ctx)
-        after = kept.removed(data, path)
-        if after == data:
-            raise Refused(f"the grain {name!r} is not in {kept.path_of(ctx)}; it comes from elsewhere")
-        changes["deleted"] = name
-        if not ctx.test:
-            kept.write(ctx, after)
-    return answer(
-        ctx,
-        changes,
-        {"name": name, "value": None, "path": kept.path_of(ctx)},
-        right=f"Grain {name} does not exist",
-        would=f"Grain {name} is set to be deleted",
-        done=f"Grain {name} was deleted",
-    )
-
-
-def _as_list(name: str, old: object) -> list[object]:
-    if old is MISSING or old is None:
-        return []
-    if not isinstance(old, list):
-        raise Refused(f"Grain {name} is not a valid list")
-    return list(old)
-
-
-def _values(value: object) -> list[object]:
-    return [_plain(one) for one in value] if isinstance(value, list) else [_plain(value)]
+    return take_away(ctx, name, destructive=destructive, delimiter=delimiter, force=force)

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result
@@ -15,6 +13,7 @@ from saltern.modules.api.params import Ignored
 from saltern.modules.api.programs import answer
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import ssh_keys as ssh
+from saltern.modules.lib.authorized_keys import merged, without
 from saltern.modules.lib.files import sources
 from saltern.modules.lib.ssh_keys import Home, Key
 
@@ -78,37 +77,6 @@ def _find_home(ctx: Context, user: str) -> Home | None:
         if missing.later and ctx.test:
             return None
         raise
-
-
-def _same(old: Key, new: Key) -> bool:
-    """A comment that was not asked for is left as it is."""
-    return (old.kind, old.options) == (new.kind, new.options) and new.comment in ("", old.comment)
-
-
-def merged(lines: Sequence[str], wanted: Sequence[Key]) -> tuple[list[str], dict[str, object]]:
-    """The lines with these keys in them, and what became of each."""
-    result = list(lines)
-    changes: dict[str, object] = {}
-    for key in wanted:
-        places = [
-            (number, old)
-            for number, line in enumerate(result)
-            if (old := ssh.parse(line)) and old.blob == key.blob
-        ]
-        if not places:
-            result.append(key.line())
-            changes[key.blob] = "New"
-        elif not all(_same(old, key) for _, old in places):
-            for number, old in places:
-                result[number] = replace(key, comment=key.comment or old.comment).line()
-            changes[key.blob] = "Updated"
-    return result, changes
-
-
-def without(lines: Sequence[str], blobs: set[str]) -> tuple[list[str], dict[str, object]]:
-    kept = [line for line in lines if not ((key := ssh.parse(line)) and key.blob in blobs)]
-    there = {key.blob for line in lines if (key := ssh.parse(line))}
-    return kept, dict.fromkeys(sorted(blobs & there), "Removed")
 
 
 def _settle(

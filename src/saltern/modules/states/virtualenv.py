@@ -1,26 +1,22 @@
 """``virtualenv``: Python environments of their own."""
 
-# ruff: noqa: ARG001 - the signature is the interface
-
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-
-from msgspec import Struct
+from collections.abc import Mapping, Sequence
 
 from saltern.language.nature import Nature
 from saltern.language.result import Result
+from saltern.modules.api.commands import environment, listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, output, program, unused
+from saltern.modules.api.programs import answer, output, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.commands import environment, listed
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.pip.command import Pip, forget, install, packages
 from saltern.modules.lib.pip.words import options, requirement_files
-from saltern.system import files
+from saltern.modules.lib.virtualenvs import Env, is_environment, make, maker_for
 from saltern.system.foreign import foreign_directory, name_of
 
 NATURE = Nature(installs=True)
@@ -28,79 +24,6 @@ MEANINGLESS = frozenset(
     {"distribute", "use_wheel", "no_use_wheel", "pip_download", "pip_download_cache", "use_vt"}
     | {"process_dependency_links", "extra_search_dir", "never_download", "reload_modules", "runas"}
 )
-
-
-class Env(Struct, frozen=True, kw_only=True):
-    """An environment as it shall be made."""
-
-    path: str
-    python: str
-    system_site_packages: bool = False
-    prompt: str | None = None
-    user: str | None = None
-
-
-class Maker(Struct, frozen=True):
-    """A program that makes environments. ``here`` tells whether the machine has it."""
-
-    name: str
-    here: Callable[[Context, str], bool]
-    argv: Callable[[Env], list[str]]
-
-
-def _runs(*words: str) -> Callable[[Context, str], bool]:
-    return lambda ctx, python: not program(ctx, [word.replace("{python}", python) for word in words]).code
-
-
-def _flags(env: Env, *names: tuple[bool | str | None, str]) -> list[str]:
-    found: list[str] = []
-    for value, flag in names:
-        if value:
-            found += [flag] if value is True else [flag, str(value)]
-    return found
-
-
-def _virtualenv(env: Env) -> list[str]:
-    flags = _flags(env, (env.system_site_packages, "--system-site-packages"), (env.prompt, "--prompt"))
-    return ["virtualenv", "--quiet", "--python", env.python, *flags, env.path]
-
-
-def _venv(env: Env) -> list[str]:
-    flags = _flags(env, (env.system_site_packages, "--system-site-packages"), (env.prompt, "--prompt"))
-    return [env.python, "-m", "venv", *flags, env.path]
-
-
-MAKERS: tuple[Maker, ...] = (
-    Maker("virtualenv", _runs("virtualenv", "--version"), _virtualenv),
-    Maker("venv", _runs("{python}", "-c", "import venv, ensurepip"), _venv),
-)
-ALIASES = {"pyvenv": "venv", "python3 -m venv": "venv"}
-
-
-def maker_for(ctx: Context, venv_bin: str | None, python: str) -> Maker:
-    """The one that is named, else the first the machine has; asked once in a run."""
-    if venv_bin:
-        name = ALIASES.get(venv_bin, venv_bin)
-        row = next((one for one in MAKERS if one.name == os.path.basename(name)), None)
-        if row is None:
-            raise Refused(f"venv_bin {venv_bin!r} is not known; virtualenv and venv are")
-        if os.path.isabs(name):
-            return Maker(row.name, row.here, lambda env: [name, *row.argv(env)[1:]])
-        if not row.here(ctx, python):
-            raise Refused(f"{row.name} is not on this machine; install it first")
-        return row
-    key = f"virtualenv.maker.{python}"
-    known = ctx.run.context.get(key)
-    if not isinstance(known, Maker):
-        known = next((one for one in MAKERS if one.here(ctx, python)), None)
-        if known is None:
-            raise Refused("this machine has neither virtualenv nor Python's venv; install python3-venv")
-        ctx.run.context[key] = known
-    return known
-
-
-def is_environment(path: str) -> bool:
-    return os.access(os.path.join(path, "bin", "python"), os.X_OK)
 
 
 def python_version(ctx: Context, python: str, user: str | None = None) -> str:
@@ -265,18 +188,6 @@ BROUGHT = ("pip", "setuptools", "wheel")  # every environment has them; nobody a
 
 def _told(found: Mapping[str, str]) -> list[str]:
     return sorted(f"{name}=={version}" for name, version in found.items() if name not in BROUGHT)
-
-
-def make(ctx: Context, env: Env, maker: Maker, there: bool) -> None:
-    if there:
-        files.remove(env.path)
-    what = f"{maker.name} could not make {env.path}"
-    parent = os.path.dirname(env.path)
-    if not os.path.isdir(parent):
-        files.make_directories(parent)
-    output(ctx, maker.argv(env), what=what, user=env.user)
-    if not is_environment(env.path):
-        raise Refused(f"{what}: there is no {env.path}/bin/python")
 
 
 def _packages(

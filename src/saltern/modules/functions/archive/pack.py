@@ -7,12 +7,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.archive.given import Names, found, owner, said
 from saltern.modules.functions.file.told import absolute, told
-from saltern.modules.lib.commands import words
 from saltern.system import files
 
 

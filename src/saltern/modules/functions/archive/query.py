@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
 from saltern.modules.lib.archives.entries import Entry, toplevel
-from saltern.modules.lib.commands import words
 
 KINDS = ("dirs", "files", "links")
 KIND_OF = {"directory": "dirs", "file": "files", "hardlink": "files", "link": "links"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import output
@@ -17,7 +18,6 @@ from saltern.modules.lib.archives.entries import Entry, Meter, limits_of
 from saltern.modules.lib.archives.extract import extract
 from saltern.modules.lib.archives.tools import check_options
 from saltern.modules.lib.archives.unpack_directory import Staged, staged, staging
-from saltern.modules.lib.commands import words
 from saltern.system import files
 from saltern.system.rooted import Rooted
 

@@ -12,14 +12,14 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.told import absolute, told
 from saltern.modules.lib.files import owners
+from saltern.modules.lib.files.comment_forms import Forms
 from saltern.modules.lib.files.diffs import unified
 from saltern.modules.lib.files.edit import backup_suffix, ended
+from saltern.modules.lib.files.line_change import Order, changer
 from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.prune import prunable
+from saltern.modules.lib.files.replacement import flag_bits, replacer
 from saltern.modules.lib.files.write import back_up
-from saltern.modules.states.file.comment import Forms
-from saltern.modules.states.file.line import Order, changer
-from saltern.modules.states.file.pruned import prunable
-from saltern.modules.states.file.replace import flag_bits, replacer
 from saltern.system import files
 from saltern.system.files import Attributes
 

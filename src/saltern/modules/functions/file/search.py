@@ -15,8 +15,8 @@ from saltern.modules.functions.file.told import expanded, told
 from saltern.modules.lib.files import owners
 from saltern.modules.lib.files.diffs import difference
 from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.replacement import flag_bits
 from saltern.modules.lib.files.walk import below
-from saltern.modules.states.file.replace import flag_bits
 from saltern.system import files
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from saltern.modules.api.argv import vector
+from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.programs import masked
 from saltern.modules.functions.file.told import absolute
-from saltern.modules.lib.commands import words
 from saltern.modules.lib.git.command import Git, lines, login
 from saltern.modules.lib.git.copy import is_repository
 

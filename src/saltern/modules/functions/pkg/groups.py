@@ -10,7 +10,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.pkg.modify import install
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.comps import PARTS
-from saltern.modules.states.pkg.groups import whole
+from saltern.modules.lib.packages.whole_group import whole
 
 
 @function

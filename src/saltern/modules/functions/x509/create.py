@@ -15,9 +15,9 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import absolute, told
 from saltern.modules.lib.x509 import certificate as pki
 from saltern.modules.lib.x509 import encode, keys, load, request, revocation
+from saltern.modules.lib.x509.copies import keep_copy
 from saltern.modules.lib.x509.signing_policies import merged, policy_of, short_words
 from saltern.modules.lib.x509.words import check_words
-from saltern.modules.states.x509.certificates import keep_copy
 from saltern.system import files
 
 

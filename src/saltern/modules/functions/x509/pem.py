@@ -14,7 +14,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
 from saltern.modules.functions.file.told import absolute, told
 from saltern.modules.lib.x509.material import material
-from saltern.modules.states.x509.pems import entries
+from saltern.modules.lib.x509.pem_entries import entries
 from saltern.system import files
 
 KEPT = ("DH PARAMETERS", "PRIVATE KEY", "RSA PRIVATE KEY")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from saltern.language.mask import mask
-from saltern.modules.api.addresses import is_web, on_disk
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.addresses import is_web, on_disk
 from saltern.modules.lib.files import sources
 
 

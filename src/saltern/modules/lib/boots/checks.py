@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from saltern.modules.api.commands import run_guard
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.commands import run_guard
 from saltern.system.waits import report_wait
 
 PAUSE = 2.0

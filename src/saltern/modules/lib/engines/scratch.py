@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from saltern.modules.api.addresses import on_disk
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.addresses import on_disk
 
 
 class Scratch:

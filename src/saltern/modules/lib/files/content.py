@@ -10,7 +10,7 @@ from saltern.language.ordered import ordered
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files import sources
-from saltern.modules.states.file.accumulated import collected_for
+from saltern.modules.lib.files.accumulators import collected_for
 
 RESERVED = ("salt", "pillar", "grains", "opts")  # the same further arguments that Salt fails on
 

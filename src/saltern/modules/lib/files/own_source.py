@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api.addresses import is_web, on_disk
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.addresses import is_web, on_disk
 from saltern.modules.lib.files import sources
 from saltern.modules.lib.files.content import Template
 from saltern.modules.lib.files.facts import digest

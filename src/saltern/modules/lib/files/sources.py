@@ -10,9 +10,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.language.mask import mask
-from saltern.modules.api.addresses import is_web
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused, explain
+from saltern.modules.lib.addresses import is_web
 from saltern.modules.lib.files import web_cache
 from saltern.modules.lib.files.facts import digest
 from saltern.modules.lib.files.signatures import NONE, Signing, verify

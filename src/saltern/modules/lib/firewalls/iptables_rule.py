@@ -107,7 +107,7 @@ def text(rule: Iterable[str]) -> str:
 
 def split(rule: str) -> list[str]:
     """A rule as people write it → arguments."""
-    from saltern.modules.lib.commands import words as shell_words
+    from saltern.modules.api.commands import words as shell_words
 
     return shell_words(rule)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from saltern.modules.lib.commands import words
+from saltern.modules.api.commands import words
 
 LONG = {
     "-p": "protocol",

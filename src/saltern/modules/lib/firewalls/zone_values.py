@@ -26,7 +26,7 @@ def plain(text: str) -> frozenset[Hashable]:
 
 def rich_rule(text: str) -> frozenset[Hashable]:
     """Its parts, each with its attributes; the order of neither matters, nor do quotes."""
-    from saltern.modules.lib.commands import words
+    from saltern.modules.api.commands import words
 
     parts: list[list[str]] = []
     for word in words(text):

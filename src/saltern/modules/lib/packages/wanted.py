@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from saltern.modules.api.addresses import download, is_web, on_disk
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.addresses import download, is_web, on_disk
 from saltern.modules.lib.packages.model import Listing, Manager, PackageError
 from saltern.modules.lib.packages.versions import Condition, conditions
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from saltern.modules.api.commands import listed, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import give
-from saltern.modules.lib.commands import listed, words
 from saltern.modules.lib.files import sources
 
 SWITCHES: dict[str, str] = {

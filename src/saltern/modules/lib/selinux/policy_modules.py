@@ -6,10 +6,10 @@ import os
 
 from msgspec import Struct
 
-from saltern.modules.api import addresses
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib import addresses
 
 ENABLED = {"1": True, "on": True, "yes": True, "true": True, "enabled": True}
 DISABLED = {"0": False, "off": False, "no": False, "false": False, "disabled": False}

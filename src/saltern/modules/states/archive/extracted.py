@@ -6,6 +6,7 @@ import os
 
 from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result
+from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
@@ -14,7 +15,6 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.archives.entries import toplevel
 from saltern.modules.lib.archives.formats import Packed, contents, form_of
 from saltern.modules.lib.archives.material import digest_of, located
-from saltern.modules.lib.commands import words
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.files.signatures import signing
 from saltern.modules.lib.files.sources import Fetch

@@ -10,12 +10,10 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.files.accumulators import collected, collected_for
 from saltern.modules.lib.files.facts import unchanged
 
-KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, …]}}
 MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}
-
-Collected = dict[str, dict[str, list[object]]]
 
 
 @state
@@ -94,14 +92,3 @@ def required_for(ctx: Context, path: str) -> dict[str, list[object]]:
     required = _required(ctx.chunk)
     mine = {name: texts for name, texts in found.items() if not required.isdisjoint(makers.get(name, ()))}
     return mine or found
-
-
-def collected(ctx: Context, key: str = KEY) -> Collected:
-    found = ctx.run.context.setdefault(key, {})
-    assert isinstance(found, dict)
-    return found
-
-
-def collected_for(ctx: Context, path: str) -> dict[str, list[object]]:
-    """The accumulators of one file. Costs nothing where there are none."""
-    return collected(ctx).get(path, {}) if KEY in ctx.run.context else {}

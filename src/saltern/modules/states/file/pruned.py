@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
-from msgspec import Struct
-
 from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
-from saltern.modules.lib.files.walk import below
+from saltern.modules.lib.files.prune import prunable
 from saltern.system import files
-
-DAY = 86400
-NOT_EMPTY = "Directory not empty"
-
-
-class Pruning(Struct, frozen=True):
-    """Directories that go, each before those above it, and those that cannot, with the reason."""
-
-    deleted: list[str]
-    errors: list[list[str]]
-
-
-def prunable(path: str, *, recurse: bool, older_than: float | None, now: float) -> Pruning:
-    """Directories that are empty, or will be once those before them are gone. A link is no directory."""
-    inner = [one for one, found in below(path) if files.kind_of(found) == "directory"] if recurse else []
-    limit = now - (older_than or 0) * DAY
-    deleted: list[str] = []
-    errors: list[list[str]] = []
-    for one in (*reversed(inner), path):
-        if older_than and os.lstat(one).st_mtime >= limit:
-            continue
-        if all(f"{one}/{name}" in deleted for name in os.listdir(one)):
-            deleted.append(one)
-        else:
-            errors.append([one, NOT_EMPTY])
-    return Pruning(deleted, errors)
 
 
 @state

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from saltern.language.result import Result
+from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.commands import environment
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
 from saltern.modules.lib.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
 

@@ -8,7 +8,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import answer, unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
+from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, packages, split
+from saltern.modules.lib.pip.outdated import outdated
 
 MEANINGLESS = frozenset({"log", "proxy", "timeout", "use_vt"})
 
@@ -122,12 +123,3 @@ def uptodate(
         done="Upgrade ran successfully.",
         warnings=unused(rest, MEANINGLESS),
     )
-
-
-def outdated(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:
-    """Packages of which there is a newer version: the one that is here, and that one."""
-    from msgspec.json import decode
-
-    told = pip.out(ctx, "list", "--outdated", "--format=json", what="cannot look for newer versions")
-    rows = decode(told[told.index("[") :] if "[" in told else "[]", type=list[dict[str, str]])
-    return {normal(row["name"]): (row["version"], row["latest_version"]) for row in rows}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
-from saltern.modules.lib.packages.model import Group, How, Manager, PackageError
+from saltern.modules.lib.packages.model import How, PackageError
 from saltern.modules.lib.packages.wanted import wanted
+from saltern.modules.lib.packages.whole_group import whole
 from saltern.modules.states.pkg.answers import unused
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 
@@ -59,21 +58,3 @@ def group_installed(
     terms = Terms(how=How(fromrepo=fromrepo or "", skip_verify=skip_verify), refresh=refresh)
     notes = unused(rest, ("skip", "include"))
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))
-
-
-def whole(manager: Manager, name: str) -> Group:
-    """A group; one that is made of other groups with all that they have. Raises if there is none."""
-    group = manager.group(name)
-    if group is None:
-        raise PackageError(f"{manager.name} knows no group {name!r}")
-    parts = [found for one in group.groups if (found := manager.group(one))]
-    return replace(
-        group,
-        mandatory=_together(group.mandatory, *(one.mandatory for one in parts)),
-        default=_together(group.default, *(one.default for one in parts)),
-        optional=_together(group.optional, *(one.optional for one in parts)),
-    )
-
-
-def _together(*lists: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for some in lists for name in some))

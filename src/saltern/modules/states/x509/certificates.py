@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +12,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509 import certificate as pki
+from saltern.modules.lib.x509.copies import keep_copy
 from saltern.modules.lib.x509.encode import CERTIFICATE_ENCODINGS, check_encoding, encode_certificate
 from saltern.modules.lib.x509.library import part
 from saltern.modules.lib.x509.load import (
@@ -25,7 +25,6 @@ from saltern.modules.lib.x509.signing_policies import merged, policy_of, short_w
 from saltern.modules.lib.x509.times import FORM
 from saltern.modules.lib.x509.words import check_words
 from saltern.modules.lib.x509.write import placed, spot
-from saltern.system import files
 
 REMAINING = 90
 # A certificate that is right but for these is encoded again, never issued anew.
@@ -232,19 +231,6 @@ def _container_changes(held: Certificate, container: Container) -> dict[str, obj
     if held.chain != container.chain:
         changes["additional_certs"] = True
     return changes
-
-
-def keep_copy(certificate: Any, directory: object, prepend_cn: bool) -> None:
-    """A copy in PEM, for the records of who signs."""
-    if not directory:
-        return
-    folder = str(directory)
-    if not os.path.isabs(folder):
-        raise Refused(f"copypath must be an absolute path, got {folder!r}")
-    common = (pki.common_name(certificate) or "").replace("/", "_")
-    before = f"{common}-" if prepend_cn and common else ""
-    path = os.path.join(folder, f"{before}{certificate.serial_number:x}.crt")
-    files.write(path, certificate.public_bytes(part("serialization").Encoding.PEM))
 
 
 def _facts(data: bytes | None, passphrase: str | None) -> dict[str, object]:

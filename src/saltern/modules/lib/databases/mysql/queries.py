@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from saltern.modules.api import addresses
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib import addresses
 from saltern.modules.lib.databases.mysql import client
 from saltern.modules.lib.databases.mysql.answers import Row, Table
 from saltern.modules.lib.databases.mysql.connection import Connection

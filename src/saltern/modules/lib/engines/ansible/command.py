@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import words
 from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
 
 Build = Callable[[str, object], list[str]]

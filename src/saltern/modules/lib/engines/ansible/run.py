@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import environment
 from saltern.modules.lib.engines.ansible.command import extra_vars, inventory, options
 from saltern.modules.lib.engines.ansible.events import Reader
 from saltern.modules.lib.engines.drive import Ended, drive, unparsed

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.language.result import Result
+from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument, unknown_argument
-from saltern.modules.lib.commands import environment
 from saltern.modules.lib.engines.chef.events import Resources
 from saltern.modules.lib.engines.drive import Ended, drive, unparsed
 from saltern.modules.lib.engines.find import find

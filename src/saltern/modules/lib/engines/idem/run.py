@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from saltern.language.result import Result
+from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
-from saltern.modules.lib.commands import environment
 from saltern.modules.lib.engines.drive import Ended, drive, unparsed
 from saltern.modules.lib.engines.find import find, interpreter
 from saltern.modules.lib.engines.flags import flags

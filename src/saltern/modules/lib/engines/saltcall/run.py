@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from saltern.config.settings import cache_directory
 from saltern.language.result import Result
+from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
-from saltern.modules.lib.commands import environment
 from saltern.modules.lib.engines.drive import Ended, drive, unparsed
 from saltern.modules.lib.engines.find import find
 from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why

@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, failed
+from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.commands import environment
 from saltern.modules.lib.engines.drive import Ended, Heard, drive, unparsed
 from saltern.modules.lib.engines.find import configured, find
 from saltern.modules.lib.engines.flags import flags

@@ -6,9 +6,9 @@ import os
 
 from msgspec.structs import replace
 
-from saltern.modules.api.addresses import is_web
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.lib.addresses import is_web
 from saltern.modules.lib.packages.apt import Apt
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories import keys, lines

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from saltern.modules.api.addresses import download, is_web, on_disk, read
 from saltern.modules.api.context import Context
+from saltern.modules.lib.addresses import download, is_web, on_disk, read
 from saltern.modules.lib.packages.model import PackageError
 from saltern.system.process import Ran
 

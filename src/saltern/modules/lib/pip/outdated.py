@@ -1,0 +1,15 @@
+"""What pip could bring up to date."""
+
+from __future__ import annotations
+
+from saltern.modules.api.context import Context
+from saltern.modules.lib.pip.command import Pip, normal
+
+
+def outdated(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:
+    """Packages of which there is a newer version: the one that is here, and that one."""
+    from msgspec.json import decode
+
+    told = pip.out(ctx, "list", "--outdated", "--format=json", what="cannot look for newer versions")
+    rows = decode(told[told.index("[") :] if "[" in told else "[]", type=list[dict[str, str]])
+    return {normal(row["name"]): (row["version"], row["latest_version"]) for row in rows}
