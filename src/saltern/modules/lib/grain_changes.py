@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import answer
@@ -13,9 +12,6 @@ from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.grains_file import MISSING
 
 Changed = tuple[dict[str, object], object]  # what is told, and the new value
-
-
-NATURE = Nature(refreshes=("grains",))
 
 
 def _plain(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -17,6 +18,8 @@ from saltern.modules.lib.grain_changes import (
     take_away,
 )
 from saltern.modules.lib.grains_file import MISSING
+
+NATURE = Nature(refreshes=("grains",))
 
 
 @state

@@ -104,7 +104,7 @@ present.doc = managed.doc.replace("pdbedit.managed", "pdbedit.present").replace(
 )
 
 
-@state
+@state(removes=True)
 def absent(ctx: Context, name: str) -> Result:
     """Make sure that Samba does not know an account. The user of this machine stays.
 
