@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from tests.fleet.harness import Place, run, until
 
+from saltern.fleet.bus.fair import SHARE
 from saltern.fleet.bus.ports import (
     Bus,
     BusError,
@@ -240,6 +241,33 @@ def test_messages_above_the_limit_of_a_subscription_are_dropped_and_that_is_repo
         gate.set()
         await until(lambda: len(heard.messages) >= 5)
         assert len(heard.messages) < 100
+        await bus.close()
+
+    run(scenario())
+
+
+def test_one_who_floods_loses_its_own_messages_and_no_one_elses(place: Place) -> None:
+    async def scenario() -> None:
+        bus = await place.connect("one")
+        changes: list[Change] = []
+        bus.watch(changes.append)
+        gate, handled = asyncio.Event(), Heard()
+
+        async def slow(message: Message) -> None:
+            await gate.wait()
+            await handled(message)
+
+        await bus.subscribe("up.*.svc", slow, parallel=2, sender=1)
+        for _ in range(1000):
+            await bus.publish("up.hostile.svc", b"flood")
+        await bus.publish("up.web1.svc", b"please")
+        await bus.publish("up.db1.svc", b"please")
+        await bus.flush()
+        await until(lambda: sum(change.state is State.DROPPED for change in changes) >= 1000 - 2 - SHARE)
+        gate.set()
+        await until(lambda: len(handled.messages) >= 2 + SHARE)
+        assert len(handled.messages) <= 2 + SHARE + 2
+        assert {message.subject for message in handled.messages[:5]} >= {"up.web1.svc", "up.db1.svc"}
         await bus.close()
 
     run(scenario())

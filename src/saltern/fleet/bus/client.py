@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from saltern.fleet.bus import jetstream
-from saltern.fleet.bus.nats import Connection, Link
+from saltern.fleet.bus.nats import Connection, Link, ServerFacts
 from saltern.fleet.bus.ports import (
     MAX_PENDING,
     NO_HEADERS,
@@ -36,6 +36,7 @@ from saltern.fleet.bus.ports import (
 )
 from saltern.fleet.bus.reader import StreamReader
 from saltern.fleet.bus.subscription import KeptSubscription
+from saltern.fleet.bus.tasks import end
 from saltern.fleet.protocol.streams import Stream
 
 log = logging.getLogger(__name__)
@@ -90,9 +91,9 @@ class NatsBus:
                 await link.add(sub)
             except NotPermitted as problem:
                 log.error("%s", problem)
-            except BusError:
+            except BusError as problem:
                 await link.shut()
-                raise NotConnected(link.why or "the connection was lost while subscribing") from None
+                raise NotConnected(f"the connection was lost while subscribing: {problem}") from None
         return link
 
     async def _keep(self) -> None:
@@ -146,6 +147,10 @@ class NatsBus:
     def connected(self) -> bool:
         return self._link is not None and self._link.connected
 
+    @property
+    def server_facts(self) -> ServerFacts:
+        return self._now().server_facts
+
     def watch(self, watcher: Watcher) -> None:
         self._watchers.append(watcher)
 
@@ -170,9 +175,18 @@ class NatsBus:
         queue: str = "",
         parallel: int = 1,
         pending: int = MAX_PENDING,
+        sender: int | None = None,
     ) -> KeptSubscription:
         sub = KeptSubscription(
-            self._spawn, self._forget, subject, handler, queue=queue, parallel=parallel, pending=pending
+            self._spawn,
+            self._forget,
+            subject,
+            handler,
+            queue=queue,
+            parallel=parallel,
+            pending=pending,
+            sender=sender,
+            tell=self._tell,
         )
         async with self._swap:
             if self._link is not None and self._link.connected:
@@ -260,12 +274,8 @@ class NatsBus:
         await self._up.wait()
 
     async def close(self) -> None:
-        if self._keeper is not None:
-            self._keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._keeper
+        await end(self._keeper)
         if self._link is not None:
             await self._link.retire()
         for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+            await end(task)

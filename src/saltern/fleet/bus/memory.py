@@ -115,7 +115,7 @@ class MemorySubscription(KeptSubscription):
     """Messages wait here for their handler; above ``pending`` they are dropped, as a client does."""
 
     def __init__(self, bus: MemoryBus, subject: str, handler: Handler, **options: Any) -> None:
-        super().__init__(bus.spawn, bus.forget, subject, handler, **options)
+        super().__init__(bus.spawn, bus.forget, subject, handler, tell=bus.notice, **options)
         self._bus = bus
         self._waiting: asyncio.Queue[Message] = asyncio.Queue(self.pending)
         self.task = bus.spawn(self._work())
@@ -205,11 +205,13 @@ class MemoryBus:
         queue: str = "",
         parallel: int = 1,
         pending: int = MAX_PENDING,
+        sender: int | None = None,
     ) -> MemorySubscription:
         if not any(covers(one, subject) for one in self._grants.subscribe):
             self.notice(Change(State.REFUSED, f'permissions violation for subscription to "{subject}"'))
             raise NotPermitted(f"the broker does not permit subscribing to {subject!r}")
-        sub = MemorySubscription(self, subject, handler, queue=queue, parallel=parallel, pending=pending)
+        options = {"queue": queue, "parallel": parallel, "pending": pending, "sender": sender}
+        sub = MemorySubscription(self, subject, handler, **options)
         self.subscriptions.append(sub)
         return sub
 

@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 FLUSH = 5.0
 NO_RESPONDERS = 503
 GRACE = 5.0  # seconds in which an old connection may finish, when a new one has taken its place
+SHORT = 0.5  # the same, for one that was never made: after a failed handshake the library waits for ever
 MAX_BYTES = 64 * 1024 * 1024  # that wait for the handler of one subscription
 _DENIED = re.compile(r'permissions violation for (publish|subscription) to "([^"]+)"')
 
@@ -71,6 +72,13 @@ class Connection(Struct, frozen=True, kw_only=True):
     backoff: Backoff = Backoff()
     timeout: float = 5.0
     ping: float = 20.0
+
+
+class ServerFacts(Struct, frozen=True):
+    """What the broker says of itself when one connects."""
+
+    version: str
+    max_payload: int
 
 
 class Link:
@@ -114,14 +122,14 @@ class Link:
             async with asyncio.timeout(settings.timeout):
                 await self._client.connect([server], **options)
         except (OSError, TimeoutError, nats.errors.Error) as problem:
-            await self.shut()
+            await self.shut(SHORT)
             raise NotConnected(f"{server}: {self.why or _words(problem)}") from None
         except BaseException:
-            await self.shut()
+            await self.shut(SHORT)
             raise
         # The library may return without a connection, if the broker sent something else than it expected.
         if not self._client.is_connected:
-            await self.shut()
+            await self.shut(SHORT)
             raise NotConnected(f"{server}: {self.why or 'the broker did not accept the connection'}")
         self.began = asyncio.get_running_loop().time()
 
@@ -136,14 +144,21 @@ class Link:
             self._tell(
                 Change(State.DROPPED, f"messages of {problem.subject} came faster than they were handled")
             )
-        else:
+        elif not isinstance(problem, nats.errors.NoServersError):  # which only follows from what came before
             self.why = text
 
     async def _on_closed(self) -> None:
-        self.why = _words(self._client.last_error) if self._client.last_error else self.why
+        last = self._client.last_error
+        if last is not None and not isinstance(last, nats.errors.NoServersError):
+            self.why = _words(last)
         self.closed.set()
         async with self._denials:
             self._denials.notify_all()
+
+    @property
+    def server_facts(self) -> ServerFacts:
+        info = self._client._server_info  # the library has no other way to the version
+        return ServerFacts(str(info.get("version", "")), int(info.get("max_payload", 0)))
 
     @property
     def connected(self) -> bool:
@@ -249,20 +264,20 @@ class Link:
                 while self.busy and self.connected:
                     await asyncio.sleep(0.01)
         if self.connected:
-            await _settle(self._client.drain())
+            await _settle(self._client.drain(), 2 * GRACE)
         await self.shut()
 
-    async def shut(self) -> None:
-        await _settle(self._client.close())
+    async def shut(self, patience: float = 2 * GRACE) -> None:
+        await _settle(self._client.close(), patience)
         self.closed.set()
 
 
-async def _settle(work: Coroutine[Any, Any, None]) -> None:
+async def _settle(work: Coroutine[Any, Any, None], patience: float) -> None:
     """Let the library clean up, whatever it raises: on a lost connection that may be a cancellation of its
     own.
     """
     task = asyncio.ensure_future(work)
-    done, _ = await asyncio.wait({task}, timeout=2 * GRACE)
+    done, _ = await asyncio.wait({task}, timeout=patience)
     if not done:
         task.cancel()
     elif not task.cancelled():

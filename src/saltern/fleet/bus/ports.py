@@ -191,8 +191,13 @@ class Bus(Protocol):
         queue: str = "",
         parallel: int = 1,
         pending: int = MAX_PENDING,
+        sender: int | None = None,
     ) -> Subscription:
-        """Call the handler with each message, ``parallel`` at a time. In a queue group one member gets it."""
+        """Call the handler with each message, ``parallel`` at a time. In a queue group one member gets it.
+
+        ``sender`` is the number of the token of the subject that names who sent it: then senders take turns,
+        and who floods loses messages of its own only.
+        """
         ...
 
     async def request(

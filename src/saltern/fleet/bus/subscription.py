@@ -7,7 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from saltern.fleet.bus.ports import Handler, Message
+from saltern.fleet.bus.fair import FairQueue
+from saltern.fleet.bus.ports import Change, Handler, Message, State, Watcher
 
 log = logging.getLogger(__name__)
 
@@ -15,8 +16,10 @@ Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 
 class KeptSubscription:
-    """Calls the handler with each message, ``parallel`` at a time; what it raises is logged, and ends
-    nothing.
+    """Calls the handler with each message, ``parallel`` at a time; what it raises is logged.
+
+    With ``sender``, the number of the token that names the sender, senders take turns, and one who sends more
+    than its share loses the rest; ``tell`` says so.
     """
 
     def __init__(
@@ -29,6 +32,8 @@ class KeptSubscription:
         queue: str,
         parallel: int,
         pending: int,
+        sender: int | None,
+        tell: Watcher,
     ) -> None:
         self.subject = subject
         self.queue = queue
@@ -37,16 +42,38 @@ class KeptSubscription:
         self._forget = forget
         self._handler = handler
         self._slots = asyncio.Semaphore(parallel)
-        self._alone = parallel == 1
+        self._parallel = parallel
+        self._sender = sender
+        self._tell = tell
+        self._queue: FairQueue[Message] = FairQueue()
+        self._pumps = 0
 
     async def receive(self, message: Message) -> None:
         """Called by the connection, one message after the other; it waits while all slots are in use."""
-        if self._alone:
+        if self._sender is not None:
+            self._queue_fairly(message, self._sender)
+            return
+        if self._parallel == 1:
             await self._handle(message)
             return
         await self._slots.acquire()
         task = self._spawn(self._handle(message))
         task.add_done_callback(lambda _task: self._slots.release())
+
+    def _queue_fairly(self, message: Message, sender: int) -> None:
+        name = message.subject.split(".")[sender]
+        if not self._queue.put(name, message):
+            self._tell(Change(State.DROPPED, f"{name} sends faster than it is answered"))
+        elif self._pumps < self._parallel:
+            self._pumps += 1
+            self._spawn(self._pump())
+
+    async def _pump(self) -> None:
+        try:
+            while (message := self._queue.get()) is not None:
+                await self._handle(message)
+        finally:
+            self._pumps -= 1
 
     async def _handle(self, message: Message) -> None:
         try:

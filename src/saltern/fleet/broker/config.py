@@ -1,0 +1,87 @@
+"""The configuration file of the broker. Every limit is written down: defaults change between its versions."""
+
+from __future__ import annotations
+
+import json
+
+from msgspec import Struct
+
+from saltern.fleet.broker.tls import CertificateFiles
+
+MIB = 1024 * 1024
+MAX_PAYLOAD = MIB
+PID_FILE = "broker.pid"
+LOG_FILE = "broker.log"
+
+
+class BrokerSettings(Struct, frozen=True, kw_only=True):
+    """What a user may decide. ``names`` are the names and addresses by which agents reach the broker."""
+
+    host: str = "127.0.0.1"
+    port: int = 4222
+    names: tuple[str, ...] = ("localhost", "127.0.0.1")
+    server_name: str = "saltern"
+    max_file_store: int = 16 * 1024 * MIB
+    max_connections: int = 65_536
+
+
+class ConfigParts(Struct, frozen=True, kw_only=True):
+    """What the rest of the configuration comes from."""
+
+    folder: str
+    certificates: CertificateFiles
+    operator_jwt: str
+    system_account: str
+    accounts: dict[str, str]
+
+
+def render_config(settings: BrokerSettings, parts: ConfigParts) -> str:
+    """The file, whole. Acknowledged means synced (``sync_interval``), unless a stream says otherwise."""
+    tls, quoted = parts.certificates, json.dumps
+    preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in parts.accounts.items())
+    return f"""\
+# Made by saltern at each start; changes are lost.
+server_name: {quoted(settings.server_name)}
+host: {quoted(settings.host)}
+port: {settings.port}
+pid_file: {quoted(f"{parts.folder}/{PID_FILE}")}
+log_file: {quoted(f"{parts.folder}/{LOG_FILE}")}
+logfile_size_limit: {32 * MIB}
+logfile_max_num: 3
+
+max_payload: {MAX_PAYLOAD}
+max_pending: {64 * MIB}
+max_connections: {settings.max_connections}
+max_control_line: 4096
+write_deadline: "10s"
+ping_interval: "20s"
+ping_max: 2
+lame_duck_duration: "30s"
+lame_duck_grace_period: "1s"
+
+tls {{
+  cert_file: {quoted(tls.server)}
+  key_file: {quoted(tls.server_key)}
+  min_version: "1.3"
+  timeout: 5
+}}
+
+jetstream {{
+  store_dir: {quoted(f"{parts.folder}/streams")}
+  max_memory_store: {64 * MIB}
+  max_file_store: {settings.max_file_store}
+  sync_interval: always
+}}
+
+operator: {quoted(parts.operator_jwt)}
+system_account: {parts.system_account}
+resolver {{
+  type: full
+  dir: {quoted(f"{parts.folder}/accounts")}
+  allow_delete: false
+  interval: "2m"
+}}
+resolver_preload {{
+{preload}
+}}
+"""

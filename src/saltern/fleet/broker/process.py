@@ -1,0 +1,170 @@
+"""The broker as a process: started, found again after a crash of ours, stopped, and made to leave gently."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from signal import SIGHUP, SIGKILL, SIGTERM, SIGUSR2, Signals
+
+from saltern.fleet.broker.binary import Binary
+from saltern.fleet.broker.config import LOG_FILE, PID_FILE
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+READY = 30.0  # seconds; a broker with much to recover takes its time
+STOP = 15.0
+LAME_DUCK = 60.0
+ERRORS_FILE = "broker.err"
+
+
+class BrokerProcess:
+    """One server process. It outlives us if we are killed, and is taken over by the next ``start``."""
+
+    def __init__(self, binary: Binary, config: str, folder: str, address: tuple[str, int]) -> None:
+        self.binary = binary
+        self._config = config
+        self._folder = folder
+        self._address = address
+        self._child: asyncio.subprocess.Process | None = None
+        self._adopted = 0
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid if self._child is not None else self._adopted
+
+    @property
+    def adopted(self) -> bool:
+        """True if an earlier controller started it."""
+        return bool(self._adopted)
+
+    @property
+    def alive(self) -> bool:
+        if self._child is not None:
+            return self._child.returncode is None
+        return bool(self._adopted) and self._is_ours(self._adopted)
+
+    async def start(self) -> None:
+        """Return when clients can connect."""
+        self._adopted = self._running()
+        if not self._adopted:
+            await self._spawn()
+        await self._until_ready()
+
+    def _running(self) -> int:
+        """A broker that an earlier controller has left running with this configuration; 0 if there is
+        none.
+        """
+        try:
+            with open(os.path.join(self._folder, PID_FILE), encoding="ascii") as file:
+                pid = int(file.read())
+        except (OSError, ValueError):
+            return 0
+        return pid if self._is_ours(pid) else 0
+
+    def _is_ours(self, pid: int) -> bool:
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            return False
+        return os.fsencode(self._config) in words
+
+    async def _spawn(self) -> None:
+        path = os.path.join(self._folder, ERRORS_FILE)
+        try:
+            with open(path, "wb") as errors:
+                self._child = await asyncio.create_subprocess_exec(
+                    self.binary.path,
+                    "-c",
+                    self._config,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=errors,
+                    stderr=errors,
+                    start_new_session=True,  # an interrupt at our terminal is not for the broker
+                    cwd=self._folder,
+                )
+        except OSError as problem:
+            raise _failed(f"{self.binary.path} cannot be started: {problem.strerror}") from None
+
+    async def _until_ready(self) -> None:
+        try:
+            async with asyncio.timeout(READY):
+                while not await self._greets():
+                    if not self.alive:
+                        raise _failed(f"the broker ended at once: {self._last_words()}")
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            await self.kill()
+            raise _failed(f"the broker does not answer on {self._where()} after {READY:.0f} s") from None
+
+    async def _greets(self) -> bool:
+        """The broker speaks first, before TLS: who gets a greeting can connect."""
+        try:
+            reader, writer = await asyncio.open_connection(*self._address)
+        except OSError:
+            return False
+        try:
+            async with asyncio.timeout(2):
+                return (await reader.read(4)) == b"INFO" and self.alive
+        except (OSError, TimeoutError):
+            return False
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def _where(self) -> str:
+        return f"{self._address[0]}:{self._address[1]}"
+
+    def _last_words(self) -> str:
+        for name in (ERRORS_FILE, LOG_FILE):
+            try:
+                with open(os.path.join(self._folder, name), encoding="utf-8", errors="replace") as file:
+                    lines = [line.strip() for line in file.read()[-4000:].splitlines() if line.strip()]
+            except OSError:
+                continue
+            if telling := [line for line in lines if name == ERRORS_FILE or "[FTL]" in line]:
+                return telling[-1]
+        return "it said nothing"
+
+    async def wait(self) -> None:
+        """Return when it has ended."""
+        if self._child is not None:
+            await self._child.wait()
+            return
+        while self.alive:
+            await asyncio.sleep(0.05)
+
+    def _send(self, number: Signals) -> None:
+        if self.alive:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def reload(self) -> None:
+        """Read the configuration again."""
+        self._send(SIGHUP)
+
+    async def stop(self) -> None:
+        """End it; what is stored is synced. One that does not end is killed."""
+        await self._end(SIGTERM, STOP)
+
+    async def retire(self) -> None:
+        """Lame duck: it takes no new clients, sends the others away one after the other, and ends."""
+        await self._end(SIGUSR2, LAME_DUCK)
+
+    async def kill(self) -> None:
+        await self._end(SIGKILL, STOP)
+
+    async def _end(self, number: Signals, patience: float) -> None:
+        self._send(number)
+        try:
+            async with asyncio.timeout(patience):
+                await self.wait()
+        except TimeoutError:
+            self._send(SIGKILL)
+            await self.wait()
+
+
+def _failed(what: str) -> OperationError:
+    fix = "free the port, or name another one; the log of the broker is beside its configuration"
+    return OperationError(Diagnostic(code="fleet-broker-failed", what=what, fix=fix))

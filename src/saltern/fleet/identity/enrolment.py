@@ -1,0 +1,139 @@
+"""Who is let in: a pure decision over a request, what is known of the id, the token, and the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from msgspec import Struct
+
+from saltern.fleet.identity.token import TokenRecord, is_proven
+from saltern.fleet.protocol.codec import BadMessage, decode
+from saltern.fleet.protocol.ids import BadId, check_id
+from saltern.fleet.protocol.keys import fingerprint, is_signed
+from saltern.fleet.protocol.messages import EnrolClaim, EnrolRequest
+from saltern.fleet.protocol.sealed import SealedFor, seal
+
+FRESH = 600.0  # seconds that a request may be old, or ahead of our clock
+_CLAIM = b"saltern enrol 1\n"
+
+
+class Standing(Enum):
+    """What is known of a key."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    REVOKED = "revoked"
+
+
+class System(Struct, frozen=True, kw_only=True):
+    """A key that asked to join, as the controller stores it: one row for each id and fingerprint."""
+
+    id: str
+    key: bytes
+    sealing_key: bytes
+    standing: Standing
+    token: str = ""
+    site: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.key, self.sealing_key)
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """What becomes of a request. ``consume`` names a token whose use must be taken, once, with ``system``."""
+
+    standing: Standing
+    system: System | None = None
+    consume: str = ""
+    why: str = ""
+    alarm: bool = False
+
+
+class BadRequest(Exception):
+    """The request proves nothing; it gets no place in any list."""
+
+
+def sign_claim(text: bytes) -> bytes:
+    """What the key of an agent signs."""
+    return _CLAIM + text
+
+
+def read_claim(request: EnrolRequest, subject_key: bytes, *, fleet: str, now: float) -> EnrolClaim:
+    """The claim, if the key that it names has signed it, for this fleet, now."""
+    text = request.signed.encode()
+    try:
+        claim = decode(EnrolClaim, text)
+        check_id(claim.id)
+        seal(b"", claim.sealing_key, SealedFor(fleet=fleet, system=claim.id, purpose="check"))
+    except (BadMessage, BadId, ValueError) as problem:
+        raise BadRequest(str(problem)) from None
+    if claim.key != subject_key or not is_signed(claim.key, sign_claim(text), request.signature):
+        raise BadRequest("the request is not signed by the key that it names")
+    if claim.fleet != fleet:
+        raise BadRequest(f"the request is for the fleet {claim.fleet!r}")
+    if abs(now - claim.at) > FRESH:
+        raise BadRequest(f"the clocks differ by {abs(now - claim.at):.0f} s; set the clock of the machine")
+    return claim
+
+
+def decide(
+    request: EnrolRequest,
+    claim: EnrolClaim,
+    *,
+    same_key: System | None,
+    holder: System | None,
+    token: TokenRecord | None,
+    now: float,
+    policy: Callable[[EnrolClaim], bool] = lambda _claim: False,
+) -> Decision:
+    """Let in, wait for an operator, or refuse.
+
+    ``same_key`` is what is known of this id with these keys, ``holder`` the accepted system of this id.
+    ``policy`` may accept what no token vouches for; by default nothing does.
+    """
+    if holder is not None and (holder.key, holder.sealing_key) != (claim.key, claim.sealing_key):
+        why = f"the id {claim.id!r} belongs to another key; revoke that one first, or choose another id"
+        return Decision(standing=Standing.REJECTED, why=why, alarm=True)
+    if same_key is not None and same_key.standing is not Standing.PENDING:
+        return _known(same_key)
+    vouched, why = _vouched(request, token, claim.token, now)
+    if vouched or policy(claim):
+        site = token.site if vouched and token else ""
+        return _decided(claim, Standing.ACCEPTED, consume=claim.token if vouched else "", site=site)
+    return _decided(claim, Standing.PENDING, why=why)
+
+
+def _known(system: System) -> Decision:
+    said = {Standing.ACCEPTED: "", Standing.REJECTED: "an operator rejected this key"}
+    why = said.get(system.standing, "this key was revoked; make new keys and join again")
+    return Decision(standing=system.standing, system=system, why=why)
+
+
+def _vouched(request: EnrolRequest, token: TokenRecord | None, name: str, now: float) -> tuple[bool, str]:
+    """Whether the token answers for the machine; if not, what the operator and the machine are told."""
+    if not name:
+        return False, "no token was used; an operator must accept the key"
+    if token is None or not is_proven(token, request.signed.encode(), request.proof):
+        return False, "the token is not known here; an operator must accept the key"
+    if token.expires < now:
+        return False, "the token has expired; an operator must accept the key"
+    if token.uses < 1:
+        return False, "the token was used before; an operator must accept the key"
+    return True, ""
+
+
+def _decided(
+    claim: EnrolClaim, standing: Standing, *, consume: str = "", why: str = "", site: str = ""
+) -> Decision:
+    system = System(
+        id=claim.id,
+        key=claim.key,
+        sealing_key=claim.sealing_key,
+        standing=standing,
+        token=claim.token,
+        site=site,
+    )
+    return Decision(standing=standing, system=system, consume=consume, why=why)

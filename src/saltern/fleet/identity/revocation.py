@@ -1,0 +1,41 @@
+"""Credentials that count no longer. The list is in the account's JWT, so the broker has it in a moment.
+
+It has a place for about ten thousand: each is forgotten when the credential would have ended anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.fleet.identity.mint import LIFE
+from saltern.fleet.identity.nkeys import Holder, public_text
+
+MAX_REVOKED = 9000  # about 90 bytes each; the broker takes a JWT of 1 MB
+
+Revocations = Mapping[str, int]
+
+
+class TooManyRevoked(Exception):
+    """The list is full; a new signing key for agents ends all old credentials at once."""
+
+
+def revoke(revoked: Revocations, key: bytes, now: float) -> dict[str, int]:
+    """The list with one more: every credential of that key that was made until now."""
+    return _checked({**prune(revoked, now), public_text(key, Holder.USER): int(now)})
+
+
+def restore(revoked: Revocations, key: bytes, now: float) -> dict[str, int]:
+    """The list without that key."""
+    name = public_text(key, Holder.USER)
+    return {one: at for one, at in prune(revoked, now).items() if one != name}
+
+
+def prune(revoked: Revocations, now: float, life: float = LIFE) -> dict[str, int]:
+    """The list without those whose credentials have expired by now."""
+    return {name: at for name, at in revoked.items() if at + life > now}
+
+
+def _checked(revoked: dict[str, int]) -> dict[str, int]:
+    if len(revoked) > MAX_REVOKED:
+        raise TooManyRevoked(f"{len(revoked)} credentials are revoked, and there is place for {MAX_REVOKED}")
+    return revoked
