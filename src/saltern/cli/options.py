@@ -33,6 +33,14 @@ LOG_ROWS: tuple[Row, ...] = (
         help="say what happens: --log-level info",
     ),
     Row(
+        flag="--debug",
+        dest="debug",
+        kind="on",
+        default=False,
+        group=LOG,
+        help="say why, with the tracebacks of modules: --log-level debug",
+    ),
+    Row(
         flag="--log-level",
         dest="log_level",
         metavar="LEVEL",
@@ -189,7 +197,7 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
             "pillarenv": args.pillarenv,
             "id": args.minion_id,
             "grains_file": existing(args.grains),
-            "log_level": args.log_level or ("info" if args.verbose else None),
+            "log_level": args.log_level or ("debug" if args.debug else "info" if args.verbose else None),
             **overrides,
         },
         os.environ,

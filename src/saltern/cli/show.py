@@ -125,7 +125,9 @@ def _run(args: SimpleNamespace) -> int:
     engine = session(args)
     runs = Runs(engine.settings)
     jid = chosen(runs, args.sls[0] if args.sls else LAST)
-    options = replace(output_options(args, engine.settings), expand=args.expand, sub_states=args.sub_states)
+    options = replace(
+        output_options(args, engine.settings), expand=args.expand, sub_states=args.sub_states, traces=True
+    )
     write(report_of(runs.state(jid)), sys.stdout, options, "highstate" if args.out == "nested" else args.out)
     return exits.OK
 

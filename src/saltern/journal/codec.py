@@ -74,6 +74,8 @@ def result_out(result: Result) -> Body:
         body["warnings"] = result.warnings
     if result.extra:
         body["extra"] = dict(result.extra)
+    if result.trace:
+        body["trace"] = result.trace
     return body
 
 
@@ -82,6 +84,7 @@ def result_in(body: Body) -> Result:
         outcome=Outcome(body["outcome"]),
         warnings=tuple(body.get("warnings", ())),
         extra=body.get("extra", {}),
+        trace=body.get("trace", ""),
         **{name: body[name] for name in _RESULT},
     )
 

@@ -111,7 +111,9 @@ def shown_result(chunk: Chunk, result: Result) -> Result:
         return result
     changes: dict[str, object] = {"hidden": "no_log"} if result.changes else {}
     extra = {key: value for key, value in result.extra.items() if key == "root_cause" or value is True}
-    return replace(result, comment=COMMENT, changes=changes, data={}, warnings=(), sub=(), extra=extra)
+    return replace(
+        result, comment=COMMENT, changes=changes, data={}, warnings=(), sub=(), extra=extra, trace=""
+    )
 
 
 def shown_answer(answer: Answer) -> Answer:

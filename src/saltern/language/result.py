@@ -52,6 +52,7 @@ class Result(Struct, frozen=True, kw_only=True):
     (Salt's ``skip_watch``). ``called`` is False if the function never was: it does not exist, its
     arguments are wrong, a condition kept it from being called. ``extra`` are further keys of the
     Salt-shaped return. ``sent`` are events, as tag and data, of a state that ran in a process of its own.
+    ``trace`` is the traceback of an exception that the module did not expect, for the log and the journal.
     """
 
     outcome: Outcome
@@ -65,6 +66,7 @@ class Result(Struct, frozen=True, kw_only=True):
     called: bool = True
     extra: Mapping[str, object] = field(default_factory=dict)
     sent: tuple[tuple[str, dict[str, object]], ...] = ()
+    trace: str = ""
 
     @property
     def changed(self) -> bool:

@@ -40,6 +40,8 @@ class Blocks:
             yield from self._nested_row("Data", result.data, colour)
         if result.warnings:
             yield from self._row("Warnings", "\n".join(result.warnings), "bright red")
+        if self._options.traces and result.trace:
+            yield from self._row("Traceback", result.trace, colour)
         if note:
             yield from self._indented(note, 4, colour)  # further left, so that it is none of the changes
 

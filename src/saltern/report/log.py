@@ -28,6 +28,8 @@ def write(event: Event) -> None:
             words = (answer.chunk.function, safe_line(answer.chunk.id), result.outcome.name.lower(), changed)
             log.info("%s %s: %s%s, %.1f ms", *words, answer.took * 1000)
             log.debug("%s", safe_line(result.comment))
+            for line in result.trace.splitlines():
+                log.debug("%s", safe_line(line))
         case FrameStarted(frame=frame):
             log.info("rendered late: %s", frame.path)
         case Fired():

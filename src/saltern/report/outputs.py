@@ -17,7 +17,8 @@ class OutputOptions(Struct, frozen=True, kw_only=True):
     ``sub_states`` is which of them are shown: ``full``, ``changes``, ``failed`` or ``count``. ``expand``
     shows every blocked state in full and the data of each state; ``width`` 0
     means no wrapping; ``indent`` is JSON for people; ``label`` is the name over it all. ``seen``: every state
-    had a line while the run happened, so that only those with more to say are shown again.
+    had a line while the run happened, so that only those with more to say are shown again. ``traces``: the
+    traceback of a module that failed is shown with its state.
     """
 
     state_output: str = "full"
@@ -36,6 +37,7 @@ class OutputOptions(Struct, frozen=True, kw_only=True):
     indent: bool = False
     label: str = "local"
     seen: bool = False
+    traces: bool = False
 
 
 class Output(Struct, frozen=True):

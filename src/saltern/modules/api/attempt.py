@@ -14,6 +14,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused, explain
 
+MOST_FRAMES = 30  # of a traceback that is kept
+
 
 def attempt(context: Context, work: Callable[[], object], who: str = "the state") -> Result:
     """The result of ``work``; what it raises becomes a failed one, with the facts that the state has set.
@@ -36,9 +38,10 @@ def _attempted(context: Context, work: Callable[[], object], who: str) -> Result
     except OSError as problem:
         return _failed(context, explain(problem, _path(context)))
     except ValueError as problem:
-        return _failed(context, _value_text(context, problem, who))
+        text = _value_text(context, problem)
+        return _failed(context, text) if text else _bug(context, problem, who)
     except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
-        return _failed(context, _bug_text(problem, who))
+        return _bug(context, problem, who)
     return result
 
 
@@ -73,19 +76,36 @@ def _path(context: Context) -> str:
     return str(context.facts.get("path") or "")
 
 
-def _value_text(context: Context, problem: ValueError, who: str) -> str:
-    """What a value is not, as Python says it, if the state has said what it is about; else it is a bug."""
+def _value_text(context: Context, problem: ValueError) -> str:
+    """What a value is not, as Python says it, if the state has said what it is about; empty: it is a bug."""
     if path := _path(context):
         advice = "; give the encoding of the file" if isinstance(problem, UnicodeError) else ""
         return f"{path}: {problem}{advice}"
     if context.facts:
         return str(problem)
     nul = str(problem) == "embedded null byte"  # what Python says when it is asked to start a program
-    return "an argument holds a NUL character" if nul else _bug_text(problem, who)
+    return "an argument holds a NUL character" if nul else ""
+
+
+def _bug(context: Context, problem: BaseException, who: str) -> Result:
+    """Failed by an exception that the module does not expect; a hidden state keeps no traceback."""
+    hidden = context.chunk is not None and context.chunk.hidden
+    trace = "" if hidden else mask(_trace(problem))
+    return replace(_failed(context, _bug_text(problem, who)), trace=trace)
+
+
+def _trace(problem: BaseException) -> str:
+    """The traceback without the frames of this file, the innermost frames of a deep one."""
+    from traceback import format_exception
+
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    return "".join(format_exception(type(problem), problem, trace, limit=-MOST_FRAMES)).rstrip("\n")
 
 
 def _bug_text(problem: BaseException, who: str) -> str:
-    """What an unexpected exception says; the traceback is for the log, not for the report."""
+    """What an unexpected exception says, in one line."""
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
