@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from saltern.runtime.barriers import Barrier, Crossing
+from saltern.language.barriers import Barrier, Crossing
 from saltern.system.boot import has_rebooted
 
 Body = Mapping[str, Any]

@@ -41,7 +41,7 @@ from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
 
 if TYPE_CHECKING:
-    from saltern.runtime.barriers import Barrier
+    from saltern.language.barriers import Barrier
     from saltern.runtime.ports import Known, Planner
     from saltern.runtime.recovery import Traces
 

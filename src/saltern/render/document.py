@@ -35,6 +35,22 @@ class Harvest(Struct):
     variables: Mapping[str, object] = field(default_factory=dict)
 
 
+class Job(Struct, frozen=True, kw_only=True):
+    """One render: where the text comes from, and what it sees."""
+
+    env: str
+    sls: str
+    name: str  # relative to the root
+    file: str  # as the user opens it
+    values: Mapping[str, object]
+    purpose: str = "sls"
+    argline: str = ""
+    seconds: float = 30.0  # of CPU time, for renderers that run code
+    harvest: Harvest | None = None
+    part: str = ""  # which delayed block of the file
+    keeps_order: bool = False  # of keys, whoever writes the data
+
+
 class Document:
     """One rendered file. Implements ``language.source.Origin``.
 

@@ -12,7 +12,7 @@ from saltern.language.source import Mark
 from saltern.render.pipeline import missing
 
 if TYPE_CHECKING:
-    from saltern.render.pipeline import Job
+    from saltern.render.document import Job
 
 KEEP = "_saltern_keep"  # a function that a template with delayed blocks calls with its variables at its end
 MAKO_OWN = frozenset(

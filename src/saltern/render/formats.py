@@ -9,7 +9,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
 
 if TYPE_CHECKING:
-    from saltern.render.pipeline import Job
+    from saltern.render.document import Job
 
 
 def json(text: str, job: Job) -> object:

@@ -13,7 +13,7 @@ from saltern.language import numbers
 from saltern.language.delayed import MARKER, NO_BLOCKS, Block, BlockScope
 from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
 from saltern.language.source import Mark, Path, SlsRef
-from saltern.render.document import Document, Harvest, Rendered, find_word
+from saltern.render.document import Document, Harvest, Job, Rendered, find_word
 from saltern.render.document import place as place_in
 from saltern.render.jinja.door import Jinja
 from saltern.render.jinja.header import header_line
@@ -28,22 +28,6 @@ SPELT_OUT = ("yaml", "json", "toml")  # whose data is in the text, word for word
 
 
 Others = Callable[[str], Callable[..., object] | None]
-
-
-class Job(Struct, frozen=True, kw_only=True):
-    """One render: where the text comes from, and what it sees."""
-
-    env: str
-    sls: str
-    name: str  # relative to the root
-    file: str  # as the user opens it
-    values: Mapping[str, object]
-    purpose: str = "sls"
-    argline: str = ""
-    seconds: float = 30.0  # of CPU time, for renderers that run code
-    harvest: Harvest | None = None
-    part: str = ""  # which delayed block of the file
-    keeps_order: bool = False  # of keys, whoever writes the data
 
 
 class Stage(Struct, frozen=True):

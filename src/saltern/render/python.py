@@ -19,8 +19,7 @@ from saltern.language.source import Mark
 from saltern.render.watchdog import TimeIsUp, limited
 
 if TYPE_CHECKING:
-    from saltern.render.document import Harvest
-    from saltern.render.pipeline import Job
+    from saltern.render.document import Harvest, Job
 
 NAMES = ("salt", "grains", "pillar", "opts", "context", "proxy")
 

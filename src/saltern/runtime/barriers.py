@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from saltern.language.barriers import Barrier, Crossing
 from saltern.language.result import Outcome, Result
 
 INTERRUPTED = "the run was interrupted"
@@ -21,27 +21,6 @@ STOPS: Mapping[str, str] = {"reboot": REBOOTING, "update": UPDATING}  # kind →
 PAUSES: Mapping[str, str] = {INTERRUPTED: "interrupted", REBOOTING: "reboot", UPDATING: "update"}
 WHEN: Mapping[object, str] = {True: "after", "after": "after", "again": "again"}
 MOST = 5  # times that one state may ask to be called again
-
-
-class Barrier(Struct, frozen=True, kw_only=True):
-    """What a state asks for. ``ask`` are its wishes, such as deadlines; plain data."""
-
-    kind: str
-    when: str
-    ask: Mapping[str, object] = {}
-
-
-class Crossing(Struct, frozen=True, kw_only=True):
-    """What came of a barrier. ``why`` says why it was not crossed; empty if it was."""
-
-    kind: str
-    when: str
-    ask: Mapping[str, object]
-    before: Mapping[str, object]
-    now: Mapping[str, object]
-    why: str = ""
-    fresh: bool = True  # the state has not been called since
-    times: int = 1
 
 
 def asked(result: Result) -> Barrier | None:

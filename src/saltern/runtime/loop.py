@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from saltern.language.barriers import Crossing
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.events import (
@@ -39,7 +40,6 @@ from saltern.runtime.barriers import (
     MOST,
     PAUSES,
     STOPS,
-    Crossing,
     asked,
     not_yet,
     refused,

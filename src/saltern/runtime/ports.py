@@ -17,7 +17,7 @@ from saltern.plan.plan import Plan
 from saltern.runtime.recovery import NO_TRACES, Traces
 
 if TYPE_CHECKING:
-    from saltern.runtime.barriers import Barrier, Crossing
+    from saltern.language.barriers import Barrier, Crossing
     from saltern.runtime.run_shared import Begun
 
 Allowed = Callable[[Chunk], bool]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from saltern.language.barriers import Crossing
 from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
-from saltern.runtime.barriers import Crossing, landed
+from saltern.runtime.barriers import landed
 from saltern.runtime.interrupted_states import TAKEN, is_once, recovered
 from saltern.runtime.ports import Journal, Known
 from saltern.runtime.run_shared import Begun

@@ -19,7 +19,7 @@ from saltern.modules.api.params import BadArgument, bind
 from saltern.modules.api.registry import AnyState, Registry, parameters, schema
 
 if TYPE_CHECKING:
-    from saltern.runtime.barriers import Crossing
+    from saltern.language.barriers import Crossing
 
 Emit = Callable[[SubResult], None]
 NOT_RUN = 127  # what a shell says of a command it cannot start

@@ -10,8 +10,8 @@ from saltern.modules.api.outbox import Outbox
 
 if TYPE_CHECKING:
     from saltern.config.settings import Settings
+    from saltern.language.barriers import Crossing
     from saltern.language.chunk import Chunk
-    from saltern.runtime.barriers import Crossing
     from saltern.system.clock import Clock
     from saltern.system.host import Host
 

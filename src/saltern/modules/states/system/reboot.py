@@ -22,7 +22,7 @@ from saltern.system.reboot import Rebooter, current
 from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
-    from saltern.runtime.barriers import Crossing
+    from saltern.language.barriers import Crossing
 
 
 class Wish(Struct, frozen=True, kw_only=True):
