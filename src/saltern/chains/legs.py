@@ -18,7 +18,7 @@ from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, n
 from saltern.journal.reader import quarantine, read, remove
 from saltern.journal.store import Writer, check_owner, make_folder
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
-from saltern.system import lock, reboot
+from saltern.system import atomic, lock, reboot
 from saltern.system.faults import point
 from saltern.system.run_numbers import run_number
 
@@ -170,12 +170,7 @@ class Legs:
 
     def order(self, leg: str, word: str, reason: str) -> None:
         """``cancel`` or ``pause``: its process looks before every step. Written whole or not at all."""
-        place = self._order(leg, word)
-        with open(f"{place}.new", "w", encoding="utf-8") as file:
-            file.write(reason)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(f"{place}.new", place)
+        atomic.write(self._order(leg, word), reason.encode())
 
     def ordered(self, leg: str, word: str) -> str:
         """The reason that was given; empty if there is no such order."""

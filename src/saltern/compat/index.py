@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 
+from saltern.system import atomic
+
 Index = dict[str, list[str]]
 
 _NAMED = re.compile(r"""^__virtualname__\s*=\s*["'](\w+)["']""", re.MULTILINE)
@@ -99,8 +101,6 @@ def _keep(path: str, found: Index) -> None:
 
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(f"{path}.{os.getpid()}", "wb") as file:
-            file.write(encode(found))
-        os.replace(file.name, path)
+        atomic.write(path, encode(found), mode=0o644, durable=False)
     except OSError:
         pass

@@ -18,8 +18,9 @@ from saltern.plan.make import make_plan
 from saltern.plan.plan import Plan
 from saltern.report.verdict import failed
 from saltern.runtime.barriers import INTERRUPTED, STOPS
-from saltern.system import effects, keeper, ledger
+from saltern.system import effects, ledger
 from saltern.system.faults import point
+from saltern.system.keeper import ProgramKeeper, wait_for
 from saltern.system.signals import was_terminated
 
 
@@ -35,27 +36,29 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
     def planner(chunks: Sequence[Chunk], rendered: Sequence[str]) -> Plan:
         return make_plan(chunks, rendered, Diagnostics(), aggregates(session, chunks))
 
-    recorder = Recorder(writer, past, planner, session.caller.nature)
-    if past is None:
-        keeper.begin(jid, runs.kept_folder(jid))
-    else:
-        _wait_for_programs(runs, jid)
-        keeper.take_up(jid, runs.kept_folder(jid))
+    programs = _open_programs(runs, jid, resumed=past is not None)
+    recorder = Recorder(writer, past, planner, session.caller.nature, programs)
+    session.run.programs = programs
     effects.before(recorder.sync)
     try:
         yield recorder
     finally:
         effects.before(None)
-        keeper.end(forget=recorder.over)
+        session.run.programs = None
+        programs.end(forget=recorder.over)
         writer.close()
 
 
-def _wait_for_programs(runs: Runs, jid: str) -> None:
-    """Wait for the programs that a broken run has started: their results belong to the run that continues."""
+def _open_programs(runs: Runs, jid: str, *, resumed: bool) -> ProgramKeeper:
+    """The keeper of the run's programs. Of a run that is resumed, those that still run are waited for: their
+    results belong to the run that continues."""
     folder = runs.kept_folder(jid)
+    if not resumed:
+        return ProgramKeeper(jid, folder)
     if ledger.at_work(folder):
         print(f"saltern: a program of run {jid} is still running: waiting for its end", file=sys.stderr)
-        keeper.wait_for(folder)
+        wait_for(folder)
+    return ProgramKeeper(jid, folder, ledger.read(folder))
 
 
 def end_journal(recorder: Recorder, report: Report) -> None:

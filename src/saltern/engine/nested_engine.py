@@ -38,7 +38,10 @@ def make_session(
             what = f"functions of 'state' call each other through files, {DEEPEST} deep"
             raise OperationError(Diagnostic(code="states-too-deep", what=what))
         other = settings if test is None else replace(settings, test=test)
-        return make_session(other, {**(pillar or {}), **more}, depth=depth + 1, grains=grains, texts=texts)
+        given = {**(pillar or {}), **more}
+        made = make_session(other, given, depth=depth + 1, grains=grains, texts=texts)
+        made.run.programs = session.run.programs  # what it runs belongs to the state that asks
+        return made
 
     session.run.states = NestedEngine(fresh)
     return session

@@ -36,16 +36,16 @@ from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
 from saltern.runtime.interrupted_states import is_once, stands_alone
 from saltern.runtime.run_shared import Begun
-from saltern.system import keeper, reboot
+from saltern.system import reboot
 from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
+from saltern.system.keeper import NO_STATE, ProgramKeeper
 
 if TYPE_CHECKING:
     from saltern.language.barriers import Barrier
     from saltern.runtime.ports import Known, Planner
     from saltern.runtime.recovery import Traces
 
-NO_STATE = -1
 AT_RISK = 20  # states that may be called between two syncs
 
 
@@ -59,11 +59,13 @@ class Recorder:
         past: RunState | None = None,
         planner: Planner | None = None,
         natures: Natures = undeclared,
+        programs: ProgramKeeper | None = None,
     ) -> None:
         self._writer = writer
         self._past = past or RunState()
         self._planner = planner
         self._natures = natures
+        self._programs = programs or ProgramKeeper("", "")
         self._begun: dict[tuple[str, int], tuple[Begun, Plan]] = {}  # not on disk: none has acted yet
         self._alone: Callable[[int], bool] | None = None
         self._called = 0  # states since the last sync
@@ -119,7 +121,7 @@ class Recorder:
         chunk = plan.chunks[place if place >= 0 else ~place]
         if self._natures(chunk.state, chunk.fun).repeat == "once":
             apart = place >= 0 and bool("parallel" in chunk.words and chunk.args["parallel"])
-            body["ledger"] = keeper.ledger_of(begun.number, apart=apart)
+            body["ledger"] = self._programs.ledger_of(begun.number, apart=apart)
         return body
 
     def pause(self) -> None:
@@ -134,7 +136,7 @@ class Recorder:
     def starting(self, scope: str, place: int, begun: Begun, plan: Plan) -> bool:
         self._begun[scope, place] = begun, plan
         chunk = plan.chunks[place if place >= 0 else ~place]
-        keeper.at(begun.number, self._crossed(scope, place), hidden="no_log" in chunk.words)
+        self._programs.enter(begun.number, self._crossed(scope, place), hidden="no_log" in chunk.words)
         self._called += 1
         if not self._unsure or place in self._past.scope(scope).started:
             return False
@@ -152,7 +154,7 @@ class Recorder:
 
     def finished(self, scope: str, place: int, answer: Answer, result: Result) -> None:
         self._begun.pop((scope, place), None)
-        keeper.at(NO_STATE)
+        self._programs.enter(NO_STATE)
         if self._writer.broken:  # the module was told so, and made a failure of it
             self._writer.sync()
         chunk = answer.chunk
@@ -299,9 +301,9 @@ class Recorder:
         from saltern.runtime.recovery import Traces
 
         same = is_same_boot(body.get("boot") or {}, reboot.current().identity())
-        whole = keeper.proves(body.get("ledger"))
-        begun, ended = keeper.known(body["number"], call)
-        until = keeper.until(body["number"], call)
+        whole = self._programs.proves(body.get("ledger"))
+        begun, ended = self._programs.known(body["number"], call)
+        until = self._programs.until(body["number"], call)
         return Traces(begun, ended, same_boot=same, whole=whole, until=until)
 
     def _crossed(self, scope: str, place: int) -> int:
@@ -309,7 +311,7 @@ class Recorder:
         return barrier["times"] if barrier else 0
 
     def retake(self, number: int) -> None:
-        keeper.replay(number)
+        self._programs.replay(number)
 
     def was_rehearsed(self, scope: str, place: int) -> Standing | None:
         state = self._past.scopes.get(scope)

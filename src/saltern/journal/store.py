@@ -29,6 +29,7 @@ from saltern.journal.form import (
 from saltern.language import numbers
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import mark, reboot
+from saltern.system.atomic import sync_directory
 from saltern.system.faults import point
 from saltern.system.mark import Mark
 from saltern.system.ownership import foreign
@@ -191,7 +192,7 @@ class Writer:
                 with suppress(FileNotFoundError):
                     os.remove(self.path + suffix)
             if durable:
-                _sync_directory(os.path.dirname(self.path))
+                sync_directory(os.path.dirname(self.path))
         except OSError as problem:
             raise _stopped(self.path, str(problem)) from None
         point("journal.finished")
@@ -232,7 +233,7 @@ class Writer:
                         database.execute(statement)
                 database.execute("INSERT INTO meta VALUES ('format', ?)", (str(FORMAT),))
                 point("journal.schema")
-            _sync_directory(os.path.dirname(self.path))
+            sync_directory(os.path.dirname(self.path))
         self._continue(database)
         return database
 
@@ -274,7 +275,7 @@ def announce(path: str) -> None:
         os.fsync(file)
     finally:
         os.close(file)
-    _sync_directory(os.path.dirname(path))
+    sync_directory(os.path.dirname(path))
 
 
 def make_folder(folder: str) -> None:
@@ -285,15 +286,7 @@ def make_folder(folder: str) -> None:
     make_folder(above)
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
-    _sync_directory(above)
-
-
-def _sync_directory(folder: str) -> None:
-    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)
+    sync_directory(above)
 
 
 def _as_text(value: object) -> object:

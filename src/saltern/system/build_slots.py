@@ -12,6 +12,8 @@ import sys
 
 from msgspec import DecodeError, Struct, json
 
+from saltern.system import atomic
+
 ROOT = "/opt/saltern"
 NAMES = ("slots/a", "slots/b")
 UPDATING, ROLLED_BACK = "updating", "rolled-back"
@@ -44,22 +46,11 @@ def running_in(root: str, slot: str) -> bool:
 
 def point_at(root: str, link: str, target: str) -> None:
     """The link points there, at once and for good."""
-    place, new = os.path.join(root, link), os.path.join(root, f"{link}.new")
-    if os.path.lexists(new):
-        os.remove(new)
-    os.symlink(target, new)
-    os.replace(new, place)
-    _sync(root)
+    atomic.link(os.path.join(root, link), target)
 
 
 def mark(root: str, name: str, jid: str, why: str = "") -> None:
-    place = os.path.join(root, name)
-    with open(f"{place}.new", "wb") as file:
-        file.write(json.encode(Mark(jid=jid, why=why)))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(f"{place}.new", place)
-    _sync(root)
+    atomic.write(os.path.join(root, name), json.encode(Mark(jid=jid, why=why)), mode=0o644)
 
 
 def marked(root: str, name: str) -> Mark | None:
@@ -74,11 +65,3 @@ def unmark(root: str) -> None:
     for name in (UPDATING, ROLLED_BACK):
         if os.path.exists(os.path.join(root, name)):
             os.remove(os.path.join(root, name))
-
-
-def _sync(folder: str) -> None:
-    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from saltern.system import files, keeper, process
+from saltern.system import files, process
 from saltern.system.process import Ran, Sink
+
+if TYPE_CHECKING:
+    from saltern.system.keeper import ProgramKeeper
 
 
 class Host(Protocol):
@@ -56,12 +59,28 @@ class Host(Protocol):
         ...
 
 
-class LocalHost:
-    """The machine we run on."""
+class HasPrograms(Protocol):
+    """A run, as far as a machine knows it."""
 
+    @property
+    def programs(self) -> ProgramKeeper | None: ...
+
+
+class LocalHost:
+    """The machine we run on. ``owner`` is the run that it is for, and has who keeps its programs."""
+
+    _owner: HasPrograms | None = None
     run = staticmethod(process.run)
     read_bytes = staticmethod(files.read)
     remove = staticmethod(files.remove)
+
+    def __init__(self, owner: HasPrograms | None = None) -> None:
+        self._owner = owner
+
+    def kept_run(self, command: str | Sequence[str], **options: Any) -> Ran:
+        """As ``run``, by a process that outlives us if the run is recorded and the programs are ours."""
+        programs = self._owner.programs if self._owner is not None else None
+        return self.run(command, **options) if programs is None else programs.run(command, **options)
 
     def read(self, path: str) -> str | None:
         data = files.read(path)
@@ -83,6 +102,5 @@ class LocalHost:
 
 
 def kept(host: Host) -> Callable[..., Ran]:
-    """Its ``run``, by a process that outlives us where the run is written down and the programs are ours."""
-    own: Callable[..., Ran] | None = getattr(host, "kept_run", None)  # of a host that stands before another
-    return own or (keeper.run if host.run is process.run else host.run)
+    """Its ``kept_run``; its ``run`` if it has none, as a machine in memory."""
+    return getattr(host, "kept_run", host.run)

@@ -6,7 +6,7 @@ import os
 
 from msgspec import Struct
 
-from saltern.system import own_program
+from saltern.system import atomic, own_program
 
 NAME = "saltern-resume"
 UNIT_PLACE = f"/etc/systemd/system/{NAME}.service"
@@ -146,16 +146,10 @@ def put(root: str, piece: Piece) -> bool:
     if _is_so(place, piece):
         return False
     os.makedirs(os.path.dirname(place), exist_ok=True)
-    new = f"{place}.new"
-    if os.path.lexists(new):
-        os.remove(new)
     if piece.target:
-        os.symlink(piece.target, new)
+        atomic.link(place, piece.target)
     else:
-        with open(new, "w", encoding="utf-8") as file:
-            file.write(piece.text)
-        os.chmod(new, piece.mode)
-    os.replace(new, place)
+        atomic.write(place, piece.text.encode(), mode=piece.mode)
     return True
 
 

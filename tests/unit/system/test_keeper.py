@@ -14,6 +14,7 @@ import pytest
 from msgspec import msgpack
 
 from saltern.system import faults, keeper, keeper_process, ledger, mark
+from saltern.system.keeper import ProgramKeeper
 from saltern.system.ledger import Entry
 from saltern.system.mounts import file_system
 from saltern.system.process import Ran, run
@@ -22,13 +23,13 @@ from saltern.system.tree import kill_tree
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[str]:
-    """A run whose programs are kept."""
+def programs(tmp_path: Path) -> Iterator[ProgramKeeper]:
+    """Of a run whose programs are kept."""
     place = str(tmp_path / "kept")
-    keeper.begin("7", place)
-    keeper.at(3)
-    yield place
-    keeper.end(forget=True)
+    made = ProgramKeeper("7", place)
+    made.enter(3)
+    yield made
+    made.end(forget=True)
     assert not os.path.exists(place), "nothing is left of it"
 
 
@@ -48,57 +49,52 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_a_kept_program_has_the_result_that_it_would_have(folder: str) -> None:
-    assert folder
+def test_a_kept_program_has_the_result_that_it_would_have(programs: ProgramKeeper) -> None:
     command = "echo out; echo err >&2; cat; pwd; umask; exit 3"
     plain = run(command, stdin="in", cwd="/", umask=0o027, env={"A": "b"})
-    kept = keeper.run(command, stdin="in", cwd="/", umask=0o027, env={"A": "b"})
+    kept = programs.run(command, stdin="in", cwd="/", umask=0o027, env={"A": "b"})
     assert (kept.code, kept.out, kept.err) == (plain.code, plain.out, plain.err)
 
 
-def test_a_program_finds_a_token_that_stays_the_same(folder: str) -> None:
-    assert folder
-    told = [keeper.run("echo $SALTERN_TOKEN").out for _ in range(2)]
-    keeper.at(4)
-    assert [*told, keeper.run("echo $SALTERN_TOKEN").out] == ["7.3\n", "7.3\n", "7.4\n"]
+def test_a_program_finds_a_token_that_stays_the_same(programs: ProgramKeeper) -> None:
+    told = [programs.run("echo $SALTERN_TOKEN").out for _ in range(2)]
+    programs.enter(4)
+    assert [*told, programs.run("echo $SALTERN_TOKEN").out] == ["7.3\n", "7.3\n", "7.4\n"]
 
 
-def test_a_change_of_the_environment_reaches_the_keeper(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert folder
-    assert keeper.run("echo $SOMETHING").out == "\n"
+def test_a_change_of_the_environment_reaches_the_keeper(
+    programs: ProgramKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert programs.run("echo $SOMETHING").out == "\n"
     monkeypatch.setenv("SOMETHING", "new")
-    assert keeper.run("echo $SOMETHING").out == "new\n"
+    assert programs.run("echo $SOMETHING").out == "new\n"
 
 
-def test_output_of_any_size_comes_through(folder: str) -> None:
-    assert folder
-    ran = keeper.run("head -c 3000000 /dev/zero | tr '\\0' x")
+def test_output_of_any_size_comes_through(programs: ProgramKeeper) -> None:
+    ran = programs.run("head -c 3000000 /dev/zero | tr '\\0' x")
     assert len(ran.out) == 3_000_000
-    assert keeper.run("echo on").out == "on\n"
+    assert programs.run("echo on").out == "on\n"
 
 
-def test_a_program_that_cannot_be_started_is_told_as_always(folder: str) -> None:
-    assert folder
-    assert keeper.run(["/nowhere/program"]) == run(["/nowhere/program"])
+def test_a_program_that_cannot_be_started_is_told_as_always(programs: ProgramKeeper) -> None:
+    assert programs.run(["/nowhere/program"]) == run(["/nowhere/program"])
 
 
-def test_what_cannot_even_be_tried_is_told_as_always(folder: str) -> None:
-    assert folder
+def test_what_cannot_even_be_tried_is_told_as_always(programs: ProgramKeeper) -> None:
     for command in ("echo a\0b", ["echo", "a\0b"]):
         with pytest.raises(ValueError, match="null"):
             run(command)
         with pytest.raises(ValueError, match="null"):
-            keeper.run(command)
-    assert keeper.run("echo on").out == "on\n"
+            programs.run(command)
+    assert programs.run("echo on").out == "on\n"
 
 
-def test_words_that_are_no_utf_8_and_words_of_other_types_come_through(folder: str) -> None:
+def test_words_that_are_no_utf_8_and_words_of_other_types_come_through(programs: ProgramKeeper) -> None:
     class Word(str):
         pass
 
-    assert folder
-    assert keeper.run(["printf", "%s", Word("a"), os.fsdecode(b"\xff")]).out == "a\N{REPLACEMENT CHARACTER}"
-    assert keeper.run("printf %s $A", env={"A": os.fsdecode(b"\xff")}).out == "\N{REPLACEMENT CHARACTER}"
+    assert programs.run(["printf", "%s", Word("a"), os.fsdecode(b"\xff")]).out == "a\N{REPLACEMENT CHARACTER}"
+    assert programs.run("printf %s $A", env={"A": os.fsdecode(b"\xff")}).out == "\N{REPLACEMENT CHARACTER}"
 
 
 def _child(tmp_path: Path, command: str, place: str) -> int:
@@ -106,9 +102,9 @@ def _child(tmp_path: Path, command: str, place: str) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            keeper.begin("7", place)
-            keeper.at(1)
-            keeper.run(command)
+            programs = ProgramKeeper("7", place)
+            programs.enter(1)
+            programs.run(command)
         finally:
             os._exit(0)
     _until((tmp_path / "on").exists)
@@ -124,64 +120,60 @@ def test_item_7_a_program_ends_after_whoever_started_it_and_its_result_is_known(
     keeper.wait_for(place)
     kept = ledger.read(place)
     assert (kept.ended["1.1"].code, kept.ended["1.1"].out) == (4, "out\n")
-    keeper.take_up("7", place)
-    keeper.at(1)
-    keeper.replay(1)
-    assert keeper.known(1) == (1, 1)
-    assert keeper.run("echo never").out == "out\n"
-    keeper.end(forget=True)
+    programs = ProgramKeeper("7", place, ledger.read(place))
+    programs.enter(1)
+    programs.replay(1)
+    assert programs.known(1) == (1, 1)
+    assert programs.run("echo never").out == "out\n"
+    programs.end(forget=True)
     assert not os.path.exists(place)
 
 
 def test_item_9_a_keeper_that_is_killed_leaves_no_program_and_no_certainty(tmp_path: Path) -> None:
     place = str(tmp_path / "kept")
-    keeper.begin("7", place)
-    keeper.at(1)
+    programs = ProgramKeeper("7", place)
+    programs.enter(1)
     text = f"echo $$ > {tmp_path}/pid; kill -9 $PPID; sleep 60"
-    ran = keeper.run(text)
+    ran = programs.run(text)
     assert ran.lost
     assert "how it ended is unknown" in ran.err
     _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
-    assert keeper.run("echo on").out == "on\n", "the next program has another keeper"
+    assert programs.run("echo on").out == "on\n", "the next program has another keeper"
     assert "1.1" not in ledger.read(place).ended
-    keeper.end(forget=True)
+    programs.end(forget=True)
 
 
 def test_item_10_a_daemon_that_keeps_the_output_open_is_not_waited_for(
-    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    programs: ProgramKeeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert folder
     monkeypatch.setattr("saltern.system.process.LINGER", 0.3)
-    ran = keeper.run(f"echo before; sleep 4000 & echo $! > {tmp_path}/pid")
+    ran = programs.run(f"echo before; sleep 4000 & echo $! > {tmp_path}/pid")
     assert (ran.code, ran.out) == (0, "before\n")
     daemon = int((tmp_path / "pid").read_text())
     assert _alive(daemon)
     os.kill(daemon, signal.SIGKILL)
 
 
-def test_what_a_child_still_prints_is_not_lost(folder: str) -> None:
-    assert folder
-    assert keeper.run("{ sleep 0.2; echo late; } & echo soon").out == "soon\nlate\n"
+def test_what_a_child_still_prints_is_not_lost(programs: ProgramKeeper) -> None:
+    assert programs.run("{ sleep 0.2; echo late; } & echo soon").out == "soon\nlate\n"
 
 
-def test_item_11_a_time_limit_ends_the_whole_tree(folder: str, tmp_path: Path) -> None:
+def test_item_11_a_time_limit_ends_the_whole_tree(programs: ProgramKeeper, tmp_path: Path) -> None:
     """Even what has left its session."""
-    assert folder
-    ran = keeper.run(f"setsid sh -c 'echo $$ > {tmp_path}/pid; sleep 60' & sleep 60", timeout=0.5)
+    ran = programs.run(f"setsid sh -c 'echo $$ > {tmp_path}/pid; sleep 60' & sleep 60", timeout=0.5)
     assert ran.timed_out
     _until(lambda: not _alive(int((tmp_path / "pid").read_text())))
 
 
 @pytest.mark.parametrize("token", ["7.3", "own"])
 def test_a_time_limit_ends_nothing_of_another_start_with_the_same_token(
-    folder: str, tmp_path: Path, token: str
+    programs: ProgramKeeper, tmp_path: Path, token: str
 ) -> None:
     """A run of the same number elsewhere, and what an earlier attempt has left on purpose."""
-    assert folder
     left = "setsid sleep 60 >/dev/null 2>&1 & echo $! >"
     run(f"{left} {tmp_path}/other", env={keeper_process.TOKEN: token})
-    assert keeper.run(f"{left} {tmp_path}/before", env={keeper_process.TOKEN: token}).code == 0
-    assert keeper.run("sleep 60", timeout=0.3, env={keeper_process.TOKEN: token}).timed_out
+    assert programs.run(f"{left} {tmp_path}/before", env={keeper_process.TOKEN: token}).code == 0
+    assert programs.run("sleep 60", timeout=0.3, env={keeper_process.TOKEN: token}).timed_out
     pids = [int((tmp_path / name).read_text()) for name in ("other", "before")]
     assert [_alive(pid) for pid in pids] == [True, True]
     for pid in pids:
@@ -193,9 +185,9 @@ def test_item_11_a_time_limit_holds_without_whoever_set_it(tmp_path: Path) -> No
     pid = os.fork()
     if pid == 0:
         try:
-            keeper.begin("7", place)
-            keeper.at(1)
-            keeper.run(f"touch {tmp_path}/on; sleep 60", timeout=0.6)
+            programs = ProgramKeeper("7", place)
+            programs.enter(1)
+            programs.run(f"touch {tmp_path}/on; sleep 60", timeout=0.6)
         finally:
             os._exit(0)
     _until((tmp_path / "on").exists)
@@ -206,26 +198,36 @@ def test_item_11_a_time_limit_holds_without_whoever_set_it(tmp_path: Path) -> No
     ledger.remove(place)
 
 
-def test_a_child_of_ours_has_a_keeper_of_its_own(folder: str) -> None:
-    assert keeper.run("true").code == 0
+def test_two_runs_in_one_process_share_nothing(programs: ProgramKeeper, tmp_path: Path) -> None:
+    other = ProgramKeeper("8", str(tmp_path / "other"))
+    other.enter(1)
+    tokens = [one.run("echo $SALTERN_TOKEN").out for one in (programs, other, programs)]
+    assert tokens == ["7.3\n", "8.1\n", "7.3\n"]
+    assert sorted(ledger.read(str(tmp_path / "kept")).ended) == ["3.1", "3.2"]
+    assert sorted(ledger.read(str(tmp_path / "other")).ended) == ["1.1"]
+    other.end(forget=True)
+    assert programs.run("exit 6").code == 6, "the end of one is not the end of the other"
+
+
+def test_a_child_of_ours_has_a_keeper_of_its_own(programs: ProgramKeeper, tmp_path: Path) -> None:
+    assert programs.run("true").code == 0
     pid = os.fork()
     if pid == 0:
         try:
-            os._exit(keeper.run("exit 5").code)
+            os._exit(programs.run("exit 5").code)
         finally:
             os._exit(99)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
-    assert keeper.run("exit 6").code == 6
-    assert len([name for name in os.listdir(folder) if not name.endswith(mark.SUFFIX)]) == 2
+    assert programs.run("exit 6").code == 6
+    assert len([name for name in os.listdir(tmp_path / "kept") if not name.endswith(mark.SUFFIX)]) == 2
 
 
 @pytest.mark.parametrize("moment", ["keeper.ask", "keeper.asked", "later"])
 def test_an_interrupt_at_any_moment_ends_the_program_and_does_not_hang(
-    folder: str, tmp_path: Path, moment: str
+    programs: ProgramKeeper, tmp_path: Path, moment: str
 ) -> None:
     """One that is asked to end has its time for it."""
-    assert folder
-    assert keeper.run("true").code == 0
+    assert programs.run("true").code == 0
     pid = os.getpid()
 
     def interrupt(name: str) -> None:
@@ -242,7 +244,7 @@ def test_an_interrupt_at_any_moment_ends_the_program_and_does_not_hang(
         if moment == "later":
             thread.start()
         with pytest.raises(KeyboardInterrupt):
-            keeper.run(
+            programs.run(
                 f"trap 'sleep 0.3; touch {tmp_path}/bye; exit' TERM; touch {tmp_path}/on; sleep 60 & wait"
             )
     finally:
@@ -250,7 +252,7 @@ def test_an_interrupt_at_any_moment_ends_the_program_and_does_not_hang(
     if moment == "later":
         thread.join()
         assert (tmp_path / "bye").exists()
-    assert keeper.run("echo on").out == "on\n"
+    assert programs.run("echo on").out == "on\n"
 
 
 # -- the ledger ------------------------------------------------------------------------------------------

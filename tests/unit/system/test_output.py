@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltern.system import keeper, output
+from saltern.system import output
+from saltern.system.keeper import ProgramKeeper
 from saltern.system.output import Limits, Printed
 from saltern.system.process import run
 
@@ -73,27 +74,28 @@ def test_a_file_that_cannot_be_written_does_not_stop_the_program(tmp_path: Path)
 
 def test_a_kept_program_has_its_file_beside_the_journal(tmp_path: Path) -> None:
     output.limit(1000, 10**9)
-    keeper.begin("7", str(tmp_path / "7.kept"))
-    keeper.at(3)
+    programs = ProgramKeeper("7", str(tmp_path / "7.kept"))
+    programs.enter(3)
     try:
-        ran = keeper.run("seq 10000")
-        keeper.at(4, hidden=True)
-        assert "of them are in" not in keeper.run("seq 10000").out
+        ran = programs.run("seq 10000")
+        programs.enter(4, hidden=True)
+        assert "of them are in" not in programs.run("seq 10000").out
     finally:
-        keeper.end(forget=True)
+        programs.end(forget=True)
     assert str(tmp_path / "7.out" / "3.1.stdout") in ran.out
     assert [one.name for one in (tmp_path / "7.out").iterdir()] == ["3.1.stdout"]
 
 
 SCRIPT = """
 import resource, sys
-from saltern.system import keeper, output
+from saltern.system import output
+from saltern.system.keeper import ProgramKeeper
 output.limit(1 << 20, 4 << 20)
-keeper.begin("7", sys.argv[1] + "/7.kept")
-keeper.at(1)
-ran = keeper.run(f"head -c {sys.argv[2]} /dev/zero | tr '\\\\0' x; exit 3")
+programs = ProgramKeeper("7", sys.argv[1] + "/7.kept")
+programs.enter(1)
+ran = programs.run(f"head -c {sys.argv[2]} /dev/zero | tr '\\\\0' x; exit 3")
 assert ran.code == 3 and len(ran.out) < (1 << 20) + 300, (ran.code, len(ran.out))
-keeper.end(forget=True)
+programs.end(forget=True)
 print(max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from saltern.language.chunk import Chunk
     from saltern.system.clock import Clock
     from saltern.system.host import Host
+    from saltern.system.keeper import ProgramKeeper
 
 
 class Functions(Protocol):
@@ -118,6 +119,7 @@ class Run:
         "opts",
         "outbox",
         "pillar",
+        "programs",
         "refresh",
         "settings",
         "states",
@@ -151,6 +153,7 @@ class Run:
         self.states: States | None = None  # of who made the run, if it can compile
         self.chunks: Sequence[Chunk] = ()  # all of the run, sorted; the engine's, once they are compiled
         self.crossing: Crossing | None = None  # of the state that is called again after a barrier
+        self.programs: ProgramKeeper | None = None  # while a journal is open: runs what must outlive us
         self.refresh: Callable[[frozenset[str]], None] = lambda _: None  # the engine's, once it is built
 
     @property
@@ -159,7 +162,7 @@ class Run:
         if self._host is None:
             from saltern.system.host import LocalHost
 
-            self._host = LocalHost()
+            self._host = LocalHost(self)
         return self._host
 
     @host.setter

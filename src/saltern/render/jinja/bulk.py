@@ -6,8 +6,9 @@ It is as trusted as the directory it lies in. Whatever is wrong with it, nothing
 from __future__ import annotations
 
 import marshal
-import os
 from collections.abc import Mapping
+
+from saltern.system import atomic
 
 _START = b"saltern\x01"
 _SIZE = 8  # bytes, for the length of the table
@@ -34,11 +35,8 @@ class Bulk:
         known = self._known()
         kept = known if len(self._pieces) <= MOST else {}
         pieces = {key: self.get(key) or b"" for key in kept if key not in new} | dict(new)
-        own = f"{self._path}.{os.getpid()}"
         try:
-            with open(own, "wb") as file:
-                file.write(_packed(pieces))
-            os.replace(own, self._path)
+            atomic.write(self._path, _packed(pieces), durable=False)
         except OSError:
             return
         self._table = None

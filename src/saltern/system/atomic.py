@@ -1,0 +1,55 @@
+"""Write, sync, replace: a file of ours is there whole, as it was or as it is to be, whatever happens.
+
+For files that this program keeps for itself. What states write to a machine keeps owner, mode and labels,
+and follows links that can be trusted: that is ``system.files`` (and ``system.rooted`` below a root).
+``modules/lib/chain_chunks.py`` runs within Salt and has its own copy.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+
+def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) -> None:
+    """Replace a file by one with this content and mode.
+
+    ``durable``: it survives a loss of power once this returns. A reader finds the old file or the new one in
+    any case. Raises ``OSError``; then the old file is untouched and nothing is left beside it.
+    """
+    place = f"{path}.{os.getpid()}.new"
+    try:
+        file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+        with os.fdopen(file, "wb") as out:
+            os.fchmod(file, mode)
+            out.write(data)
+            if durable:
+                out.flush()
+                os.fsync(file)
+        os.replace(place, path)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(place)
+        raise
+    if durable:
+        sync_directory(os.path.dirname(path))
+
+
+def link(path: str, target: str, *, durable: bool = True) -> None:
+    """Replace a link, or whatever is there, by a link to ``target``."""
+    place = f"{path}.{os.getpid()}.new"
+    with suppress(FileNotFoundError):
+        os.remove(place)
+    os.symlink(target, place)
+    os.replace(place, path)
+    if durable:
+        sync_directory(os.path.dirname(path))
+
+
+def sync_directory(folder: str) -> None:
+    """Make the names in a directory survive a loss of power."""
+    place = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)

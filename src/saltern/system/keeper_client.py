@@ -1,0 +1,79 @@
+"""Our side of the two pipes to a keeper process."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, field, msgpack
+
+from saltern.system import keeper_process
+from saltern.system.faults import point
+from saltern.system.keeper_process import Answer
+from saltern.system.ledger import Ledger
+
+LOOK = 0.05  # seconds between two interrupts of a keeper
+
+
+class KeeperClient(Struct):
+    """A keeper that was started by the process ``owner``."""
+
+    pid: int
+    requests: int
+    replies: int
+    owner: int
+    environ: dict[str, str] = field(default_factory=dict)  # as the keeper knows it
+
+    def ask(self, name: str, command: str | list[str], options: Mapping[str, Any]) -> Answer | None:
+        """Have a program run, and wait for its end. None: the keeper was killed."""
+        now = dict(os.environ)
+        environ, self.environ = (None if now == self.environ else now), now
+        request = marshal.dumps(
+            (name, command, dict(options), environ)
+        )  # names of files are not always UTF-8
+        try:
+            keeper_process.write(self.requests, request)
+            point("keeper.asked")
+            reply = keeper_process.read(self.replies)
+        except BrokenPipeError:
+            reply = None
+        point("keeper.told")
+        return None if reply is None else msgpack.decode(reply, type=Answer)
+
+    def interrupt(self) -> None:
+        """End the program that runs, and the keeper with it, as Ctrl-C at a keyboard means it."""
+        import select
+
+        os.close(self.requests)  # one that was not asked yet ends by that
+        os.kill(self.pid, signal.SIGINT)
+        while not select.select([self.replies], [], [], LOOK)[0]:
+            os.kill(self.pid, signal.SIGINT)  # it may just have begun, and not have heard the first
+        os.close(self.replies)
+        os.waitpid(self.pid, 0)
+
+    def close(self, *, wait: bool) -> None:
+        """Ask for nothing more; the keeper ends by that, once its program has ended."""
+        os.close(self.requests)
+        os.close(self.replies)
+        if wait and self.owner == os.getpid():
+            os.waitpid(self.pid, 0)
+
+
+def start_keeper(book: Ledger) -> KeeperClient | None:
+    """Fork a keeper that writes this ledger; None if there can be no process."""
+    theirs, requests = os.pipe()
+    replies, answers = os.pipe()
+    try:
+        pid = os.fork()
+    except OSError:
+        for one in (theirs, requests, replies, answers):
+            os.close(one)
+        return None
+    if pid == 0:
+        keeper_process.serve(theirs, answers, book)
+    for one in (theirs, answers):
+        os.close(one)
+    return KeeperClient(pid, requests, replies, os.getpid(), dict(os.environ))
