@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saltern.render.yaml import read
-from saltern.render.yaml_cache import MISSING, MOST, YamlCache
+from saltern.render.yaml_cache import FORMAT, MISSING, MOST, YamlCache
 from saltern.render.yaml_limits import USUAL, Limits, YamlProblem
 
 TEXT = "a:\n  test.nop:\n    - x: 1\n"
@@ -48,7 +48,7 @@ def test_any_text_means_the_same_with_and_without(
 def test_damage_is_noticed(tmp_path: Path, at: int) -> None:
     cache = YamlCache(str(tmp_path))
     cache.put(TEXT, USUAL, read(TEXT))
-    (entry,) = (tmp_path / "yaml-1").iterdir()
+    (entry,) = (tmp_path / f"yaml-{FORMAT}").iterdir()
     data = bytearray(entry.read_bytes())
     data[at % len(data)] ^= 1
     entry.write_bytes(data)
@@ -59,7 +59,7 @@ def test_damage_is_noticed(tmp_path: Path, at: int) -> None:
 
 def test_entries_and_their_directory_are_the_users_alone(tmp_path: Path) -> None:
     YamlCache(str(tmp_path)).put(TEXT, USUAL, read(TEXT))
-    folder = tmp_path / "yaml-1"
+    folder = tmp_path / f"yaml-{FORMAT}"
     (entry,) = folder.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(entry.stat().st_mode) == 0o600
@@ -67,11 +67,11 @@ def test_entries_and_their_directory_are_the_users_alone(tmp_path: Path) -> None
 
 def test_a_directory_that_others_can_write_is_not_used(tmp_path: Path) -> None:
     YamlCache(str(tmp_path)).put(TEXT, USUAL, read(TEXT))
-    os.chmod(tmp_path / "yaml-1", 0o777)
+    os.chmod(tmp_path / f"yaml-{FORMAT}", 0o777)
     cache = YamlCache(str(tmp_path))
     assert cache.get(TEXT, USUAL) is MISSING
     cache.put("b: 1\n", USUAL, {"b": 1})
-    assert len(list((tmp_path / "yaml-1").iterdir())) == 1
+    assert len(list((tmp_path / f"yaml-{FORMAT}").iterdir())) == 1
 
 
 def test_a_place_that_cannot_be_written_is_no_problem() -> None:
@@ -81,7 +81,7 @@ def test_a_place_that_cannot_be_written_is_no_problem() -> None:
 
 
 def test_too_many_entries_are_removed(tmp_path: Path) -> None:
-    folder = tmp_path / "yaml-1"
+    folder = tmp_path / f"yaml-{FORMAT}"
     folder.mkdir(mode=0o700)
     for number in range(MOST + 1):
         (folder / f"old{number}").touch()
