@@ -220,8 +220,8 @@ def test_a_machine_without_psql_says_so(tmp_path: Path) -> None:
 def test_echoes_of_a_statement_are_not_told() -> None:
     """The text is psql 15's for a statement that the server cannot read."""
     err = "psql:<stdin>:3: ERROR:  syntax error at or near \"x\"\nLINE 1: ... PASSWORD 'hush' x\n         ^\n"
-    assert client.told(err, ()) == 'syntax error at or near "x"'
-    assert client.told("ERROR:  bad value hush\nDETAIL:  it is hush\n", ["hush"]) == (
+    assert client.error_text(err, ()) == 'syntax error at or near "x"'
+    assert client.error_text("ERROR:  bad value hush\nDETAIL:  it is hush\n", ["hush"]) == (
         "bad value XXX-REDACTED-XXX; it is XXX-REDACTED-XXX"
     )
 

@@ -219,7 +219,7 @@ def _environment(options: Options) -> dict[str, str]:
     return result
 
 
-# The shell starts it, prints its number and leaves; so nobody has to wait for it here.
+# The shell starts it, prints its number and leaves, so that nothing waits for it here.
 BACKGROUND = '"$@" </dev/null >/dev/null 2>&1 & echo $!'
 
 

@@ -1,7 +1,7 @@
 """Events that functions send during a run.
 
-Who listens is whoever is told what happens in the run: the reporters of a command today, an agent that
-passes events on to a fleet some day. Nobody else has to know about this box.
+The listener is the reporter of the run: that of a command, or an agent that passes events on to a fleet.
+Nothing else needs to know this box.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Outbox:
         self._home = os.getpid()
 
     def send(self, tag: str, data: dict[str, object]) -> bool:
-        """Whether anybody is told."""
+        """Whether there is a listener."""
         if self._tell is None:
             return False
         if os.getpid() == self._home:

@@ -40,7 +40,7 @@ def tool(
 
 
 def said(ran: Ran) -> str:
-    """What a program told of its failure, short enough for a comment."""
+    """Why a program says that it failed, short enough for a comment."""
     return (ran.err.strip() or ran.out.strip())[-MOST_SHOWN:]
 
 
@@ -60,7 +60,7 @@ def program(
     stdin: str | None = None,
     timeout: float | None = None,
 ) -> Ran:
-    """Run it as it is. Without a directory of its own it runs in one that everybody may enter."""
+    """Run it as it is. Without a directory of its own it runs in one that every user may enter."""
     ran = ctx.host.run(
         list(argv),
         cwd=cwd or "/",
@@ -140,7 +140,7 @@ def answer(
 
 
 def unused(rest: Mapping[str, object], meaningless: frozenset[str]) -> tuple[str, ...]:
-    """Remarks on keywords nobody reads. Those that mean nothing here anyway are passed over."""
+    """Remarks on keywords that are not used. Those that have no meaning here anyway are passed over."""
     return tuple(
         f"argument {name!r} has no effect here"
         for name in rest

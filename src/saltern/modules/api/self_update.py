@@ -12,7 +12,7 @@ TOLD = "the files of saltern itself were replaced"
 
 
 def going_on_with_it(result: Result) -> Result:
-    """The run goes on with the new build: half of the old one is in memory, and the rest is gone."""
+    """Ask for the run to continue with the new build: half of the old one is in memory, the rest is gone."""
     if result.outcome is not Outcome.OK or not were_replaced():
         return result
     ask = {"when": "after", "in_place": True, "from": saltern.__version__}

@@ -16,7 +16,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
-from saltern.modules.functions.file.told import told
+from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib import addresses
 from saltern.modules.lib.nested_data import each
 
@@ -69,7 +69,7 @@ def _fetched(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_eta
         found = sources.find(ctx, url, how)
     except Refused as refusal:
         raise BadArgument(f"cannot fetch {mask(url)}: {refusal}") from None
-    with told(mask(url)):
+    with explain_errors(mask(url)):
         return web_cache.keep(ctx, url, found.data, found.etag)
 
 

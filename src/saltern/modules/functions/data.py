@@ -12,7 +12,7 @@ from saltern.modules.lib.nested_data import fresh
 from saltern.system.files import Attributes, make_directories, read, write
 
 FILE = "datastore"
-OURS = Attributes(mode=0o600)  # nobody else's business: the values may be secret
+OURS = Attributes(mode=0o600)  # for their owner only: the values may be secret
 
 
 def _file(ctx: Context) -> str:

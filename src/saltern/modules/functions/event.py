@@ -1,6 +1,6 @@
 """``event``: tell those who listen to this run something of one's own.
 
-On a machine of its own there is one place to tell it: the run. Outside of a run nobody listens, and the
+On a machine of its own an event goes to one place: the run. Outside of a run nothing listens, and the
 functions say so with a false.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.lib.events import mapping, told
+from saltern.modules.lib.events import event_data, mapping
 
 
 @function
@@ -44,7 +44,7 @@ def send(
         ```
     """
     said = {**mapping(data), **kwargs}
-    full = told(
+    full = event_data(
         ctx,
         said,
         preload=preload,

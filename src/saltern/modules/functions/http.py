@@ -146,7 +146,7 @@ def _json(value: object) -> bytes:
 def _keep(path: str | None, data: bytes) -> None:
     """What was answered, for its owner alone: it may hold secrets."""
     if path:
-        from saltern.modules.functions.file.told import absolute
+        from saltern.modules.functions.file.errors import absolute
         from saltern.system import files
 
         files.write(absolute(path), data, files.Attributes(mode=0o600))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.ini.edit import File, load, save, text_of
 from saltern.modules.lib.ini.text import IniText
 
@@ -123,7 +123,7 @@ def set_option(
         raise BadArgument("ini.set_option needs sections, {section: {option: value}}")
     file = File(path=absolute(file_name), separator=separator, encoding=encoding, no_spaces=no_spaces)
     changes: dict[str, object] = {}
-    with told(file_name):
+    with explain_errors(file_name):
         ini, _ = load(file)
         for key, rows in sections.items():
             section, wanted = (str(key), rows) if isinstance(rows, Mapping) else ("", {key: rows})
@@ -160,7 +160,7 @@ def remove_option(
         ```
     """
     file = File(path=absolute(file_name), separator=separator, encoding=encoding)
-    with told(file_name):
+    with explain_errors(file_name):
         ini, _ = load(file)
         old = ini.options(section or "").get(option)
         if old is not None:
@@ -187,7 +187,7 @@ def remove_section(
     file = File(path=absolute(file_name), separator=separator, encoding=encoding)
     if not os.path.exists(file.path):
         return {}
-    with told(file_name):
+    with explain_errors(file_name):
         ini, _ = load(file)
         old = ini.options(section)
         if section in ini.sections():

@@ -31,7 +31,7 @@ def get(
 
 @function
 def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> bool:
-    """Nothing to tell anybody.
+    """Does nothing: there are no other systems to answer.
 
     Example:
         ```console
@@ -45,7 +45,7 @@ def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> 
 
 @function
 def send(ctx: Context, /, name: str, *args: object, **kwargs: object) -> bool:
-    """Nothing to tell anybody.
+    """Does nothing: there are no other systems to answer.
 
     Example:
         ```console

@@ -39,7 +39,7 @@ def get(
         merge: lay the value over the default instead of replacing it; lists are joined.
         merge_nested_lists: also join lists further down; the option ``pillar_merge_lists`` if not given.
         delimiter: what separates the steps of the key.
-        unmask: Salt 3008 hides values in what it prints unless told so; here they are never hidden.
+        unmask: Salt 3008 hides values in what it prints unless this is set; here they are never hidden.
 
     Example:
         ```console

@@ -9,7 +9,7 @@ import re
 from saltern.modules.api.commands import environment, listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.file.told import told
+from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, normal, packages
 from saltern.modules.lib.pip.outdated import outdated
 from saltern.modules.lib.pip.words import options
@@ -22,7 +22,7 @@ def _pip(
     cwd: str | None = None,
     env_vars: object = None,
 ) -> Pip:
-    with told(bin_env or "pip"):
+    with explain_errors(bin_env or "pip"):
         return Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd, env=environment(env_vars))
 
 

@@ -222,7 +222,7 @@ def set_expire(ctx: Context, name: str, expire: object, root: str | None = None)
 
 @function
 def list_users(ctx: Context, root: str | None = None) -> list[str]:
-    """Everybody with an entry in /etc/shadow.
+    """Every user with an entry in /etc/shadow.
 
     Example:
         ```console

@@ -9,7 +9,7 @@ import os
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import told
+from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib import known_hosts as known
 from saltern.modules.lib import ssh_keys as ssh
 from saltern.modules.lib.authorized_keys import merged, without
@@ -19,7 +19,7 @@ Entry = dict[str, object]
 
 
 def _place(user: str, config: str) -> tuple[str, ssh.Home]:
-    with told(config):
+    with explain_errors(config):
         home = ssh.home_of(user)
         return ssh.file_of(home, config), home
 
@@ -73,7 +73,7 @@ def check_key(
         ```
     """
     path, _ = _place(user, config)
-    with told(path):
+    with explain_errors(path):
         _, changes = merged(ssh.lines_of(path), [_key(key, enc, comment, options)])
     words = {"New": "add", "Updated": "update"}
     return next((words[str(what)] for what in changes.values()), "exists")
@@ -108,7 +108,7 @@ def set_auth_key(
         ```
     """
     path, home = _place(user, config)
-    with told(path):
+    with explain_errors(path):
         lines, changes = merged(ssh.lines_of(path), [_key(key, enc, comment, options)])
         if changes:
             ssh.write_private(path, lines, home)
@@ -135,7 +135,7 @@ def rm_auth_key(
         ```
     """
     path, home = _place(user, config)
-    with told(path):
+    with explain_errors(path):
         lines, changes = without(ssh.lines_of(path), {ssh.given(key, None).blob})
         if changes:
             ssh.write_private(path, lines, home)
@@ -158,10 +158,10 @@ def get_known_host_entries(
         $ saltern call ssh.get_known_host_entries ada old.example.org
         ```
     """
-    with told(hostname):
+    with explain_errors(hostname):
         path, _ = known.place(user, config)
         found = known.of(ssh.lines_of(path), known.address(hostname, port))
-    return [host.told(hostname) for host in found] or None
+    return [host.as_data(hostname) for host in found] or None
 
 
 @function
@@ -181,9 +181,9 @@ def recv_known_host_entries(
         $ saltern call ssh.recv_known_host_entries localhost enc=ed25519 port=2222
         ```
     """
-    with told(hostname):
+    with explain_errors(hostname):
         known.address(hostname, port)
-        return [host.told(hostname) for host in known.scan(ctx, hostname, port, enc, timeout)]
+        return [host.as_data(hostname) for host in known.scan(ctx, hostname, port, enc, timeout)]
 
 
 @function
@@ -209,7 +209,7 @@ def check_known_host(
     """
     if not hostname:
         raise BadArgument("hostname is missing")
-    with told(hostname):
+    with explain_errors(hostname):
         path, _ = known.place(user, config)
         found = known.of(ssh.lines_of(path), known.address(hostname, port))
         if not found:
@@ -245,7 +245,7 @@ def rm_known_host(
     """
     if not hostname:
         raise BadArgument("hostname is missing")
-    with told(hostname):
+    with explain_errors(hostname):
         path, home = known.place(user, config)
         lines = ssh.lines_of(path)
         left = known.without(lines, known.address(hostname, port))

@@ -66,7 +66,7 @@ def _groups(name: str, gid: int) -> list[str]:
         try:
             found.append(grp.getgrgid(one).gr_name)
         except KeyError:
-            continue  # a number nobody has named
+            continue  # a number without a name
     return sorted(found)
 
 

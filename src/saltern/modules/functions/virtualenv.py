@@ -8,7 +8,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.programs import output
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.virtualenvs import Env, is_environment, make, maker_for
 
 
@@ -40,7 +40,7 @@ def create(
     )
     if is_environment(env.path):
         return True
-    with told(path):
+    with explain_errors(path):
         make(ctx, env, maker_for(ctx, venv_bin, env.python), False)
     return True
 

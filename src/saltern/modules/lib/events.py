@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 
 
-def told(
+def event_data(
     ctx: Context,
     data: Mapping[str, object],
     *,

@@ -39,9 +39,9 @@ def gem_for(ruby: str | None, gem_bin: str | None, user: str | None) -> Gem:
 def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]]:
     """What is installed: every version of each, the newest first."""
     words = ["--exact", name] if name else []
-    told = gem.out(ctx, "list", "--local", "--quiet", *words, what="cannot list the installed gems")
+    reported = gem.out(ctx, "list", "--local", "--quiet", *words, what="cannot list the installed gems")
     found: dict[str, list[str]] = {}
-    for line in told.splitlines():
+    for line in reported.splitlines():
         if match := ROW.match(line.strip()):
             versions = match[2].replace("default: ", "").split(", ")
             found[match[1]] = [version.split(" ")[0] for version in versions]
@@ -56,5 +56,5 @@ def checked(name: str) -> str:
 
 
 def sources(ctx: Context, gem: Gem) -> list[str]:
-    told = gem.out(ctx, "sources", "--list", what="cannot list the sources of gems")
-    return [line.strip() for line in told.splitlines() if "://" in line]
+    reported = gem.out(ctx, "sources", "--list", what="cannot list the sources of gems")
+    return [line.strip() for line in reported.splitlines() if "://" in line]

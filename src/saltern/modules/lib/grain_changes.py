@@ -11,7 +11,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.grains_file import MISSING
 
-Changed = tuple[dict[str, object], object]  # what is told, and the new value
+Changed = tuple[dict[str, object], object]  # what is reported, and the new value
 
 
 def _plain(value: object) -> object:

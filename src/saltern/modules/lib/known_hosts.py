@@ -25,7 +25,7 @@ class Host(Struct, frozen=True):
     kind: str
     blob: str
 
-    def told(self, name: str) -> dict[str, str]:
+    def as_data(self, name: str) -> dict[str, str]:
         return {
             "hostname": name,
             "enc": self.kind,

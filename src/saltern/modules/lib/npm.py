@@ -63,10 +63,12 @@ def npm_for(dir_: str | None, user: str | None, registry: str | None = None, env
 def packages(ctx: Context, npm: Npm) -> dict[str, str]:
     """What is installed, not counting what that needs. ``npm ls`` fails for any trifle; its data count."""
     ran = npm.ran(ctx, "ls", "--depth=0")
-    told = decoded(ran.out)
-    if ran.code and not (isinstance(told, dict) and told.keys() & {"dependencies", "problems", "name"}):
+    reported = decoded(ran.out)
+    if ran.code and not (
+        isinstance(reported, dict) and reported.keys() & {"dependencies", "problems", "name"}
+    ):
         raise Refused(complaint(ran, "npm", what="cannot list the installed packages"))
-    found = told.get("dependencies") if isinstance(told, dict) else None
+    found = reported.get("dependencies") if isinstance(reported, dict) else None
     rows = found if isinstance(found, dict) else {}
     return {name: str(row["version"]) for name, row in rows.items() if "version" in row}
 

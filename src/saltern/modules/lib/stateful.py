@@ -1,4 +1,4 @@
-"""``stateful``: a command that tells itself whether it changed something."""
+"""``stateful``: a command that reports itself whether it changed something."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def as_told(answer: Result, done: Done, *, test: bool = False) -> Result:
     """The answer, corrected by what the command said of itself."""
     if not done.started:
         return answer
-    told = parse(done.stdout)
-    if told is None:
+    reported = parse(done.stdout)
+    if reported is None:
         return replace(answer, outcome=Outcome.FAILED, comment=NOT_UNDERSTOOD)
-    comment = str(told.pop("comment", ""))
-    changed = str(told.get("changed", "")).lower() not in NO_WORDS
+    comment = str(reported.pop("comment", ""))
+    changed = str(reported.get("changed", "")).lower() not in NO_WORDS
     outcome = answer.outcome
     if test and outcome is Outcome.OK and changed:
         outcome = Outcome.WOULD_CHANGE
@@ -44,8 +44,8 @@ def as_told(answer: Result, done: Done, *, test: bool = False) -> Result:
         answer,
         outcome=outcome,
         comment=comment,
-        changes={**told, **answer.changes} if changed else {},
-        data={**told, **answer.data},
+        changes={**reported, **answer.changes} if changed else {},
+        data={**reported, **answer.data},
     )
 
 

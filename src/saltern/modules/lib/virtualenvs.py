@@ -24,7 +24,7 @@ class Env(Struct, frozen=True, kw_only=True):
 
 
 class Maker(Struct, frozen=True):
-    """A program that makes environments. ``here`` tells whether the machine has it."""
+    """A program that makes environments. ``here`` says whether the machine has it."""
 
     name: str
     here: Callable[[Context, str], bool]

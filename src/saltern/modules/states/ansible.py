@@ -201,6 +201,6 @@ def _too_early(step: SubResult, rundir: str) -> Result | None:
     if step.outcome is Outcome.FAILED:
         return Result(outcome=Outcome.FAILED, comment=f"the playbooks could not be fetched: {step.comment}")
     if step.outcome is Outcome.WOULD_CHANGE and not os.path.isdir(rundir):
-        told = "the playbooks would be fetched; what they would do is not known before"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=told)
+        reported = "the playbooks would be fetched; what they would do is not known before"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=reported)
     return None

@@ -52,7 +52,7 @@ def client(
     timeout: float | None = None,
     **more: object,
 ) -> Result:
-    """Run ``chef-client`` once; every resource is a sub state, told when Chef is done with it.
+    """Run ``chef-client`` once; every resource is a sub state, reported when Chef is done with it.
 
     In test mode Chef runs with ``--why-run``. What a resource is made of stands below it. A failure that a
     recipe ignores is a success with a note, and what Chef had planned and did not come to is a failure that
@@ -166,7 +166,7 @@ def solo(
     timeout: float | None = None,
     **more: object,
 ) -> Result:
-    """Run ``chef-solo``; every resource is a sub state, told when Chef is done with it.
+    """Run ``chef-solo``; every resource is a sub state, reported when Chef is done with it.
 
     All is as with ``client``.
 

@@ -142,5 +142,5 @@ def _facts(name: str, seen: Seen | None) -> Changes:
     if seen is None:
         return {"name": name, "exists": False}
     kept = {"driver": "Driver", "mountpoint": "Mountpoint", "labels": "Labels"}
-    told = {mine: seen.get(theirs) for mine, theirs in kept.items()}
-    return {"name": name, "exists": True, **told, "options": shown(seen.get("Options"))}
+    reported = {mine: seen.get(theirs) for mine, theirs in kept.items()}
+    return {"name": name, "exists": True, **reported, "options": shown(seen.get("Options"))}

@@ -11,7 +11,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, bind, schema_of
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.events import told
+from saltern.modules.lib.events import event_data
 
 NATURE = Nature(repeat="once")
 
@@ -59,7 +59,7 @@ def send(
         return Result(
             outcome=Outcome.WOULD_CHANGE, comment="Event would have been fired", changes=changes, data=facts
         )
-    full = told(
+    full = event_data(
         ctx, said, preload=preload, with_env=with_env, with_grains=with_grains, with_pillar=with_pillar
     )
     ctx.run.outbox.send(tag, full)

@@ -92,7 +92,7 @@ def lines(
         stdin=stdin,
         timeout=timeout,
     )
-    if reader.others and not steps.total and not reader.told:
+    if reader.others and not steps.total and not reader.summary:
         steps(unparsed(ended, "it printed no JSON objects"))
     return _result(argv, steps, reader, ended, fine)
 
@@ -136,9 +136,9 @@ def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: s
             why=last_words,
         ),
     )
-    told = reader.told.get("comment")
-    if isinstance(told, str) and told:
-        result = replace(result, comment=f"{told}\n{result.comment}")
-    if reader.told.get("result") is False and result.outcome is not Outcome.FAILED:
+    comment = reader.summary.get("comment")
+    if isinstance(comment, str) and comment:
+        result = replace(result, comment=f"{comment}\n{result.comment}")
+    if reader.summary.get("result") is False and result.outcome is not Outcome.FAILED:
         result = replace(result, outcome=Outcome.FAILED)
     return replace(result, changes=dict(reader.said("changes")))

@@ -181,13 +181,13 @@ def wait_for_successful_query(
 def _until(ctx: Context, ask: Callable[[], Result], seconds: float, interval: float | None) -> Result:
     """The first good answer, or the last bad one. A mistake in the question is not asked twice."""
     end = ctx.clock.tick() + seconds
-    told = False
+    reported = False
     while True:
         result = ask()
         left = end - ctx.clock.tick()
         if result.outcome is Outcome.OK or left <= 0:
             return result
-        if not told:
+        if not reported:
             report_wait(f"a good answer, at most {seconds:g} seconds: {result.comment}", left)
-            told = True
+            reported = True
         ctx.clock.sleep(min(interval or USUAL_INTERVAL, left))

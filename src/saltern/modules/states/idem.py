@@ -54,7 +54,7 @@ def state(
     env: object = None,
     timeout: float | None = None,
 ) -> Result:
-    """Run Idem's states; each is a sub state, told when Idem is done with it.
+    """Run Idem's states; each is a sub state, reported when Idem is done with it.
 
     In test mode Idem runs with ``--test``. Outside of it Idem runs a state again that has failed or changed
     something, seconds apart, until it is settled: it is reported then, and ``reconciler: none`` keeps

@@ -132,8 +132,8 @@ def _failed(call: Call, answer: object) -> str:
 def _failed_within(answer: Mapping[str, object]) -> str:
     code = answer.get("retcode")
     if code or answer.get("result") is False:
-        told = answer.get("comment") or answer.get("stderr") or (f"exit code {code}" if code else "")
-        return str(told or "no reason given")
+        reported = answer.get("comment") or answer.get("stderr") or (f"exit code {code}" if code else "")
+        return str(reported or "no reason given")
     inner = ((key, _failed_within(value)) for key, value in answer.items() if isinstance(value, Mapping))
     return next((f"{key}: {why}" for key, why in inner if why), "")
 

@@ -19,8 +19,10 @@ EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.-]+)?")
 
 def _fitting(ctx: Context, npm: Npm, spec: str) -> list[str]:
     """All versions of the registry that fit."""
-    told = npm.out(ctx, "view", spec, "version", what=f"cannot find {spec}")
-    return [str(one) for one in told] if isinstance(told, list) else [str(told)] if told else []
+    reported = npm.out(ctx, "view", spec, "version", what=f"cannot find {spec}")
+    return (
+        [str(one) for one in reported] if isinstance(reported, list) else [str(reported)] if reported else []
+    )
 
 
 def _satisfied(ctx: Context, npm: Npm, spec: str, present: Mapping[str, str]) -> bool:
@@ -182,8 +184,8 @@ def bootstrap(
 
 
 def _problems(ctx: Context, npm: Npm) -> list[str]:
-    told = decoded(npm.ran(ctx, "ls", "--all").out)
-    found = told.get("problems") if isinstance(told, dict) else None
+    reported = decoded(npm.ran(ctx, "ls", "--all").out)
+    found = reported.get("problems") if isinstance(reported, dict) else None
     return [str(one) for one in found] if isinstance(found, list) else []
 
 

@@ -42,7 +42,7 @@ def present(
         tablespace: the tablespace that it lies in.
         encoding: the encoding of its text, such as ``UTF8``; cannot be changed later.
         lc_collate: the locale that sorts; cannot be changed later.
-        lc_ctype: the locale that tells letters from digits; cannot be changed later.
+        lc_ctype: the locale that distinguishes letters from digits; cannot be changed later.
         owner: the user it belongs to.
         owner_recurse: give everything in it (schemas, tables, functions, types …) to ``owner``, too.
         template: the database that a new one is a copy of.

@@ -33,7 +33,7 @@ def present(
     """Make sure that a user or group has privileges on an object; others that it has are left alone.
 
     Args:
-        name: the user or group; ``public`` for everybody.
+        name: the user or group; ``public`` for every user.
         object_name: the object. ``ALL`` for all tables, sequences or functions of a schema; a function may
             be given with its arguments, as in ``area(int, int)``.
         object_type: ``table`` (also for views), ``sequence``, ``function``, ``schema``, ``database``,
@@ -116,7 +116,7 @@ def absent(
     """Make sure that a user or group was granted none of these privileges on an object.
 
     Args:
-        name: the user or group; ``public`` for everybody.
+        name: the user or group; ``public`` for every user.
         object_name: the object. ``ALL`` for all tables, sequences or functions of a schema; a function may
             be given with its arguments, as in ``area(int, int)``.
         object_type: ``table`` (also for views), ``sequence``, ``function``, ``schema``, ``database``,

@@ -48,7 +48,7 @@ def apply(
     env: object = None,
     timeout: float | None = None,
 ) -> Result:
-    """Apply a Puppet manifest; every resource is a sub state, told when Puppet is done with it.
+    """Apply a Puppet manifest; every resource is a sub state, reported when Puppet is done with it.
 
     In test mode Puppet runs with ``--noop``. A resource that is skipped since another one failed is a
     failure that was not reached. What a manifest marks as ``Sensitive`` stays hidden. All that Puppet prints

@@ -53,7 +53,7 @@ def deploy(
     env: object = None,
     timeout: float | None = None,
 ) -> Result:
-    """Run pyinfra deploys; every operation on every host is a sub state, told when it is done.
+    """Run pyinfra deploys; every operation on every host is a sub state, reported when it is done.
 
     In test mode pyinfra runs with ``--dry``, and the changes are the commands it would run. An error that the
     deploy ignores is a success with a note. All that pyinfra prints is kept in a log, whose place is in

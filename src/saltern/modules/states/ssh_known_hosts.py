@@ -38,7 +38,7 @@ def present(
         port: where the host listens, if not at 22.
         enc: the kind of key to ask for: ``ed25519``, ``rsa``, ``ecdsa``.
         config: another file.
-        hash_known_hosts: False writes the name of the host so that everybody can read it.
+        hash_known_hosts: False writes the name of the host so that every user can read it.
         timeout: seconds to wait for the host.
 
     Example:
@@ -61,8 +61,8 @@ def present(
         return _answer(ctx, name, path, old, {}, "is already in")
     new = _wanted(ctx, name, key, fingerprint, port, enc, timeout)
     changes: dict[str, object] = {
-        "old": [host.told(name) for host in old] or None,
-        "new": [host.told(name) for host in new],
+        "old": [host.as_data(name) for host in old] or None,
+        "new": [host.as_data(name) for host in new],
     }
     if not ctx.test:
         written = known.hashed if hash_known_hosts else str
@@ -120,7 +120,7 @@ def _wanted(
 def _answer(
     ctx: Context, name: str, path: str, hosts: list[Host], changes: dict[str, object], words: str
 ) -> Result:
-    data: dict[str, object] = {"host": name, "path": path, "keys": [host.told(name) for host in hosts]}
+    data: dict[str, object] = {"host": name, "path": path, "keys": [host.as_data(name) for host in hosts]}
     return answer(
         ctx,
         changes,
@@ -168,13 +168,13 @@ def absent(
     old = known.of(lines, where)
     changes: dict[str, object] = {}
     if old:
-        changes = {"old": [host.told(name) for host in old], "new": None}
+        changes = {"old": [host.as_data(name) for host in old], "new": None}
         if not ctx.test:
             ssh.write_private(path, known.without(lines, where), home)
     return answer(
         ctx,
         changes,
-        {"host": name, "path": path, "keys": [host.told(name) for host in old] if ctx.test else []},
+        {"host": name, "path": path, "keys": [host.as_data(name) for host in old] if ctx.test else []},
         right="Host is already absent",
         would=f"Host {name} is set to be removed from {path}",
         done=f"{name} removed from {path}",

@@ -45,9 +45,9 @@ def apply(
     env: object = None,
     timeout: float | None = None,
 ) -> Result:
-    """Apply a configuration of Terraform or OpenTofu; every resource is a sub state, told when it is done.
+    """Apply a configuration of Terraform or OpenTofu; every resource is a sub state, reported when done.
 
-    A plan is made first, and that very plan is applied; in test mode it is only told. Changed outputs are
+    A plan is made first, and that very plan is applied; in test mode it is only shown. Changed outputs are
     sub states, too, and the values of all outputs are in ``data``. What is marked as sensitive is hidden,
     and so are copies of it. All that is printed is kept in logs, whose places are in ``data``.
 

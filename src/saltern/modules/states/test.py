@@ -144,7 +144,7 @@ def configurable_test_state(
     allow_test_mode_failure: bool = False,
     **given: object,
 ) -> Result:
-    """Answer as told.
+    """Answer as the arguments say.
 
     Args:
         changes: true, false or ``Random``: whether something changed.
@@ -170,15 +170,15 @@ def configurable_test_state(
     if problems:
         return failed("\n".join(problems))
     changed, fine = _decide(changes), _decide(result)
-    told = _lines(comment)
+    reported = _lines(comment)
     if ctx.test:
-        told = told or "This is a test"
+        reported = reported or "This is a test"
         outcome = _predicted(changed, fine or not allow_test_mode_failure)
     else:
         outcome = Outcome(fine)
     return Result(
         outcome=outcome,
-        comment=told,
+        comment=reported,
         changes=_pretended() if changed else {},
         data=given,
         warnings=_several(warnings),
@@ -286,10 +286,10 @@ def check_pillar(
             wrong.append(f'Pillar key "{key}" is not {KINDS[kind][1]}.')
         else:
             fine.append(f"- {key} ({KINDS[kind][1] if kind else 'present'})")
-    told = [*wrong, *(("Those keys passed the check:", *fine) if verbose else ())]
+    reported = [*wrong, *(("Those keys passed the check:", *fine) if verbose else ())]
     return Result(
         outcome=Outcome(not wrong),
-        comment="\n".join(told),
+        comment="\n".join(reported),
         data={"keys": [key for key, _ in asked], "wrong": wrong},
     )
 

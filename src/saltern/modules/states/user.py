@@ -255,7 +255,7 @@ def absent(
 
 
 def _group_goes(ctx: Context, have: records.Account) -> bool:
-    """``userdel`` takes the user's own group with it, if nobody else has it."""
+    """``userdel`` takes the user's own group with it, if no other user has it."""
     own = records.group(ctx, have.name, local=True)
     if own is None or own.gid != have.gid or records.defaults(ctx)["USERGROUPS_ENAB"] != "yes":
         return False

@@ -183,7 +183,7 @@ def check_exposed(ctx: Context, env: Env) -> None:
         )
 
 
-BROUGHT = ("pip", "setuptools", "wheel")  # every environment has them; nobody asked
+BROUGHT = ("pip", "setuptools", "wheel")  # every environment has them without being asked for
 
 
 def _told(found: Mapping[str, str]) -> list[str]:

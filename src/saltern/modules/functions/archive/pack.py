@@ -12,7 +12,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.archive.given import Names, found, owner, said
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.system import files
 
 
@@ -90,7 +90,7 @@ def zip_(
     root = absolute(cwd) if cwd else "/"
     data = io.BytesIO()
     packed = []
-    with told(zip_file):
+    with explain_errors(zip_file):
         with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
             for source in found(sources, root):
                 if not cwd and not os.path.isabs(source):

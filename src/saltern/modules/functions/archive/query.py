@@ -10,7 +10,7 @@ from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.archives.entries import Entry, toplevel
 
 KINDS = ("dirs", "files", "links")
@@ -57,7 +57,7 @@ def list_(
     if strip_components:
         given.append(f"--strip-components={strip_components}")
     fetch = Fetch(source_hash=source_hash or "", skip_verify=True, keep_source=False)
-    with told(name), located(ctx, name, fetch) as (url, path):
+    with explain_errors(name), located(ctx, name, fetch) as (url, path):
         packed = Packed(path=path, form=form_of(archive_format, url, path), options=tuple(given))
         _, found = contents(ctx, packed)
     names = {kind: sorted(_names(found, kind)) for kind in KINDS}
@@ -90,7 +90,7 @@ def is_encrypted(ctx: Context, name: str, clean: bool = False, saltenv: str = "b
     """
     import zipfile
 
-    with told(name):
+    with explain_errors(name):
         try:
             with zipfile.ZipFile(absolute(name)) as archive:
                 return any(info.flag_bits & 1 for info in archive.infolist())

@@ -12,7 +12,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import output
 from saltern.modules.functions.archive.given import Names, found, owner, said, texts, trimmed
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.archives import judge, tars, tools, zips
 from saltern.modules.lib.archives.entries import Entry, Meter, limits_of
 from saltern.modules.lib.archives.extract import extract
@@ -65,7 +65,7 @@ def tar(
     check_options(given)
     path = os.path.join(cwd or "/", tarfile)
     into = os.path.join(cwd or "/", dest or "")
-    with told(tarfile), staging() as scratch:
+    with explain_errors(tarfile), staging() as scratch:
         judge.check(tars.entries(ctx, path, limits_of(ctx)))
         printed = said(ctx, [*argv, "-C", scratch.path, *found(sources, cwd)], what="tar failed", cwd=cwd)
         _move_in(ctx, scratch.path, path, into)
@@ -114,7 +114,7 @@ def unzip(
     """
     left_out = set(texts(excludes))
     path, limits = absolute(zip_file), limits_of(ctx)
-    with told(zip_file):
+    with explain_errors(zip_file):
         judge.check(zips.entries(path, limits, password))
         files.make_directories(absolute(dest))
         with (
@@ -160,7 +160,7 @@ def cmd_unzip(
     check_options(given)
     secret = ["-P", password] if password else []
     left_out = ["-x", *texts(excludes)] if excludes is not None else []
-    with told(zip_file), staging() as scratch:
+    with explain_errors(zip_file), staging() as scratch:
         judge.check(zips.entries(path, limits_of(ctx), password))
         argv = ["unzip", "-o", *secret, *given, path, "-d", scratch.path, *left_out]
         printed = output(ctx, argv, what="unzip failed", secrets=[password])
@@ -195,7 +195,7 @@ def unrar(
     from fnmatch import fnmatchcase
 
     path, patterns, limits = absolute(rarfile), texts(excludes), limits_of(ctx)
-    with told(rarfile):
+    with explain_errors(rarfile):
         judge.check(tools.entries(ctx, "rar", path, limits))
         files.make_directories(absolute(dest))
         with Rooted(absolute(dest)) as tree, tools.members(ctx, "rar", path, limits) as all_:

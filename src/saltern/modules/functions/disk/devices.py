@@ -43,9 +43,9 @@ def blkid(ctx: Context, device: str | None = None, token: str | None = None) -> 
         ```
     """
     chosen = [device_of(device)] if device else ["-t", str(token)] if token else []
-    told = tool(ctx, "blkid", "-o", "export", *chosen, accept=(0, NOTHING)).out
+    reported = tool(ctx, "blkid", "-o", "export", *chosen, accept=(0, NOTHING)).out
     found: dict[str, dict[str, str]] = {}
-    for block in told.split("\n\n"):
+    for block in reported.split("\n\n"):
         pairs = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
         if name := pairs.pop("DEVNAME", ""):
             found[name] = {key: _plain(value) for key, value in pairs.items()}

@@ -22,8 +22,8 @@ def _moved(
     """Salt's answer: whether the state is another one now, and what it was and is."""
     before = lifecycle.state_of(the(docker, name))
     if before == wanted and not anyway:
-        told = f"Container '{name}' already {wanted}"
-        return {"result": False, "state": {"old": wanted, "new": wanted}, "comment": told}
+        reported = f"Container '{name}' already {wanted}"
+        return {"result": False, "state": {"old": wanted, "new": wanted}, "comment": reported}
     act()
     seen = docker.find(f"/containers/{name}/json")
     after = lifecycle.state_of(seen) or STOPPED
@@ -63,8 +63,8 @@ def stop(ctx: Context, name: str, timeout: int | None = None, unpause: bool = Fa
     docker = engine(ctx)
     if lifecycle.state_of(the(docker, name)) == PAUSED:
         if not unpause:
-            told = f"Container '{name}' is paused, run with unpause=True to unpause before stopping"
-            return {"result": False, "state": {"old": PAUSED, "new": PAUSED}, "comment": told}
+            reported = f"Container '{name}' is paused, run with unpause=True to unpause before stopping"
+            return {"result": False, "state": {"old": PAUSED, "new": PAUSED}, "comment": reported}
         docker.ask("POST", f"/containers/{name}/unpause")
     return _moved(docker, name, STOPPED, lambda: lifecycle.stop(docker, name, timeout))
 
@@ -94,16 +94,16 @@ def restart(ctx: Context, name: str, timeout: int = 10) -> Moved:
 def _paused(ctx: Context, name: str) -> Moved:
     docker = engine(ctx)
     if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
-        told = f"Container '{name}' is stopped, cannot pause"
-        return {"result": False, "state": {"old": before, "new": before}, "comment": told}
+        reported = f"Container '{name}' is stopped, cannot pause"
+        return {"result": False, "state": {"old": before, "new": before}, "comment": reported}
     return _moved(docker, name, PAUSED, lambda: docker.ask("POST", f"/containers/{name}/pause"))
 
 
 def _unpaused(ctx: Context, name: str) -> Moved:
     docker = engine(ctx)
     if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
-        told = f"Container '{name}' is stopped, cannot unpause"
-        return {"result": False, "state": {"old": before, "new": before}, "comment": told}
+        reported = f"Container '{name}' is stopped, cannot unpause"
+        return {"result": False, "state": {"old": before, "new": before}, "comment": reported}
     return _moved(docker, name, RUNNING, lambda: docker.ask("POST", f"/containers/{name}/unpause"))
 
 
@@ -218,7 +218,7 @@ def wait(
     """
     docker = engine(ctx)
     before = lifecycle.state_of(the(docker, name))
-    told = docker.data("POST", f"/containers/{name}/wait", timeout=FOREVER)
-    code = told["StatusCode"]
+    reported = docker.data("POST", f"/containers/{name}/wait", timeout=FOREVER)
+    code = reported["StatusCode"]
     good = (before != STOPPED or ignore_already_stopped) and not (fail_on_exit_status and code)
     return {"result": good, "exit_status": code, "state": {"old": before, "new": STOPPED}}

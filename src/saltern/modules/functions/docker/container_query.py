@@ -32,7 +32,7 @@ def ps(
     Args:
         filters: only those that have it, such as ``{label: web}`` or ``{status: exited}``.
         all: those that do not run, too.
-        verbose: with all that ``inspect_container`` tells, under ``Info``.
+        verbose: with all that ``inspect_container`` returns, under ``Info``.
 
     Example:
         ```console
@@ -170,8 +170,8 @@ def top(ctx: Context, name: str) -> list[dict[str, str]]:
         $ saltern call docker.top web
         ```
     """
-    told = engine(ctx).get(f"/containers/{lifecycle.checked(name)}/top")
-    return [dict(zip(told["Titles"], row, strict=False)) for row in told["Processes"]]
+    reported = engine(ctx).get(f"/containers/{lifecycle.checked(name)}/top")
+    return [dict(zip(reported["Titles"], row, strict=False)) for row in reported["Processes"]]
 
 
 @function
@@ -222,8 +222,8 @@ def diff(ctx: Context, name: str) -> dict[str, list[str]]:
         $ saltern call docker.diff web
         ```
     """
-    told = engine(ctx).get(f"/containers/{lifecycle.checked(name)}/changes") or []
+    reported = engine(ctx).get(f"/containers/{lifecycle.checked(name)}/changes") or []
     found: dict[str, list[str]] = {}
-    for one in told:
+    for one in reported:
         found.setdefault(KINDS[one["Kind"]], []).append(one["Path"])
     return found

@@ -204,8 +204,8 @@ def rmi(ctx: Context, *names: str, force: bool = False, prune: bool = True) -> d
         ```
     """
     docker = engine(ctx)
-    told = [one for name in names for one in store.remove(docker, name, force=force, prune=prune)]
+    reported = [one for name in names for one in store.remove(docker, name, force=force, prune=prune)]
     return {
-        "Layers": [one["Deleted"] for one in told if "Deleted" in one],
-        "Tags": [one["Untagged"] for one in told if "Untagged" in one],
+        "Layers": [one["Deleted"] for one in reported if "Deleted" in one],
+        "Tags": [one["Untagged"] for one in reported if "Untagged" in one],
     }

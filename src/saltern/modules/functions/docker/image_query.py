@@ -16,7 +16,7 @@ def images(ctx: Context, verbose: bool = False, all: bool = False) -> dict[str, 
     """The images, by ID.
 
     Args:
-        verbose: with all that ``inspect_image`` tells, under ``Info``.
+        verbose: with all that ``inspect_image`` returns, under ``Info``.
         all: with those that others are made of.
 
     Example:
@@ -111,8 +111,8 @@ def history(ctx: Context, name: str, quiet: bool = False) -> list[Any]:
         $ saltern call docker.history busybox:1.36 quiet=True
         ```
     """
-    told: list[dict[str, Any]] = engine(ctx).get(f"/images/{store.checked(name)}/history")
-    steps = list(reversed(told))
+    reported: list[dict[str, Any]] = engine(ctx).get(f"/images/{store.checked(name)}/history")
+    steps = list(reversed(reported))
     return [one.get("CreatedBy") for one in steps] if quiet else steps
 
 

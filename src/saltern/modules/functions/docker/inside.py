@@ -30,10 +30,10 @@ def _executed(ctx: Context, name: str, cmd: object, stdin: str | None, user: str
     data = None if stdin is None else stdin.encode()
     printed = docker.talk(f"/exec/{made['Id']}/start", {"Detach": False, "Tty": False}, data)
     out, err = output(printed)
-    told = docker.get(f"/exec/{made['Id']}/json")
+    reported = docker.get(f"/exec/{made['Id']}/json")
     return {
-        "pid": told.get("Pid", 0),
-        "retcode": told.get("ExitCode"),
+        "pid": reported.get("Pid", 0),
+        "retcode": reported.get("ExitCode"),
         "stdout": out.rstrip(),
         "stderr": err.rstrip(),
     }

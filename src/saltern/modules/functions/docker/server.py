@@ -23,12 +23,12 @@ def version(ctx: Context) -> dict[str, Any]:
         $ saltern call docker.version
         ```
     """
-    told: dict[str, Any] = engine(ctx).get("/version")
+    reported: dict[str, Any] = engine(ctx).get("/version")
     for key in ("Version", "ApiVersion"):
-        told[f"{key}Info"] = [
-            int(part) for part in re.findall(r"\d+", str(told.get(key, "")).partition("+")[0])
+        reported[f"{key}Info"] = [
+            int(part) for part in re.findall(r"\d+", str(reported.get(key, "")).partition("+")[0])
         ]
-    return told
+    return reported
 
 
 @function
@@ -40,8 +40,8 @@ def info(ctx: Context) -> dict[str, Any]:
         $ saltern call docker.info
         ```
     """
-    told: dict[str, Any] = engine(ctx).get("/info")
-    return told
+    reported: dict[str, Any] = engine(ctx).get("/info")
+    return reported
 
 
 @function

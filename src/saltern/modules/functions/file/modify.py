@@ -10,7 +10,7 @@ import re
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.files import owners
 from saltern.modules.lib.files.comment_forms import Forms
 from saltern.modules.lib.files.diffs import unified
@@ -65,7 +65,7 @@ def write(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     """
     lines = _lines(args, kwargs)
     full = absolute(path)
-    with told(path):
+    with explain_errors(path):
         _put(full, "".join(ended(line) or "\n" for line in lines))
     return f"{path}: wrote {len(lines)} lines"
 
@@ -83,7 +83,7 @@ def append(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     """
     lines = _lines(args, kwargs)
     full = absolute(path)
-    with told(path):
+    with explain_errors(path):
         _put(full, ended(_old(full)) + "".join(ended(line) or "\n" for line in lines))
     return f"{path}: wrote {len(lines)} lines"
 
@@ -101,7 +101,7 @@ def prepend(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     """
     lines = _lines(args, kwargs)
     full = absolute(path)
-    with told(path):
+    with explain_errors(path):
         _put(full, "".join(ended(line) or "\n" for line in lines) + _old(full))
     return f"{path}: put {len(lines)} lines first"
 
@@ -118,7 +118,7 @@ def truncate(ctx: Context, path: str, length: int) -> None:
         ```
     """
     full = absolute(path)
-    with told(path):
+    with explain_errors(path):
         files.write(full, (files.read(full) or b"")[: int(length)])
 
 
@@ -183,7 +183,7 @@ def replace(
         raise BadArgument(f"{path}: no such file")
     put = "append" if append_if_not_found else "prepend" if prepend_if_not_found else ""
     extra = repl if not_found_content is None else not_found_content
-    with told(path):
+    with explain_errors(path):
         search = compiled(pattern, flag_bits(flags))
         old = _old(full, encoding)
         if search_only:
@@ -228,7 +228,7 @@ def line(
     if not os.path.isfile(full) and quiet:
         return False
     order = Order(content or "", match or content or "", location or "", before or "", after or "", indent)
-    with told(path):
+    with explain_errors(path):
         return _edited(ctx, path, changer(mode, order)(_old(full)), backup, show_changes)
 
 
@@ -249,7 +249,7 @@ def comment(ctx: Context, path: str, regex: str, char: str = "#", backup: object
              name = app
         ```
     """
-    with told(path):
+    with explain_errors(path):
         forms = Forms.of(regex, char)
         new = forms.change(forms.plain, lambda hit: f"{hit[1]}{char}{hit[2]}", forms.commented, True)(
             _old(absolute(path))
@@ -274,7 +274,7 @@ def uncomment(ctx: Context, path: str, regex: str, char: str = "#", backup: obje
              name = app
         ```
     """
-    with told(path):
+    with explain_errors(path):
         forms = Forms.of(regex, char)
         new = forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.plain, True)(
             _old(absolute(path))
@@ -302,7 +302,7 @@ def touch(ctx: Context, name: str, atime: float | None = None, mtime: float | No
         if given is not None and not isinstance(given, int | float):
             raise BadArgument(f"atime and mtime need numbers of seconds, got {given!r}")
     first = atime if atime is not None else mtime
-    with told(name):
+    with explain_errors(name):
         if files.look(full, follow=True) is None:
             files.write(full, b"")
         os.utime(full, (now, now) if first is None else (first, mtime if mtime is not None else first))
@@ -323,7 +323,7 @@ def remove(ctx: Context, path: str) -> bool:
     full = absolute(path)
     if os.path.normpath(full) in ("/", "//"):
         raise BadArgument("'/' is not removed")
-    with told(path):
+    with explain_errors(path):
         return files.remove(full.rstrip("/"))
 
 
@@ -349,7 +349,7 @@ def rmdir(
     full = absolute(path)
     if not os.path.isdir(full):
         raise BadArgument(f"{path} is not a directory")
-    with told(path):
+    with explain_errors(path):
         todo = prunable(full, recurse=recurse, older_than=older_than, now=ctx.clock.now())
         for victim in todo.deleted:
             files.remove(victim, tree=False)
@@ -360,7 +360,7 @@ def rmdir(
 def _attributes(user: object, group: object, mode: object) -> Attributes:
     """Names or numbers: what is typed at a prompt, or written in a template, may be either."""
     owner, owners_group = (None if value in (None, "") else str(value) for value in (user, group))
-    with told("owner"):
+    with explain_errors("owner"):
         return owners.attributes_of(owner, owners_group, None if mode in (None, "") else _octal(mode))
 
 
@@ -384,7 +384,7 @@ def mkdir(
             True
         ```
     """
-    with told(dir_path):
+    with explain_errors(dir_path):
         files.make_directories(absolute(dir_path), _attributes(user, group, mode))
     return True
 
@@ -402,7 +402,7 @@ def makedirs(
             True
         ```
     """
-    with told(path):
+    with explain_errors(path):
         files.make_directories(os.path.dirname(absolute(path)), _attributes(user, group, mode))
     return True
 
@@ -422,7 +422,7 @@ def copy(ctx: Context, src: str, dst: str, recurse: bool = False, remove_existin
     found = files.look(source, follow=True)
     if found is None:
         raise BadArgument(f"{src}: no such file")
-    with told(dst):
+    with explain_errors(dst):
         if files.kind_of(found) == "directory":
             if not recurse:
                 raise BadArgument(f"{src} is a directory; say recurse=True")
@@ -458,7 +458,7 @@ def move(ctx: Context, src: str, dst: str, disallow_copy_and_unlink: bool = Fals
         ```
     """
     source, target = absolute(src), absolute(dst)
-    with told(src):
+    with explain_errors(src):
         if disallow_copy_and_unlink:
             files.rename(source, target)
         else:
@@ -479,7 +479,7 @@ def rename(ctx: Context, src: str, dst: str) -> bool:
             True
         ```
     """
-    with told(src):
+    with explain_errors(src):
         files.rename(absolute(src), absolute(dst))
     return True
 
@@ -498,7 +498,7 @@ def symlink(
         ```
     """
     full = absolute(path)
-    with told(path):
+    with explain_errors(path):
         found = files.look(full)
         if found is not None:
             right = files.kind_of(found) == "link" and os.readlink(full) == src
@@ -526,7 +526,7 @@ def link(ctx: Context, src: str, path: str) -> bool:
             True
         ```
     """
-    with told(path):
+    with explain_errors(path):
         os.link(absolute(src), absolute(path), follow_symlinks=False)
     return True
 
@@ -542,7 +542,7 @@ def chown(ctx: Context, path: str, user: str | None, group: str | None) -> None:
             None
         ```
     """
-    with told(path):
+    with explain_errors(path):
         files.set_attributes(absolute(path), _attributes(user, group, None))
 
 
@@ -557,7 +557,7 @@ def lchown(ctx: Context, path: str, user: str | None, group: str | None) -> None
             None
         ```
     """
-    with told(path):
+    with explain_errors(path):
         files.set_attributes(absolute(path), _attributes(user, group, None), follow=False)
 
 
@@ -572,7 +572,7 @@ def chgrp(ctx: Context, path: str, group: str) -> None:
             None
         ```
     """
-    with told(path):
+    with explain_errors(path):
         files.set_attributes(absolute(path), _attributes(None, group, None))
 
 
@@ -588,7 +588,7 @@ def set_mode(ctx: Context, path: str, mode: Mode) -> str:
         ```
     """
     text = _octal(mode)
-    with told(path):
+    with explain_errors(path):
         files.set_attributes(absolute(path), Attributes(mode=int(text, 8)))
     return f"{int(text, 8):04o}"
 
@@ -640,6 +640,6 @@ def delete_backup(ctx: Context, path: str, backup_id: int) -> dict[str, object]:
     found = _backups(ctx, path)
     if not 0 <= int(backup_id) < len(found):
         return {"result": False, "comment": f"there is no backup {backup_id} of {path}"}
-    with told(path):
+    with explain_errors(path):
         os.unlink(found[int(backup_id)])
     return {"result": True, "comment": f"removed {found[int(backup_id)]}"}

@@ -10,7 +10,7 @@ import stat
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import expanded, told
+from saltern.modules.functions.file.errors import expanded, explain_errors
 from saltern.modules.lib.files import owners
 from saltern.modules.lib.files.facts import digest
 from saltern.modules.lib.files.names import names_of
@@ -247,7 +247,7 @@ def readdir(ctx: Context, path: str) -> list[str]:
             - releases
         ```
     """
-    with told(path):
+    with explain_errors(path):
         return [".", "..", *sorted(os.listdir(expanded(path)))]
 
 
@@ -269,7 +269,7 @@ def readlink(ctx: Context, path: str, canonicalize: bool = False) -> str:
 
 
 def _stat(path: str, follow: bool = True) -> os.stat_result:
-    with told(path):
+    with explain_errors(path):
         found = files.look(expanded(path), follow=follow)
         if found is not None:
             return found
@@ -474,7 +474,7 @@ def statvfs(ctx: Context, path: str) -> dict[str, object]:
         $ saltern call file.statvfs /srv
         ```
     """
-    with told(path):
+    with explain_errors(path):
         found = os.statvfs(expanded(path))
         fields = (
             "bavail",
@@ -492,7 +492,7 @@ def statvfs(ctx: Context, path: str) -> dict[str, object]:
 
 
 def _hash(path: str, form: str) -> str:
-    with told(path):
+    with explain_errors(path):
         data = files.read(expanded(path))
     if data is None:
         raise BadArgument(f"{path}: no such file")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import expanded, told
+from saltern.modules.functions.file.errors import expanded, explain_errors
 from saltern.modules.lib.files import owners
 from saltern.modules.lib.files.diffs import difference
 from saltern.modules.lib.files.patterns import compiled
@@ -21,7 +21,7 @@ from saltern.system import files
 
 
 def _bytes(path: str) -> bytes:
-    with told(path):
+    with explain_errors(path):
         data = files.read(expanded(path))
         if data is not None:
             return data
@@ -47,7 +47,7 @@ def read(ctx: Context, path: str, binary: bool = False) -> str | bytes:
     """
     if binary:
         return _bytes(path)
-    with told(path):
+    with explain_errors(path):
         return _bytes(path).decode("utf-8")
 
 
@@ -62,7 +62,7 @@ def seek_read(ctx: Context, path: str, size: int, offset: int) -> bytes:
             two
         ```
     """
-    with told(path), open(expanded(path), "rb") as stream:
+    with explain_errors(path), open(expanded(path), "rb") as stream:
         stream.seek(int(offset))
         return stream.read(int(size))
 
@@ -94,7 +94,7 @@ def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool
     """
     if not os.path.isfile(expanded(path)):
         return False
-    with told(path):
+    with explain_errors(path):
         search = compiled(regex).search
     return any(search(line.lstrip(lchar) if lchar else line) for line in _text(path).splitlines())
 
@@ -138,7 +138,7 @@ def search(
     """
     if ignore_if_missing and not os.path.exists(expanded(path)):
         return False
-    with told(path):
+    with explain_errors(path):
         bits = flag_bits(flags) | (re.MULTILINE | re.DOTALL if multiline else 0)
         return compiled(pattern, bits).search(_text(path)) is not None
 
@@ -205,7 +205,7 @@ SPANS: dict[str, int] = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
 def _regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    with told(pattern):
+    with explain_errors(pattern):
         return compiled(pattern, flags)
 
 
@@ -316,7 +316,7 @@ def find(
     if start is None:
         return []
     found = [(root, start)]
-    with told(path):
+    with explain_errors(path):
         if files.kind_of(start) == "directory":
             found += below(root, depth=maxdepth, follow=follow)
     floor = root.rstrip("/").count("/") + int(mindepth)

@@ -7,7 +7,7 @@ from saltern.modules.api.commands import listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import absolute
+from saltern.modules.functions.file.errors import absolute
 from saltern.modules.functions.git.query import here, options
 from saltern.modules.lib.git.command import Git, login
 

@@ -6,7 +6,7 @@ from saltern.modules.api.commands import listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import absolute
+from saltern.modules.functions.file.errors import absolute
 from saltern.modules.functions.git.query import here, options
 from saltern.modules.lib.git.command import Git, login
 
@@ -330,7 +330,7 @@ def archive(
         rev: the commit.
         prefix: what stands before every name; the name of the directory if not given.
         user: who runs git.
-        kwargs: ``format``, such as ``tar.gz`` or ``zip``; the name of the file tells it otherwise.
+        kwargs: ``format``, such as ``tar.gz`` or ``zip``; otherwise taken from the name of the file.
 
     Example:
         ```console

@@ -167,5 +167,5 @@ def remote_refs(
     git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
     how = [flag for flag, on in (("--heads", heads), ("--tags", tags)) if on]
     which = [str(kwargs["filter"])] if kwargs.get("filter") else []
-    told = git.out("ls-remote", *how, "--", url, *which)
-    return {name: sha for sha, name in (line.split("\t", 1) for line in lines(told))}
+    reported = git.out("ls-remote", *how, "--", url, *which)
+    return {name: sha for sha, name in (line.split("\t", 1) for line in lines(reported))}

@@ -8,7 +8,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.programs import masked
-from saltern.modules.functions.file.told import absolute
+from saltern.modules.functions.file.errors import absolute
 from saltern.modules.lib.git.command import Git, lines, login
 from saltern.modules.lib.git.copy import is_repository
 
@@ -223,8 +223,8 @@ def ls_remote(
         ```
     """
     git = Git(ctx, cwd, user=user, login=login(identity, https_user, https_pass))
-    told = git.out("ls-remote", *options(opts), "--", remote, *([ref] if ref else []))
-    return {name: sha for sha, name in (line.split("\t", 1) for line in lines(told))}
+    rows = git.out("ls-remote", *options(opts), "--", remote, *([ref] if ref else []))
+    return {name: sha for sha, name in (line.split("\t", 1) for line in lines(rows))}
 
 
 @function

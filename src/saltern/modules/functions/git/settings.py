@@ -6,7 +6,7 @@ from saltern.modules.api.commands import listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import absolute
+from saltern.modules.functions.file.errors import absolute
 from saltern.modules.lib.git.command import Git, lines
 
 
@@ -143,9 +143,9 @@ def config_get_regexp(
     """
     path, scope = _where(cwd, {"global": kwargs.get("global") or not cwd})
     fitting = [value_regex] if value_regex else []
-    told = Git(ctx, path, user=user).maybe("config", *scope, "--get-regexp", key, *fitting)
+    rows = Git(ctx, path, user=user).maybe("config", *scope, "--get-regexp", key, *fitting)
     found: dict[str, list[str]] = {}
-    for line in lines(told):
+    for line in lines(rows):
         name, _, value = line.partition(" ")
         found.setdefault(name, []).append(value)
     return found

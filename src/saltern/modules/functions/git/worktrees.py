@@ -7,7 +7,7 @@ import os
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.told import absolute
+from saltern.modules.functions.file.errors import absolute
 from saltern.modules.functions.git.query import here, is_worktree, options
 from saltern.modules.lib.git.command import lines
 
@@ -32,13 +32,13 @@ def list_worktrees(
     found: dict[str, dict[str, object]] = {}
     blocks = here(ctx, cwd, user).out("worktree", "list", "--porcelain").split("\n\n")
     for block in blocks[1:]:  # the first is the repository itself
-        told = dict((line + " ").split(" ", 1) for line in lines(block))
-        path = told["worktree"].strip()
+        fields = dict((line + " ").split(" ", 1) for line in lines(block))
+        path = fields["worktree"].strip()
         gone = not os.path.isdir(path)
         if kwargs.get("all") or gone == stale:
-            branch = told.get("branch", "").strip().removeprefix("refs/heads/")
+            branch = fields.get("branch", "").strip().removeprefix("refs/heads/")
             found[path] = {
-                "HEAD": told.get("HEAD", "").strip(),
+                "HEAD": fields.get("HEAD", "").strip(),
                 "branch": branch or None,
                 "detached": not branch,
                 "stale": gone,

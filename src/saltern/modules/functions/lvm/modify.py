@@ -25,7 +25,7 @@ def _tried(act: Callable[[], None], done: str) -> str:
 def _on_volumes(
     ctx: Context, act: Callable[[list[str]], None], devices: object, override: bool, *, volumes: bool
 ) -> object:
-    """Do it for those devices that are (or are not yet) physical volumes; the others are skipped or told."""
+    """Do it for the devices that are (or are not yet) physical volumes; skip or report the others."""
     try:
         todo = []
         for device in listed(devices):

@@ -204,9 +204,9 @@ def interfaces(ctx: Context) -> dict[str, object]:
 def _told(link: Interface) -> dict[str, object]:
     from ipaddress import ip_interface
 
-    told: dict[str, object] = {"up": link.up}
-    told |= {"parent": link.parent} if link.parent else {}
-    told |= {"hwaddr": link.hardware} if link.hardware else {}
+    reported: dict[str, object] = {"up": link.up}
+    reported |= {"parent": link.parent} if link.parent else {}
+    reported |= {"hwaddr": link.hardware} if link.hardware else {}
     lists: dict[str, list[dict[str, object]]] = {"inet": [], "inet6": [], "secondary": []}
     for one in link.addresses:
         if one.family == "inet":
@@ -216,7 +216,7 @@ def _told(link: Interface) -> dict[str, object]:
         else:
             row = {"address": one.address, "prefixlen": str(one.prefix), "scope": one.scope}
             lists["inet6"].append(row)
-    return told | {name: rows for name, rows in lists.items() if rows}
+    return reported | {name: rows for name, rows in lists.items() if rows}
 
 
 @function

@@ -24,10 +24,10 @@ def get_bufsize(ctx: Context, iface: str) -> dict[str, dict[str, str]]:
     """
     if not has("ethtool"):
         return {}
-    told = ctx.host.run(["ethtool", "-g", checks.interface(iface)], env=PLAIN_WORDS).out
+    reported = ctx.host.run(["ethtool", "-g", checks.interface(iface)], env=PLAIN_WORDS).out
     found: dict[str, dict[str, str]] = {}
     at = ""
-    for line in told.splitlines():
+    for line in reported.splitlines():
         name, _, value = line.partition(":")
         if line.startswith("Pre-set"):
             at = "Pre-set maximums"

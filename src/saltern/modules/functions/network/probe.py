@@ -121,7 +121,7 @@ def traceroute(ctx: Context, host: str) -> list[dict[str, object]]:
     target = _host(host)
     ran = ctx.host.run(["traceroute", target], env=PLAIN_WORDS, timeout=PATIENCE)
     if ran.code and not ran.timed_out:
-        ran = tool(ctx, "traceroute", target)  # tells what is wrong
+        ran = tool(ctx, "traceroute", target)  # reports what is wrong
     return [_hop(found[1], found[2]) for line in ran.out.splitlines() if (found := HOP.fullmatch(line))]
 
 

@@ -115,12 +115,12 @@ def get_route(ctx: Context, ip: str) -> dict[str, str | None]:
     """
     import json
 
-    told = json.loads(tool(ctx, "ip", "-j", "route", "get", str(address_of(ip))).out or "[{}]")[0]
+    reported = json.loads(tool(ctx, "ip", "-j", "route", "get", str(address_of(ip))).out or "[{}]")[0]
     return {
-        "destination": told.get("dst"),
-        "gateway": told.get("gateway"),
-        "interface": told.get("dev"),
-        "source": told.get("prefsrc"),
+        "destination": reported.get("dst"),
+        "gateway": reported.get("gateway"),
+        "interface": reported.get("dev"),
+        "source": reported.get("prefsrc"),
     }
 
 

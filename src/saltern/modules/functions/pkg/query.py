@@ -323,7 +323,7 @@ def list_holds(ctx: Context, /, **_: object) -> list[str]:
 def get_selections(
     ctx: Context, pattern: str | None = None, state: str | None = None
 ) -> dict[str, list[str]]:
-    """What dpkg was told to do with its packages, by ``hold``, ``install``, ``deinstall`` and ``purge``.
+    """What dpkg is set to do with its packages, by ``hold``, ``install``, ``deinstall`` and ``purge``.
 
     Example:
         ```console

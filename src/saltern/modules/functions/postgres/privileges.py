@@ -83,7 +83,7 @@ def has_privileges(
     """Whether a user or group has all these privileges on an object.
 
     Args:
-        name: the user or group; ``public`` for everybody.
+        name: the user or group; ``public`` for every user.
         object_name: the object; ``ALL`` for all tables, sequences or functions of a schema.
         object_type: ``table``, ``sequence``, ``function``, ``schema``, ``database``, ``tablespace``,
             ``language`` or ``group``.
@@ -127,7 +127,7 @@ def privileges_grant(
     """Give privileges on an object to a user or group; false if it has them already.
 
     Args:
-        name: the user or group; ``public`` for everybody.
+        name: the user or group; ``public`` for every user.
         object_name: the object; ``ALL`` for all tables, sequences or functions of a schema.
         object_type: ``table``, ``sequence``, ``function``, ``schema``, ``database``, ``tablespace``,
             ``language`` or ``group``.
@@ -173,7 +173,7 @@ def privileges_revoke(
     """Take privileges on an object from a user or group; false if it has none of them.
 
     Args:
-        name: the user or group; ``public`` for everybody.
+        name: the user or group; ``public`` for every user.
         object_name: the object; ``ALL`` for all tables, sequences or functions of a schema.
         object_type: ``table``, ``sequence``, ``function``, ``schema``, ``database``, ``tablespace``,
             ``language`` or ``group``.

@@ -13,7 +13,7 @@ Done = dict[str, object]
 
 
 def done(ran: Ran) -> Done:
-    """As ``cmd.run_all`` tells it."""
+    """In the form of ``cmd.run_all``."""
     return {"pid": ran.pid, "retcode": ran.code, "stdout": ran.out.strip(), "stderr": ran.err.strip()}
 
 
@@ -121,7 +121,7 @@ def fcontext_delete_policy(
 
 @function
 def fcontext_policy_is_applied(ctx: Context, name: str, recursive: bool = False) -> str:
-    """What would be labelled otherwise, as restorecon tells it; empty if nothing.
+    """What would be labelled otherwise, as restorecon reports it; empty if nothing.
 
     Args:
         name: the path; it may have patterns.

@@ -26,13 +26,16 @@ def diskusage(ctx: Context, *args: str) -> dict[str, object]:  # noqa: ARG001 - 
     found: dict[str, object] = {}
     for place in dict.fromkeys([*places, *_mounted(kinds if args else ["*"])]):
         try:
-            told = os.statvfs(place)
+            reported = os.statvfs(place)
         except FileNotFoundError:
             continue
         except OSError:
             found[place] = {"available": None, "total": None}
             continue
-        found[place] = {"available": told.f_bavail * told.f_frsize, "total": told.f_blocks * told.f_frsize}
+        found[place] = {
+            "available": reported.f_bavail * reported.f_frsize,
+            "total": reported.f_blocks * reported.f_frsize,
+        }
     return found
 
 
@@ -89,7 +92,7 @@ def custom(ctx: Context) -> dict[str, object]:
         fun = key.removesuffix(".custom")
         if not key.startswith("status.") or fun == key or fun == "status" or fun not in ctx.functions:
             continue
-        told = ctx.functions[fun]()
+        reported = ctx.functions[fun]()
         for name in names if isinstance(names, list) else [names]:
-            found[str(name)] = told.get(name, "UNKNOWN") if isinstance(told, dict) else "UNKNOWN"
+            found[str(name)] = reported.get(name, "UNKNOWN") if isinstance(reported, dict) else "UNKNOWN"
     return found

@@ -12,7 +12,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.x509 import certificate as pki
 from saltern.modules.lib.x509 import encode, keys, load, request, revocation
 from saltern.modules.lib.x509.copies import keep_copy
@@ -94,7 +94,7 @@ def create_private_key(
         ```
     """
     _no_other_words(kwargs, {"cipher", "verbose", "text"})
-    with told(path or "private key"):
+    with explain_errors(path or "private key"):
         if path and not overwrite and _holds_key(path):
             raise BadArgument(f"{path} holds a private key; say overwrite=True to replace it")
         key = keys.generate(keys.wanted_kind(algo, keysize or bits))
@@ -133,7 +133,7 @@ def create_csr(
             PEM written to /etc/pki/new.csr
         ```
     """
-    with told("csr"):
+    with explain_errors("csr"):
         encode.check_encoding(encoding, encode.OTHER_ENCODINGS)
         given = _words(kwargs, frozenset())
         digest = str(given.pop("digest", digest))
@@ -181,7 +181,7 @@ def create_certificate(
             PEM written to /etc/pki/a.crt
         ```
     """
-    with told("certificate"):
+    with explain_errors("certificate"):
         encode.check_encoding(encoding, encode.CERTIFICATE_ENCODINGS)
         if path and not overwrite and files.look(path) is not None:
             return f"The file at {path} exists and overwrite was set to false"
@@ -244,7 +244,7 @@ def create_crl(
         ```
     """
     _no_other_words(kwargs, {"text"})
-    with told("crl"):
+    with explain_errors("crl"):
         encode.check_encoding(encoding, encode.OTHER_ENCODINGS)
         now = _now(ctx)
         want = revocation.wanted_list(

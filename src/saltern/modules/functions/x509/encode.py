@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.file.told import told
+from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib.x509 import encode, load
 from saltern.modules.lib.x509.certificate import chain_of
 from saltern.modules.lib.x509.material import material
@@ -41,7 +41,7 @@ def encode_certificate(
         $ saltern call x509.encode_certificate /etc/pki/www.pem encoding=der
         ```
     """
-    with told("certificate"):
+    with explain_errors("certificate"):
         key = None
         if private_key:
             key = load.load_key(material(private_key, "private_key"), private_key_passphrase, "private_key")
@@ -81,7 +81,7 @@ def encode_private_key(
         $ saltern call x509.encode_private_key /etc/pki/www.key encoding=der
         ```
     """
-    with told("private_key"):
+    with explain_errors("private_key"):
         key = load.load_key(material(private_key, "private_key"), private_key_passphrase, "private_key")
         data = encode.encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
     return data if raw else encode.text_of(data, encoding)
@@ -96,7 +96,7 @@ def encode_csr(ctx: Context, csr: str, encoding: str = "pem", raw: bool = False)
         $ saltern call x509.encode_csr /etc/pki/old.csr encoding=der
         ```
     """
-    with told("csr"):
+    with explain_errors("csr"):
         data = encode.encode_other(load.load_request(material(csr, "csr"), "csr"), encoding)
     return data if raw else encode.text_of(data, encoding)
 
@@ -110,6 +110,6 @@ def encode_crl(ctx: Context, crl: str, encoding: str = "pem", raw: bool = False)
         $ saltern call x509.encode_crl /etc/pki/ca.crl encoding=der
         ```
     """
-    with told("crl"):
+    with explain_errors("crl"):
         data = encode.encode_other(load.load_list(material(crl, "crl"), "crl"), encoding)
     return data if raw else encode.text_of(data, encoding)

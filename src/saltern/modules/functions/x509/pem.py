@@ -12,7 +12,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
-from saltern.modules.functions.file.told import absolute, told
+from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.x509.material import material
 from saltern.modules.lib.x509.pem_entries import entries
 from saltern.system import files
@@ -40,7 +40,7 @@ def get_pem_entry(ctx: Context, text: str, pem_type: str | None = None) -> str:
         …
         ```
     """
-    with told("text"):
+    with explain_errors("text"):
         return _entry(text, pem_type)
 
 
@@ -54,7 +54,7 @@ def get_pem_entries(ctx: Context, glob_path: str) -> dict[str, str]:
         ```
     """
     found: dict[str, str] = {}
-    with told("text"):
+    with explain_errors("text"):
         for path in sorted(glob.glob(glob_path)):
             if os.path.isfile(path):
                 try:
@@ -81,7 +81,7 @@ def write_pem(ctx: Context, text: str, path: str, overwrite: bool = True, pem_ty
             PEM written to /etc/pki/copy.pem
         ```
     """
-    with told(path):
+    with explain_errors(path):
         place, entry = absolute(path), _entry(text, pem_type)
         old = files.read(place) if not overwrite and pem_type == "CERTIFICATE" else None
         kept = {} if old is None else {kind: one for kind, one in entries(old.decode()) if kind in KEPT}

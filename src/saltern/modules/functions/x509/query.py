@@ -9,7 +9,7 @@ from typing import Any
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.file.told import told
+from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib.x509 import load
 from saltern.modules.lib.x509.certificate import common_name
 from saltern.modules.lib.x509.keys import SIZED, kind_of
@@ -19,7 +19,7 @@ from saltern.modules.lib.x509.signing_policies import policy_of
 
 
 def _loaded(certificate: str) -> Any:
-    with told("certificate"):
+    with explain_errors("certificate"):
         return load.load_certificate(material(certificate, "certificate"), "certificate")
 
 
@@ -104,7 +104,7 @@ def get_private_key_size(ctx: Context, private_key: str, passphrase: str | None 
             2048
         ```
     """
-    with told("private_key"):
+    with explain_errors("private_key"):
         data = material(private_key, "private_key")
         found = kind_of(load.load_key(data, passphrase, "private_key"))
     return found.keysize if found.algo in SIZED else None
@@ -122,7 +122,7 @@ def get_public_key(ctx: Context, key: str, passphrase: str | None = None, asObj:
         …
         ```
     """
-    with told("key"):
+    with explain_errors("key"):
         return public_pem(load.public_key_of(material(key, "key"), passphrase, "key"))
 
 
@@ -141,7 +141,7 @@ def get_signing_policy(
         $ saltern call x509.get_signing_policy www
         ```
     """
-    with told("signing_policy"):
+    with explain_errors("signing_policy"):
         if not ca_server:
             return policy_of(ctx, signing_policy, missing_is_empty=True)
         return policy_of(ctx, signing_policy, ca_server)

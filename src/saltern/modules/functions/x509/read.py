@@ -10,7 +10,7 @@ import os
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
-from saltern.modules.functions.file.told import told
+from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib.x509 import describe, load
 from saltern.modules.lib.x509.material import material
 
@@ -27,7 +27,7 @@ def read_certificate(ctx: Context, certificate: str) -> dict[str, object]:
         $ saltern call x509.read_certificate /etc/pki/www.pem
         ```
     """
-    with told("certificate"):
+    with explain_errors("certificate"):
         found = load.load_certificate(material(certificate, "certificate"), "certificate")
         return describe.certificate(found)
 
@@ -42,7 +42,7 @@ def read_certificates(ctx: Context, glob_path: str) -> dict[str, object]:
         ```
     """
     found: dict[str, object] = {}
-    with told("certificate"):
+    with explain_errors("certificate"):
         for path in sorted(glob.glob(glob_path)):
             if os.path.isfile(path):
                 try:
@@ -62,7 +62,7 @@ def read_csr(ctx: Context, csr: str) -> dict[str, object]:
         $ saltern call x509.read_csr /etc/pki/old.csr
         ```
     """
-    with told("csr"):
+    with explain_errors("csr"):
         return describe.request(load.load_request(material(csr, "csr"), "csr"))
 
 
@@ -75,5 +75,5 @@ def read_crl(ctx: Context, crl: str) -> dict[str, object]:
         $ saltern call x509.read_crl /etc/pki/ca.crl
         ```
     """
-    with told("crl"):
+    with explain_errors("crl"):
         return describe.revocation_list(load.load_list(material(crl, "crl"), "crl"))

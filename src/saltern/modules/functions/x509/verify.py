@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.file.told import told
+from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib.x509 import load
 from saltern.modules.lib.x509.library import same_key, signed_by
 from saltern.modules.lib.x509.material import material
@@ -25,7 +25,7 @@ def verify_private_key(
             True
         ```
     """
-    with told("private_key"):
+    with explain_errors("private_key"):
         own = load.load_key(material(private_key, "private_key"), passphrase, "private_key")
         other = load.public_key_of(material(public_key, "public_key"), None, "public_key")
     return same_key(own.public_key(), other)
@@ -47,7 +47,7 @@ def verify_signature(
             True
         ```
     """
-    with told("certificate"):
+    with explain_errors("certificate"):
         found = load.load_certificate(material(certificate, "certificate"), "certificate")
         signer = material(signing_pub_key or certificate, "signing_pub_key")
         return signed_by(found, load.public_key_of(signer, signing_pub_key_passphrase, "signing_pub_key"))
@@ -64,7 +64,7 @@ def verify_crl(ctx: Context, crl: str, cert: str) -> bool:
             True
         ```
     """
-    with told("crl"):
+    with explain_errors("crl"):
         found = load.load_list(material(crl, "crl"), "crl")
         key = load.public_key_of(material(cert, "cert"), None, "cert")
     try:

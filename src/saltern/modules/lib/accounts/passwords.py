@@ -72,5 +72,5 @@ def set_hash(ctx: Context, name: str, hashed: str) -> None:
     else:
         ran = ctx.host.run(["chpasswd", "-e"], stdin=f"{name}:{hashed}\n")
     if ran.code:
-        told = ran.err.replace(hashed, REDACTED) if hashed else ran.err
-        raise Refused(f"cannot set the password of {name!r}: {told.strip()}")
+        reported = ran.err.replace(hashed, REDACTED) if hashed else ran.err
+        raise Refused(f"cannot set the password of {name!r}: {reported.strip()}")

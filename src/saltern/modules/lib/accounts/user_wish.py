@@ -14,7 +14,7 @@ from saltern.modules.lib.accounts.passwords import REDACTED, matches
 from saltern.modules.lib.accounts.records import GECOS, Account, Shadow
 
 AGES = ("date", "mindays", "maxdays", "inactdays", "warndays", "expire")
-HOMELESS = ("", "/nonexistent", "/dev/null")  # homes nobody wants to see made
+HOMELESS = ("", "/nonexistent", "/dev/null")  # homes that are never to be created
 
 
 class Password(Struct, frozen=True, kw_only=True):
@@ -136,7 +136,7 @@ def primary_group(wish: Wish, usual: dict[str, str]) -> str:
 
 
 def facts(ctx: Context, name: str, *, local: bool = False) -> Changes:
-    """All that may be told of a user."""
+    """All that may be shown of a user."""
     have = records.account(ctx, name, local=local)
     if have is None:
         return {"name": name, "exists": False}

@@ -32,14 +32,14 @@ def failing(ctx: Context, checks: Sequence[object], within: float) -> list[str]:
     """Those that are not true after ``within`` seconds; each is asked until it is."""
     end = ctx.clock.tick() + within
     left = list(checks)
-    told = False
+    reported = False
     while left:
         left = [check for check in left if not _holds(ctx, check)]
         if not left or ctx.clock.tick() + PAUSE > end:
             break
-        if not told:
+        if not reported:
             report_wait(f"checks after the boot, at most {within:g} seconds: {', '.join(map(shown, left))}")
-            told = True
+            reported = True
         ctx.clock.sleep(PAUSE)
     return [shown(check) for check in left]
 

@@ -12,7 +12,7 @@ INSIDE = re.compile(r"((?:password|pass|secret|token|credentials)=)[^,\s]*", re.
 
 
 def shown(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Options as they may be told: ``{o: username=a,password=(hidden)}``."""
+    """Options as they may be shown: ``{o: username=a,password=(hidden)}``."""
     return {name: HIDDEN if SECRET.search(name) else _shown(value) for name, value in (options or {}).items()}
 
 

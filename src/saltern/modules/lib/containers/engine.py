@@ -19,7 +19,7 @@ from saltern.modules.api.refused import Refused
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
-Seen = dict[str, Any]  # what the engine tells of a thing, as it tells it
+Seen = dict[str, Any]  # what the engine returns for an object, unchanged
 
 DEFAULT = "unix:///var/run/docker.sock"
 TLS_PORT, PLAIN_PORT = 2376, 2375
@@ -234,7 +234,7 @@ def _checked(response: HTTPResponse) -> Answer:
 
 def _reason(body: bytes) -> str:
     try:
-        told = msgspec.json.decode(body)
+        reported = msgspec.json.decode(body)
     except msgspec.DecodeError:
         return body.decode("utf-8", "replace").strip()
-    return str(told.get("message", "")).strip() if isinstance(told, dict) else ""
+    return str(reported.get("message", "")).strip() if isinstance(reported, dict) else ""

@@ -1,4 +1,4 @@
-"""One form for values that mean the same: what was wished and what the engine tells are compared in it."""
+"""One form for values that mean the same, to compare what was asked for with what the engine reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SELINUX_OFF = ("label=disable", "label:disable")  # what the engine itself adds 
 
 
 def bare(value: Any) -> Any:
-    """Whatever is empty is None: the engine tells 0, "", null, [] and {} for what nobody set."""
+    """Whatever is empty is None: the engine reports 0, "", null, [] and {} for what was not set."""
     return value or None
 
 
@@ -23,7 +23,7 @@ def capabilities(value: Any) -> Any:
 
 
 def binds(value: Any) -> Any:
-    """``rw`` is what everybody has who says nothing."""
+    """``rw`` is the default, and left out."""
     return sorted(map(_bind, value)) if value else None
 
 
@@ -39,7 +39,7 @@ def target(line: str) -> str:
 
 
 def links(value: Any) -> Any:
-    """``/db:/web/alias`` is told for ``db:alias``."""
+    """``/db:/web/alias`` is reported for ``db:alias``."""
     pairs = (one.partition(":") for one in value or ())
     return sorted(f"{other.lstrip('/')}:{alias.rpartition('/')[2]}" for other, _, alias in pairs) or None
 
@@ -88,5 +88,5 @@ def signal(value: Any) -> Any:
 
 
 def logging(value: Any) -> Any:
-    told = value or {}
-    return {"Type": told.get("Type") or "", "Config": told.get("Config") or {}}
+    reported = value or {}
+    return {"Type": reported.get("Type") or "", "Config": reported.get("Config") or {}}

@@ -34,8 +34,8 @@ def state_of(seen: Seen | None) -> str | None:
     """``running``, ``paused`` or ``stopped``; None if there is no such container."""
     if seen is None:
         return None
-    told = seen.get("State") or {}
-    return PAUSED if told.get("Paused") else RUNNING if told.get("Running") else STOPPED
+    reported = seen.get("State") or {}
+    return PAUSED if reported.get("Paused") else RUNNING if reported.get("Running") else STOPPED
 
 
 def create(engine: Engine, name: str | None, wish: Wish) -> tuple[str, tuple[str, ...]]:

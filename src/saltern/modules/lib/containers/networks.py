@@ -137,14 +137,14 @@ def _ipam_differences(wanted: Mapping[str, Any], seen: Mapping[str, Any]) -> Cha
 
 
 def _pools(wanted: list[dict[str, Any]], seen: list[dict[str, Any]]) -> tuple[Any, Any]:
-    """Both in one order. A gateway, and all pools, are the engine's choice if nobody chose them."""
+    """Both in one order. A gateway, and all pools, are the engine's choice if none was given."""
     now = [{key: value for key, value in one.items() if value} for one in seen]
     if not wanted and all(one.keys() <= {"Subnet", "Gateway"} for one in now):
         return [], []
     chosen = {one["Subnet"] for one in wanted if "Gateway" in one}
     now = [one if one.get("Subnet") in chosen else {**one, "Gateway": None} for one in now]
-    told = [{key: value for key, value in one.items() if value is not None} for one in now]
-    return _sorted(told), _sorted(wanted)
+    reported = [{key: value for key, value in one.items() if value is not None} for one in now]
+    return _sorted(reported), _sorted(wanted)
 
 
 def _sorted(pools: list[dict[str, Any]]) -> list[dict[str, Any]]:

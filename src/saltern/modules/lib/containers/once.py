@@ -106,8 +106,8 @@ class Once:
 def finished(once: Once, reading: Reading) -> dict[str, Any]:
     """Run it to its end: ID, name, exit code and what it printed."""
     done = once.started(bg=False)
-    told = once.engine.data("POST", f"/containers/{done['Id']}/wait", timeout=FOREVER)
-    done |= {"ExitCode": told["StatusCode"], "Logs": logs(once, done["Id"], reading)}
+    reported = once.engine.data("POST", f"/containers/{done['Id']}/wait", timeout=FOREVER)
+    done |= {"ExitCode": reported["StatusCode"], "Logs": logs(once, done["Id"], reading)}
     if once.vanishes:
         lifecycle.remove(once.engine, done["Id"], force=True, volumes=True)
     return done

@@ -248,16 +248,16 @@ def _exposing(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _warnings(known: Mapping[str, object]) -> tuple[str, ...]:
-    told = [
+    reported = [
         f"argument {name!r} has no effect: {why}"
         for name, why in IGNORED.items()
         if name in known and not (name == "detach" and known[name])
     ]
     paths = values.texts(known.get("volumes") or [])
-    told += [
+    reported += [
         f"volumes names paths in the container; put {path!r} under binds" for path in paths if ":" in path
     ]
-    return tuple(told)
+    return tuple(reported)
 
 
 def _unknown(name: str) -> str:

@@ -26,7 +26,7 @@ def registry_of(repository: str) -> str:
 
 
 def header(ctx: Context, repository: str) -> dict[str, str]:
-    """The header for a pull or a push; nothing if nobody told us who we are."""
+    """The header for a pull or a push; nothing if no account is known."""
     registry = registry_of(repository)
     for known in (_pillar(ctx), _stored()):
         for address, entry in known.items():
@@ -70,8 +70,8 @@ def _entry(address: str, given: object) -> dict[str, str]:
 def _stored() -> dict[str, dict[str, str]]:
     return {
         address: entry
-        for address, told in (stored_file().get("auths") or {}).items()
-        if (entry := _decoded(told.get("auth", "")))
+        for address, reported in (stored_file().get("auths") or {}).items()
+        if (entry := _decoded(reported.get("auth", "")))
     }
 
 
@@ -94,23 +94,23 @@ def stored_path() -> str:
 def stored_file() -> dict[str, Any]:
     try:
         with open(stored_path(), "rb") as file:
-            told = msgspec.json.decode(file.read())
+            reported = msgspec.json.decode(file.read())
     except (OSError, msgspec.DecodeError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return reported if isinstance(reported, dict) else {}
 
 
 def remember(ctx: Context, address: str, entry: Mapping[str, str] | None) -> None:
     """Keep a login where the ``docker`` program keeps its own; None forgets it."""
     from base64 import b64encode
 
-    told = stored_file()
-    auths = {one: kept for one, kept in (told.get("auths") or {}).items() if host(one) != host(address)}
+    reported = stored_file()
+    auths = {one: kept for one, kept in (reported.get("auths") or {}).items() if host(one) != host(address)}
     if entry is not None:
         secret = b64encode(f"{entry['username']}:{entry['password']}".encode()).decode()
         auths[HUB if host(address) == "docker.io" else address] = {"auth": secret}
     path = stored_path()
     ctx.host.makedirs(os.path.dirname(path), mode=0o700)
     ctx.host.write(
-        path, msgspec.json.format(msgspec.json.encode({**told, "auths": auths}), indent=2), mode=0o600
+        path, msgspec.json.format(msgspec.json.encode({**reported, "auths": auths}), indent=2), mode=0o600
     )

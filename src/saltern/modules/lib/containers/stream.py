@@ -14,7 +14,7 @@ HEADER = 8  # one byte for the stream, three of nothing, four for the length
 
 
 def progress(body: bytes) -> list[dict[str, Any]]:
-    """Every message of a pull, push, load or build. Raises ``Refused`` with the one that tells a failure."""
+    """Every message of a pull, push, load or build. Raises ``Refused`` with one that reports a failure."""
     found = [_message(line) for line in body.splitlines() if line.strip()]
     problem = next((one["error"] for one in found if one.get("error")), None)
     if problem is not None:
@@ -24,16 +24,18 @@ def progress(body: bytes) -> list[dict[str, Any]]:
 
 def _message(line: bytes) -> dict[str, Any]:
     try:
-        told = msgspec.json.decode(line)
+        reported = msgspec.json.decode(line)
     except msgspec.DecodeError:
         return {"stream": line.decode("utf-8", "replace")}
-    return told if isinstance(told, dict) else {"stream": str(told)}
+    return reported if isinstance(reported, dict) else {"stream": str(reported)}
 
 
 def built_id(messages: list[dict[str, Any]]) -> str:
     """The image that a build ended with; empty if it does not say."""
-    told = [one["aux"]["ID"] for one in messages if isinstance(one.get("aux"), dict) and "ID" in one["aux"]]
-    return str(told[-1]) if told else ""
+    reported = [
+        one["aux"]["ID"] for one in messages if isinstance(one.get("aux"), dict) and "ID" in one["aux"]
+    ]
+    return str(reported[-1]) if reported else ""
 
 
 def loaded_names(messages: list[dict[str, Any]]) -> list[str]:

@@ -52,22 +52,22 @@ def differences(wish: Wish, seen: Seen, image: Seen | None) -> Changes:
     """``{Config: {Cmd: {old, new}}, HostConfig: …}``; ``image`` is None while it is not there yet."""
     found: Changes = {}
     for part in (CONFIG, HOST):
-        told = seen.get(part) or {}
-        rows = {row.key: one for row in _rows(part) if (one := _difference(row, wish, seen, told, image))}
+        reported = seen.get(part) or {}
+        rows = {row.key: one for row in _rows(part) if (one := _difference(row, wish, seen, reported, image))}
         if rows:
             found[part] = rows
     return found
 
 
 def _difference(
-    row: Option, wish: Wish, seen: Seen, told: Mapping[str, Any], image: Seen | None
+    row: Option, wish: Wish, seen: Seen, reported: Mapping[str, Any], image: Seen | None
 ) -> Changes | None:
     wanted = wish.options.get(row.name)
     if not _looked_at(row, wish, image):
         return None
     if row.part == CONFIG and image is not None:
         wanted = MERGED.get(row.key, _own_or_image)(wish, row, image.get("Config") or {})
-    old, new = row.form(told.get(row.key)), row.form(wanted)
+    old, new = row.form(reported.get(row.key)), row.form(wanted)
     if row.key == "Volumes":
         covered = _covered(wish, seen)
         old, new = ([one for one in names or () if one not in covered] or None for names in (old, new))
@@ -143,7 +143,10 @@ def _names_only(old: Any, new: Any) -> Changes:
 
 
 def _without_secrets(old: Any, new: Any) -> Changes:
-    return {when: {**told, "Config": shown(told["Config"])} for when, told in (("old", old), ("new", new))}
+    return {
+        when: {**reported, "Config": shown(reported["Config"])}
+        for when, reported in (("old", old), ("new", new))
+    }
 
 
 SHOWN: dict[str, Callable[[Any, Any], Changes]] = {"Env": _names_only, "LogConfig": _without_secrets}

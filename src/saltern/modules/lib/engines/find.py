@@ -1,4 +1,4 @@
-"""Where the program of another engine is: told by the state, by the configuration, or on PATH."""
+"""Where the program of another engine is: given by the state, by the configuration, or on PATH."""
 
 from __future__ import annotations
 

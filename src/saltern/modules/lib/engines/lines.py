@@ -17,11 +17,11 @@ EVENTS = ("start", "end")
 
 
 class Reader:
-    """Call it with each line. ``told`` is what the program said of the run as a whole."""
+    """Call it with each line. ``summary`` is what the program reports of the run as a whole."""
 
     def __init__(self, emit: Callable[[SubResult], None]) -> None:
         self._emit = emit
-        self.told: dict[str, object] = {}
+        self.summary: dict[str, object] = {}
         self.others = 0  # lines that are no JSON object
         self.other = ""  # the last of them
         self.unknown: list[str] = []  # events that this version does not know
@@ -36,7 +36,7 @@ class Reader:
         elif "event" not in found:
             self._emit(step(found))
         elif found["event"] in EVENTS:
-            self.told |= {str(key): value for key, value in found.items() if key != "event"}
+            self.summary |= {str(key): value for key, value in found.items() if key != "event"}
         elif str(found["event"]) not in self.unknown:
             self.unknown.append(str(found["event"]))
 
@@ -50,14 +50,14 @@ class Reader:
             found.append(f"{lines}; all output is in the log")
         if self.unknown:
             found.append(f"it reported unknown events: {', '.join(self.unknown)}")
-        version = self.told.get("version", VERSION)
+        version = self.summary.get("version", VERSION)
         if isinstance(version, int) and version > VERSION:
             found.append(f"it speaks version {version} of the step format, newer than {VERSION}")
         return tuple(found)
 
     def said(self, key: str) -> Mapping[str, object]:
-        """A mapping that the program told in ``start`` or ``end``."""
-        value = self.told.get(key)
+        """A mapping that the program sent in ``start`` or ``end``."""
+        value = self.summary.get(key)
         return value if isinstance(value, dict) else {}
 
 

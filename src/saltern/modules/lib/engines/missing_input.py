@@ -9,6 +9,6 @@ from saltern.modules.api.context import Context
 def absent(ctx: Context, what: str, place: str) -> Result:
     """In test mode a state before may be about to make it."""
     if ctx.test:
-        told = f"no {what} is at {place}; if a state before makes it, it would be run"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=told)
+        reported = f"no {what} is at {place}; if a state before makes it, it would be run"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=reported)
     return failed(f"no {what} is at {place}")

@@ -12,7 +12,7 @@ from saltern.modules.lib.addresses import on_disk
 
 
 class Scratch:
-    """Private files for one run, owned by whoever runs it and gone afterwards."""
+    """Private files for one run, owned by the user who runs it and removed afterwards."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx

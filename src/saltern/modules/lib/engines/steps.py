@@ -1,4 +1,4 @@
-"""The steps of one engine run: told as they come, counted, and summed up in the end."""
+"""The steps of one engine run: reported as they come, counted, and summed up at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_SHOWN = 2000
 
 
 class Steps:
-    """Call it with each step. Where nobody listens, the steps are ``kept`` for the result."""
+    """Call it with each step. Without a listener, the steps are ``kept`` for the result."""
 
     def __init__(self, ctx: Context) -> None:
         self._emit = ctx.emit

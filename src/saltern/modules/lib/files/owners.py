@@ -13,7 +13,7 @@ from saltern.system.files import Attributes
 def user_id(name: str) -> int | None:
     """The id of a user, asked anew each time: an earlier state may have changed it.
 
-    A number that is nobody's name is taken as an id. None if there is no such user.
+    A number that is no user's name is taken as an id. None if there is no such user.
     """
     import pwd
 
@@ -54,7 +54,9 @@ def asked(
             raise
         if str(missing) not in notes:
             notes.append(str(missing))
-        return Attributes(int(mode, 8) if mode else None, -1, -1)  # nobody's number: it differs from all
+        return Attributes(
+            int(mode, 8) if mode else None, -1, -1
+        )  # no user has this number: it differs from all
 
 
 def attribute_changes(

@@ -116,7 +116,7 @@ def _words(how: Signing) -> list[str]:
 
 
 def _inline(ctx: Context, how: Signing, path: str, data: bytes) -> tuple[bytes, list[str]]:
-    """What the signature in the file is about: text around it is nobody's word."""
+    """What the signature in the file is about: text around it is not signed."""
     stripped = data.strip()
     if stripped.startswith(CLEAR_BEGIN) and not (
         stripped.endswith(CLEAR_END) and stripped.count(CLEAR_BEGIN) == 1

@@ -71,8 +71,8 @@ class Daemon(Struct, frozen=True):
     def permanent(self, ctx: Context, *args: str, accept: tuple[int, ...] = (0,)) -> str:
         """What firewalld prints; nothing for an exit code that is accepted and not 0."""
         program = (ONLINE, "--permanent") if self.running else (OFFLINE,)
-        told = args if self.running else [arg.replace(*OFFLINE_SAYS) for arg in args]
-        ran = tool(ctx, *program, *told, accept=accept)
+        reported = args if self.running else [arg.replace(*OFFLINE_SAYS) for arg in args]
+        ran = tool(ctx, *program, *reported, accept=accept)
         return "" if ran.code else ran.out.strip()
 
     def now(self, ctx: Context, *args: str) -> str:

@@ -117,7 +117,7 @@ def file_of(ctx: Context, family: str) -> str:
 
 
 def current(ctx: Context, family: str) -> str:
-    """All rules in force, as ``iptables-save`` prints them, but for those the machine is told to skip."""
+    """All rules in force, as ``iptables-save`` prints them, except those that are to be skipped."""
     kept = tool(ctx, f"{PROGRAMS[family]}-save").out
     option = ctx.functions["config.option"]("iptables.save_filters", [])
     filters = [_pattern(str(one)) for one in (option if isinstance(option, list) else [])]

@@ -83,5 +83,5 @@ def _translation(step: str) -> str:
     flags = re.search(r" flags 0x(?P<flags>[0-9a-f]+)", step)
     if not flags:
         return step
-    told = int(flags["flags"], 16) & ~IMPLIED
-    return step.replace(flags[0], f" flags {told:#x}" if told else "")
+    reported = int(flags["flags"], 16) & ~IMPLIED
+    return step.replace(flags[0], f" flags {reported:#x}" if reported else "")

@@ -98,7 +98,7 @@ def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> Non
 
 
 def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
-    """Where nobody else can exchange directories; then all of it is moved to its place by handles."""
+    """Where no other user can exchange directories; then all of it is moved to its place by handles."""
     from tempfile import TemporaryDirectory
 
     if how.submodules:

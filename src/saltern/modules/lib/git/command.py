@@ -88,8 +88,8 @@ class Git:
         """What it prints. Raises with git's own words when it fails."""
         ran = self.ran(*words, stdin=stdin)
         if ran.code:
-            told = what or f"git {words[0]} failed"
-            raise Refused(complaint(ran, "git", what=told, secrets=(self._login.https_pass,)))
+            reported = what or f"git {words[0]} failed"
+            raise Refused(complaint(ran, "git", what=reported, secrets=(self._login.https_pass,)))
         return ran.out.rstrip()
 
     def maybe(self, *words: str) -> str:

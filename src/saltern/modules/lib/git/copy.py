@@ -22,7 +22,7 @@ class Copy(Struct, frozen=True, kw_only=True):
     revision: str  # of HEAD; empty in a repository without commits
     branch: str  # empty if HEAD is detached
     url: str  # of the remote; empty if it has none of that name
-    dirty: tuple[str, ...]  # changed files git knows; untracked ones are nobody's business
+    dirty: tuple[str, ...]  # changed files that git knows; untracked ones are left alone
 
     def facts(self) -> dict[str, object]:
         return {"path": self.path, "revision": self.revision or None, "branch": self.branch or None}
@@ -63,8 +63,8 @@ def has_commit(git: Git, path: str, sha: str) -> bool:
 
 
 def tags_of(git: Git, path: str) -> dict[str, str]:
-    told = git.at(path).out("for-each-ref", "--format=%(objectname) %(refname:short)", "refs/tags")
-    return {name: sha for sha, _, name in (line.partition(" ") for line in lines(told))}
+    reported = git.at(path).out("for-each-ref", "--format=%(objectname) %(refname:short)", "refs/tags")
+    return {name: sha for sha, _, name in (line.partition(" ") for line in lines(reported))}
 
 
 @contextmanager
@@ -101,5 +101,5 @@ def fast_forward(git: Git, old: str, new: str) -> bool:
 
 def stale_submodules(git: Git, path: str) -> list[str]:
     """Submodules that are not fetched, or at another commit than the repository says."""
-    told = git.at(path).maybe("submodule", "status", "--recursive")
-    return [line[1:].split(" ")[1] for line in lines(told) if line[:1] in "-+U"]
+    reported = git.at(path).maybe("submodule", "status", "--recursive")
+    return [line[1:].split(" ")[1] for line in lines(reported) if line[:1] in "-+U"]

@@ -41,10 +41,12 @@ class Revision(Struct, frozen=True, kw_only=True):
 
 def ask(git: Git, url: str) -> Remote:
     """What the remote has now. Raises if it cannot be reached."""
-    told = git.out("ls-remote", "--symref", "--", url, what=f"cannot read the remote repository {shown(url)}")
+    reported = git.out(
+        "ls-remote", "--symref", "--", url, what=f"cannot read the remote repository {shown(url)}"
+    )
     refs: dict[str, str] = {}
     head = ""
-    for line in lines(told):
+    for line in lines(reported):
         left, _, name = line.partition("\t")
         if left.startswith("ref: "):
             head = left[5:].removeprefix("refs/heads/") if name == "HEAD" else head

@@ -96,7 +96,7 @@ def steps_for(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revisi
 
 
 def _check_dirty(wish: Wish, copy: Copy, *, switch: bool, move: bool, reset: bool) -> None:
-    """Local changes are somebody's work: they are lost only on demand."""
+    """Local changes are lost only on demand."""
     if not copy.dirty:
         return
     held = ", ".join(copy.dirty[:MOST_NAMED])
@@ -145,8 +145,8 @@ def _tags(
 
 def bare_steps(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revision) -> Steps:
     """Branches of a bare repository follow the remote as they are."""
-    told = git.at(copy.path).out("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
-    here = {name: sha for sha, _, name in (line.partition(" ") for line in told.splitlines())}
+    reported = git.at(copy.path).out("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
+    here = {name: sha for sha, _, name in (line.partition(" ") for line in reported.splitlines())}
     fits = f"refs/heads/{wish.refspec_branch}"
     there = {name: sha for name, sha in remote.refs.items() if fnmatchcase(name, fits)}
     changes = _url_change(wish, copy)
@@ -174,10 +174,10 @@ def _set_url(here: Git, wish: Wish) -> None:
 
 def _fetch(here: Git, wish: Wish, specs: list[str]) -> None:
     words = [f"--depth={wish.clone.depth}"] if wish.clone.depth else []
-    told = "\n".join(specs) + "\n"
+    reported = "\n".join(specs) + "\n"
     here.out(
         *("fetch", "--quiet", "--no-tags", *words, "--stdin", wish.clone.remote),
-        stdin=told,
+        stdin=reported,
         what=f"cannot fetch from {shown(wish.clone.url)}",
     )
 
@@ -213,8 +213,8 @@ def do(git: Git, wish: Wish, steps: Steps, revision: Revision) -> None:
 
 def _drop_tags(here: Git, steps: Steps) -> None:
     if steps.old_tags:
-        told = "".join(f"delete refs/tags/{name}\n" for name in steps.old_tags)
-        here.out("update-ref", "--stdin", stdin=told)
+        reported = "".join(f"delete refs/tags/{name}\n" for name in steps.old_tags)
+        here.out("update-ref", "--stdin", stdin=reported)
 
 
 def do_bare(git: Git, wish: Wish, steps: Steps, _: Revision) -> None:

@@ -14,7 +14,7 @@ Options = dict[str, str]
 class IniText:
     """What stands before the first header is in the section without a name.
 
-    An indented line without the separator goes on with the value before it. Of an option that
+    An indented line without the separator continues the value before it. Of an option that
     is there twice the last one counts, as for most readers.
     """
 

@@ -57,5 +57,5 @@ def options(given: Mapping[str, object]) -> dict[str, str]:
     if given.get("hashing-algorithm"):
         asked["xmit_hash_policy"] = given["hashing-algorithm"]
     usual = ARP if "arp_ip_target" in asked else DEFAULTS[mode]
-    told = {name: OPTIONS[name](name, value) for name, value in asked.items()}
-    return {"mode": str(MODES.index(mode)), **usual, **told}
+    reported = {name: OPTIONS[name](name, value) for name, value in asked.items()}
+    return {"mode": str(MODES.index(mode)), **usual, **reported}

@@ -113,7 +113,7 @@ def store_routes(ctx: Context, texts: Mapping[str, str]) -> None:
 
 
 def shown(lines: Sequence[str]) -> list[str]:
-    """The lines for people: without their ends, and without what nobody may read."""
+    """The lines for people: without their ends, and without what must not be shown."""
     return [_masked(line.rstrip("\n")) for line in lines]
 
 

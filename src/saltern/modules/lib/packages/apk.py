@@ -34,7 +34,7 @@ CANNOT = {
     "autopurge": "apk keeps no packages that nothing needs, so there is nothing to remove",
 }
 NO_GROUPS = "apk has no groups of packages; name a metapackage with pkg.installed instead"
-# A package of a tagged repository is told as name@tag.
+# A package of a tagged repository is listed as name@tag.
 STEP = re.compile(r"^\(\s*\d+/\d+\) (\w+) ([^\s@]+)\S* \(([^ )]+)(?: -> ([^)]+))?\)", re.MULTILINE)
 GONE = ("Purging", "Removing")
 NEEDED = re.compile(r"^World updated, but .*\n((?:  .*\n)+)", re.MULTILINE)
@@ -65,8 +65,8 @@ class Apk:
         if not listing:
             return frozenset()
         here = {f"{name}-{version}" for name, version in listing.items()}
-        told = PROVIDES.findall(self.tool.ask("apk", "info", "--provides", *listing))
-        words = [word for package, text in told if package in here for word in text.split()]
+        reported = PROVIDES.findall(self.tool.ask("apk", "info", "--provides", *listing))
+        words = [word for package, text in reported if package in here for word in text.split()]
         return frozenset(re.split(r"[<>=~]", word)[0] for word in words)
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:

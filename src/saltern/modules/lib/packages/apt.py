@@ -106,7 +106,7 @@ class Apt:
         text = self.tool.ask("apt-get", "-q", "-s", *_options(order), *_words(order))
         found: dict[str, dict[str, str]] = {}
         for verb, name, old, new in STEP.findall(text):
-            # One that is replaced by another architecture, or purged, is told twice.
+            # One that is replaced by another architecture, or purged, is listed twice.
             before = found[name]["old"] if name in found else old
             found[name] = change(before, new if verb == "Inst" else "")
         return dict(sorted(found.items()))
@@ -145,7 +145,7 @@ class Apt:
         self.tool.ask("dpkg", "--set-selections", stdin="".join(f"{name} {word}\n" for name in names))
 
     def selections(self) -> dict[str, list[str]]:
-        """What dpkg was told to do with its packages: hold, install, deinstall, purge."""
+        """What dpkg is set to do with its packages: hold, install, deinstall, purge."""
         found: dict[str, list[str]] = {}
         for line in self.tool.ask("dpkg-query", "-W", "-f", SELECTED).splitlines():
             name, arch, want, _ = line.split("\t")
@@ -208,8 +208,8 @@ def _word(item: Item) -> str:
 
 def _options(order: Order) -> list[str]:
     how = order.how
-    told: list[str] = ["-t", how.fromrepo] if how.fromrepo else []
-    told += [
+    reported: list[str] = ["-t", how.fromrepo] if how.fromrepo else []
+    reported += [
         option
         for option, wanted in (
             ("--no-install-recommends", not how.install_recommends),
@@ -220,7 +220,7 @@ def _options(order: Order) -> list[str]:
         )
         if wanted
     ]
-    return told
+    return reported
 
 
 def _config(order: Order) -> list[str]:

@@ -46,7 +46,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 def known(ctx: Context) -> dict[str, Known]:
-    """Every question with its answer. Read from the files: the programs wait for whoever has the lock."""
+    """Every question with its answer. Read from the files: the programs would wait for the lock."""
     found: dict[str, Known] = {}
     for path in _files(ctx):
         secret = os.path.basename(path).startswith("passwords")

@@ -207,10 +207,10 @@ def _bare(version: str) -> str:
 
 def _sources(how: How) -> list[str]:
     """Which repositories count, and whether locked versions do."""
-    told = ["--disablerepo=*", f"--enablerepo={how.fromrepo}"] if how.fromrepo else []
-    told += [f"--disablerepo={name}" for name in how.disablerepo]
-    told += [f"--enablerepo={name}" for name in how.enablerepo]
-    return [*told, "--disableplugin=versionlock"] if how.change_held else told
+    reported = ["--disablerepo=*", f"--enablerepo={how.fromrepo}"] if how.fromrepo else []
+    reported += [f"--disablerepo={name}" for name in how.disablerepo]
+    reported += [f"--enablerepo={name}" for name in how.enablerepo]
+    return [*reported, "--disableplugin=versionlock"] if how.change_held else reported
 
 
 def _options(order: Order) -> list[str]:

@@ -82,7 +82,7 @@ class Manager(Protocol):
         ...
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
-        """What can be had, from the repositories ``how`` names; a name nobody knows is not among the keys."""
+        """What can be had, from the repositories ``how`` names; an unknown name is not among the keys."""
         ...
 
     def foresee(self, order: Order) -> dict[str, object]:
@@ -100,7 +100,7 @@ class Manager(Protocol):
         ...
 
     def refreshed_at(self) -> float:
-        """When that was done last, in seconds since the epoch; 0 if nobody knows."""
+        """When that was done last, in seconds since the epoch; 0 if that is not known."""
         ...
 
     def held(self) -> frozenset[str]: ...

@@ -94,8 +94,8 @@ class Pacman:
         if not words:
             return {}
         before = self.listing()
-        told = [word for word in words if word != NO_BACKUP]  # does not go with --print
-        text = self.tool.ask("pacman", "--print", "--print-format", "%n\t%v", *told)
+        reported = [word for word in words if word != NO_BACKUP]  # does not go with --print
+        text = self.tool.ask("pacman", "--print", "--print-format", "%n\t%v", *reported)
         rows = [line.split("\t") for line in text.splitlines() if "\t" in line]
         leaving = order.verb in LEAVING
         found = {name: change(before.get(name, ""), "" if leaving else new) for name, new in rows}

@@ -50,7 +50,7 @@ class Tool:
         return self.host.run(list(argv), env=self.env, stdin=stdin)
 
     def act(self, argv: Sequence[str]) -> Ran:
-        """A package manager that loses whoever started it in the middle leaves a broken machine."""
+        """Run to the end: a package manager whose parent is gone in the middle leaves a broken machine."""
         return kept(self.host)(list(argv), env=self.env)
 
     def ask(self, *argv: str, fine: tuple[int, ...] = (0,), stdin: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""The program ``pip``: which one, with which words, and what it tells."""
+"""The program ``pip``: which one, with which words, and what it reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUIET["PYTHONPATH"] = ""  # ours is not theirs
 NAMED = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*([^@;]*)(;.*)?")
 TOO_OLD = "no such option"
 
-# A Python tells its packages ten times as fast as its pip does. The directory it runs in is none of them.
+# A Python lists its packages ten times as fast as its pip does. The directory it runs in is none of them.
 LISTING = """\
 import sys
 if not getattr(sys.flags, "safe_path", False):
@@ -107,8 +107,8 @@ def _rows(ctx: Context, pip: Pip) -> list[dict[str, str]]:
         if not ran.code:
             rows = decode(ran.out, type=list[dict[str, str | None]])
             return [{"name": str(row["name"]), "version": str(row["version"])} for row in rows if row["name"]]
-    told = pip.out(ctx, "list", "--format=json", what="cannot list the installed packages")
-    return decode(told[told.index("[") :] if "[" in told else "[]", type=list[dict[str, str]])
+    reported = pip.out(ctx, "list", "--format=json", what="cannot list the installed packages")
+    return decode(reported[reported.index("[") :] if "[" in reported else "[]", type=list[dict[str, str]])
 
 
 def forget(ctx: Context) -> None:
@@ -124,8 +124,8 @@ def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: st
     with TemporaryDirectory(prefix="saltern-pip-") as scratch:
         give(ctx, scratch, pip.user)
         report = os.path.join(scratch, "report.json")
-        told = ["--dry-run"] if dry else []
-        ran = pip.ran(ctx, "install", "--quiet", *told, "--report", report, *words)
+        reported = ["--dry-run"] if dry else []
+        ran = pip.ran(ctx, "install", "--quiet", *reported, "--report", report, *words)
         if ran.code and TOO_OLD in ran.err:
             return None
         if ran.code:
@@ -138,8 +138,8 @@ def _reported(path: str) -> dict[str, str]:
 
     try:
         with open(path, "rb") as file:
-            told = decode(file.read())
+            reported = decode(file.read())
     except FileNotFoundError:
         return {}  # nothing to do
-    rows = [row["metadata"] for row in told.get("install", [])]
+    rows = [row["metadata"] for row in reported.get("install", [])]
     return {normal(row["name"]): row["version"] for row in rows}

@@ -10,6 +10,6 @@ def outdated(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:
     """Packages of which there is a newer version: the one that is here, and that one."""
     from msgspec.json import decode
 
-    told = pip.out(ctx, "list", "--outdated", "--format=json", what="cannot look for newer versions")
-    rows = decode(told[told.index("[") :] if "[" in told else "[]", type=list[dict[str, str]])
+    reported = pip.out(ctx, "list", "--outdated", "--format=json", what="cannot look for newer versions")
+    rows = decode(reported[reported.index("[") :] if "[" in reported else "[]", type=list[dict[str, str]])
     return {normal(row["name"]): (row["version"], row["latest_version"]) for row in rows}

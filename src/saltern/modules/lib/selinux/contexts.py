@@ -125,10 +125,10 @@ def wrong_labels(ctx: Context, path: str, *, recursive: bool) -> dict[str, dict[
 def relabelled(printed: str) -> dict[str, dict[str, dict[str, str]]]:
     found = {}
     for line in printed.splitlines():
-        if told := RELABEL.fullmatch(line):
-            old, new = parts(told["old"] or told["old2"]), parts(told["new"] or told["new2"])
+        if reported := RELABEL.fullmatch(line):
+            old, new = parts(reported["old"] or reported["old2"]), parts(reported["new"] or reported["new2"])
             differing = [part for part in PARTS if old.get(part) != new.get(part)]
-            found[told["path"] or told["path2"]] = {
+            found[reported["path"] or reported["path2"]] = {
                 "old": {part: old[part] for part in differing if part in old},
                 "new": {part: new[part] for part in differing if part in new},
             }

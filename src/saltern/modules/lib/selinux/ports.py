@@ -33,9 +33,9 @@ def read(ctx: Context, *, local: bool = False) -> dict[Port, list[str]]:
     only = ["--locallist"] if local else []
     types: dict[Port, list[str]] = {}
     for line in tool(ctx, "semanage", "port", "--list", "--noheading", *only).out.splitlines():
-        if told := LISTED.fullmatch(line.strip()):
-            for number in told["ports"].split(","):
-                types.setdefault(Port(told["protocol"], number.strip()), []).append(told["type"])
+        if reported := LISTED.fullmatch(line.strip()):
+            for number in reported["ports"].split(","):
+                types.setdefault(Port(reported["protocol"], number.strip()), []).append(reported["type"])
     return types
 
 

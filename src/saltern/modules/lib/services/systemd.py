@@ -1,4 +1,4 @@
-"""systemd: one ``systemctl show`` tells all there is to know of a unit."""
+"""systemd: one ``systemctl show`` returns all there is to know of a unit."""
 
 from __future__ import annotations
 

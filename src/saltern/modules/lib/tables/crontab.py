@@ -207,7 +207,7 @@ def _whose(user: str) -> list[str]:
     return ["-u", user]
 
 
-def _refused(code: int, told: str, user: str) -> Refused:
+def _refused(code: int, reported: str, user: str) -> Refused:
     if code == NOT_FOUND:
         return Refused("the program 'crontab' is not on this machine; install cron")
-    return Refused(f"the crontab of {user!r}: {told}")
+    return Refused(f"the crontab of {user!r}: {reported}")

@@ -26,7 +26,7 @@ SWITCHES = {
     "vgcreate": "",
     "lvcreate": "nosync noudevsync ignoremonitoring thin",
 }
-# What states and functions take themselves: somebody who mistypes one of these means it.
+# What states and functions take themselves: what resembles one of these is a typing mistake.
 OWN = {
     "pvcreate": "force override",
     "vgcreate": "devices force",

@@ -7,7 +7,7 @@ from saltern.modules.api.programs import PLAIN_WORDS
 from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_FOUND, Ran
 
-# LVM complains of every file that whoever started us has left open; nobody can help it here.
+# LVM complains of every file that our parent process has left open, which cannot be helped here.
 QUIET = {**PLAIN_WORDS, "LVM_SUPPRESS_FD_WARNINGS": "1"}
 
 

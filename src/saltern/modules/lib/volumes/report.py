@@ -24,7 +24,7 @@ LV_FIELDS = (
     "lv_name,vg_name,lv_path,lv_uuid,lv_attr,lv_size,lv_layout,lv_allocation_policy,lv_read_ahead,"
     "lv_kernel_major,lv_kernel_minor,origin,pool_lv,vg_extent_size"
 )
-PARTLY = 5  # something else could not be read; what is told is right
+PARTLY = 5  # something else could not be read; what is reported is right
 
 
 def _rows(ctx: Context, program: str, kind: str, fields: str) -> list[Row]:

@@ -14,7 +14,7 @@ Options = Mapping[str, object]
 
 
 def _answer(force: bool) -> str:
-    """To whatever the tool would ask: yes, or (as it then asks nobody) no."""
+    """To whatever the tool would ask: yes, or (as it then asks nothing) no."""
     return "--yes" if force else "-qq"
 
 

@@ -136,12 +136,12 @@ def differences(wanted: Made, found: Iterable[Any]) -> dict[str, list[str]]:
     """Which extensions are to be added, changed and removed."""
     here = {one.oid.dotted_string: (one.critical, one.value) for one in found}
     want = {value.oid.dotted_string: (critical, value) for critical, value in wanted.values()}
-    told = {
+    reported = {
         "added": [_called(oid) for oid in want if oid not in here],
         "changed": [_called(oid) for oid in want if oid in here and here[oid] != want[oid]],
         "removed": [_called(oid) for oid in here if oid not in want],
     }
-    return told if any(told.values()) else {}
+    return reported if any(reported.values()) else {}
 
 
 def _called(oid: str) -> str:

@@ -135,12 +135,12 @@ def list_differences(found: Any, want: WantedList, now: datetime, remaining: int
 def _entry_differences(found: Any, wanted: tuple[Entry, ...]) -> dict[str, list[str]]:
     here = {one.serial_number: one for one in found}
     want = {one.serial: one for one in wanted}
-    told = {
+    reported = {
         "added": [pretty_number(one) for one in want if one not in here],
         "changed": [pretty_number(one) for one in want if one in here and _changed(here[one], want[one])],
         "removed": [pretty_number(one) for one in here if one not in want],
     }
-    return told if any(told.values()) else {}
+    return reported if any(reported.values()) else {}
 
 
 def _changed(here: Any, want: Entry) -> bool:

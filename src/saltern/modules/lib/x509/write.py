@@ -26,7 +26,7 @@ FILE_WORDS = (
     "tmp_dir",
     "tmp_ext",
 )
-ATTRIBUTES = ("user", "group", "mode")  # the changes of the file that are told; what it holds is not
+ATTRIBUTES = ("user", "group", "mode")  # the changes of the file that are reported; what it holds is not
 # Words of file.managed that change nothing in what is written here.
 MEANINGLESS = frozenset({"attrs", "selinux", "file_encoding", "encoding_errors", "show_changes"})
 
@@ -101,7 +101,7 @@ def placed(
     what: str,
     warnings: tuple[str, ...] = (),
 ) -> Result:
-    """Make it anew if it ``differs``, and set owner and mode. ``facts`` tells what is known of it then."""
+    """Make it anew if it ``differs``, and set owner and mode. ``facts`` gives what is known of it then."""
     path = where.path
     if not where.create and "created" in differs and not where.replaces_link:
         known = {"path": path, **facts(None)}

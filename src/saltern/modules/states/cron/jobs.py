@@ -107,7 +107,7 @@ def _times(ctx: Context, times: tuple[str, ...], have: Job | None, seed: str) ->
 
 
 def _chosen(ctx: Context, field: str, now: str, seed: str) -> str:
-    """A value by chance that is the same each time it is asked: a test tells what a run then does."""
+    """A value by chance that is the same each time it is asked: a test predicts what a run then does."""
     if now.isdigit():
         return now
     import hashlib

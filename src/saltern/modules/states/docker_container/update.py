@@ -110,8 +110,8 @@ class Keeper:
         seen, changes = self.seen(), self.differs()
         self.forced = False
         if seen is None:
-            new, told = lifecycle.create(self.engine, self.name, self.wish)
-            self.warnings += told
+            new, reported = lifecycle.create(self.engine, self.name, self.wish)
+            self.warnings += reported
             self._begun(new)
         elif _anew(changes):
             self.warnings += lifecycle.replace(
@@ -141,8 +141,8 @@ class Keeper:
         seen = self.seen()
         if not self.manner.start or lifecycle.state_of(seen) == lifecycle.RUNNING:
             return ""
-        told = (seen or {}).get("State") or {}
-        why = told.get("Error") or f"its command ended with exit code {told.get('ExitCode')}"
+        reported = (seen or {}).get("State") or {}
+        why = reported.get("Error") or f"its command ended with exit code {reported.get('ExitCode')}"
         return f"Container {self.name!r} was started but does not run: {why}"
 
 
@@ -160,8 +160,8 @@ def usable(engine: Engine, read: Given) -> tuple[dict[str, Any], tuple[str, ...]
     able = engine.get("/info")
     lost = [name for name in needing if able.get(OPTIONS[name].needs) is False]
     kept = {name: value for name, value in read.options.items() if name not in lost}
-    told = tuple(f"the engine cannot do {name} on this kernel; it is left out" for name in lost)
-    return kept, read.warnings + told
+    reported = tuple(f"the engine cannot do {name} on this kernel; it is left out" for name in lost)
+    return kept, read.warnings + reported
 
 
 def _resolved(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def _tag(target: str, seen: Seen) -> str:
 
 
 def _refuse_used(docker: Engine, tag: str, seen: Seen) -> None:
-    """An image with another name only loses this one; the last name can go only if nobody uses it."""
+    """Refuse to remove the last name of an image that a container uses; one of several names may go."""
     if len(seen.get("RepoTags") or ()) > 1:
         return
     found: list[dict[str, Any]] = docker.get("/containers/json", {"all": True})

@@ -133,8 +133,8 @@ def _again(ctx: Context, docker: Engine, full: str, way: Way) -> Result:
     old = before["Id"][:SHORT] if before else None
     changes: Changes = {full: {"old": old, "new": way.done}}
     if ctx.test:
-        comment, told = f"Image {full} would be {way.done}", facts(full, before)
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=told)
+        comment, reported = f"Image {full} would be {way.done}", facts(full, before)
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=reported)
     way.get()
     after = images.find(docker, full)
     if after is None:

@@ -32,19 +32,19 @@ def members(engine: Engine, containers: list[str]) -> tuple[dict[str, str], tupl
             resting.append(name)
         else:
             found[seen["Id"]] = name
-    told = [f"no such container: {', '.join(missing)}"] if missing else []
-    told += [f"not running, and so not connected: {', '.join(resting)}"] if resting else []
-    return found, tuple(told)
+    reported = [f"no such container: {', '.join(missing)}"] if missing else []
+    reported += [f"not running, and so not connected: {', '.join(resting)}"] if resting else []
+    return found, tuple(reported)
 
 
 def remembered(engine: Engine, seen: Seen) -> dict[str, Endpoint]:
-    """How each container was connected, as far as somebody chose it."""
+    """How each container was connected, as far as that was chosen."""
     return {key: _endpoint(engine, key, seen["Name"]) for key in seen.get("Containers") or {}}
 
 
 def _endpoint(engine: Engine, container: str, network: str) -> Endpoint:
-    told = engine.find(f"/containers/{container}/json") or {}
-    here: dict[str, Any] = ((told.get("NetworkSettings") or {}).get("Networks") or {}).get(network) or {}
+    reported = engine.find(f"/containers/{container}/json") or {}
+    here: dict[str, Any] = ((reported.get("NetworkSettings") or {}).get("Networks") or {}).get(network) or {}
     chosen = here.get("IPAMConfig") or {}
     own = container[: lifecycle.SHORT_ID]
     return Endpoint(

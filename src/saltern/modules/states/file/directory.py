@@ -154,10 +154,12 @@ def settle_directory(
         changes |= _replacement(wanted.path, obstacle, backupname)
     notes: list[str] = []
     todo = list(_todo(ctx, wanted, bool(obstacle), set(removed), notes))
-    told: Changes = {path: difference for path, _, difference in todo}
-    if "silent" in wanted.recurse and (told.keys() - {wanted.path}):
-        told = {path: told[path] for path in told if path == wanted.path} | {"recursion": "Changes silenced"}
-    changes |= told | dict.fromkeys(removed, CLEANED)
+    reported: Changes = {path: difference for path, _, difference in todo}
+    if "silent" in wanted.recurse and (reported.keys() - {wanted.path}):
+        reported = {path: reported[path] for path in reported if path == wanted.path} | {
+            "recursion": "Changes silenced"
+        }
+    changes |= reported | dict.fromkeys(removed, CLEANED)
     known = facts(ctx, wanted.path, files.look(wanted.path, follow=True))
     if not changes:
         return unchanged(f"The directory {wanted.path} is in the correct state", known)

@@ -141,7 +141,7 @@ def _settled(ctx: Context, name: str, wishes: list[Wish], add: Callable[[Wish], 
 
 
 def _changes(ctx: Context, name: str, wishes: list[Wish], wrong: list[Wish]) -> Changes:
-    """Salt's shape: the name of the rule, or all names of several; what is kept is told on its own."""
+    """Salt's shape: the name of the rule, or all names of several; what is kept is reported on its own."""
     if wrong:
         return {"locale": name if len(wishes) == 1 else [one.name for one in wrong]}
     files = stale(ctx, wishes)

@@ -141,7 +141,7 @@ def _text(one: object) -> str:
 
 
 def _satisfied(requirement: str, present: Mapping[str, str]) -> bool:
-    """What can be told without pip: any version, or exactly this one."""
+    """What is known without pip: any version, or exactly this one."""
     name, version = split(requirement)
     if not name or name not in present:
         return False
@@ -164,14 +164,14 @@ def _installed(
         new = _install(ctx, pip, wanted, words, before, what)
     after = before if ctx.test else packages(ctx, pip)
     names = {name for one in wanted if (name := split(one)[0])} | set(new)
-    told = ", ".join(wanted) or "the requirements"
+    reported = ", ".join(wanted) or "the requirements"
     return answer(
         ctx,
         {f"{name}=={version}" if version else name: "Installed" for name, version in new.items()},
         {"packages": {name: after.get(name) for name in sorted(names)}},
-        right=f"Python packages already installed: {told}",
-        would=f"Python packages would be installed: {told}",
-        done=f"Python packages installed: {told}",
+        right=f"Python packages already installed: {reported}",
+        would=f"Python packages would be installed: {reported}",
+        done=f"Python packages installed: {reported}",
         warnings=warnings,
     )
 
@@ -184,11 +184,11 @@ def _install(
     before: Mapping[str, str],
     what: str,
 ) -> dict[str, str]:
-    told = install(ctx, pip, words, dry=ctx.test, what=what)
+    reported = install(ctx, pip, words, dry=ctx.test, what=what)
     if not ctx.test:
         forget(ctx)
-    if told is not None:
-        return told
+    if reported is not None:
+        return reported
     if ctx.test:  # an old pip cannot say what it would do
         names = [split(one)[0] or one for one in wanted]
         return {normal(name): "" for name in names if name not in before}

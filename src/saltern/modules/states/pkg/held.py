@@ -115,7 +115,7 @@ def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], r
         if release:
             manager.set_hold(release, on=False)
 
-    told = "; ".join(
+    reported = "; ".join(
         f"{word}: {named(some)}" for word, some in (("held", hold), ("released", release)) if some
     )
     return bring(
@@ -123,5 +123,5 @@ def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], r
         differs,
         act,
         facts=lambda: {"manager": manager.name, "packages": marks()},
-        words=Words("The packages are already as wanted", f"Would be {told}", f"Now {told}"),
+        words=Words("The packages are already as wanted", f"Would be {reported}", f"Now {reported}"),
     )

@@ -132,7 +132,7 @@ def take_aim(job: Job, before: Listing) -> Aim:
 
 
 def _refresh(ctx: Context, terms: Terms) -> str:
-    """Why it failed. In test mode, and where nobody asked for it, old lists are better than none."""
+    """Why it failed. In test mode, and where it was not asked for, old lists are better than none."""
     try:
         choose.refresh(ctx, valid_for=terms.cache_valid_time, again=terms.refresh is True)
     except PackageError as problem:
@@ -143,7 +143,7 @@ def _refresh(ctx: Context, terms: Terms) -> str:
 
 
 def settled(manager: Manager, one: Wanted, terms: Terms, listing: Listing) -> bool:
-    """Whether it is as wanted already; of the newest version nobody knows without looking it up."""
+    """Whether it is as wanted already; for the newest version that is unknown until it is looked up."""
     versions = [version for version in listing.get(one.name, "").split(",") if version]
     if one.path:
         return one.version in versions

@@ -170,7 +170,7 @@ def _forgotten(before: Listing, after: Listing) -> dict[str, object]:
 
 
 def _shape(verb: str, installed: dict[str, object], leftovers: dict[str, object]) -> dict[str, object]:
-    """Salt tells a purge in two parts."""
+    """Salt reports a purge in two parts."""
     if verb == "remove" or not (installed or leftovers):
         return installed
     return {"installed": installed, "removed": leftovers}

@@ -14,7 +14,7 @@ def mode(ctx: Context, name: str) -> Result:
     """Set the mode of SELinux, now and at boot.
 
     SELinux can be switched off, or on again, only by a reboot. Then the configuration is changed, what can be
-    had is set until then, and a warning tells of it.
+    had is set until then, with a warning.
 
     Args:
         name: ``enforcing``, ``permissive`` or ``disabled``.

@@ -145,7 +145,7 @@ def holds(ctx: Context, server: Connection, have: Account, wanted: Wish) -> bool
     if wanted.plugin == NATIVE:
         return native_hash(wanted.password) in of_plugin
     if not wanted.password:
-        return True  # such plugins keep nothing, or ask somebody else
+        return True  # such plugins keep nothing, or ask another service
     return _logs_in(ctx, server, have, wanted.password)
 
 

@@ -37,7 +37,7 @@ def tables(printed: str) -> list[Table]:
 
 
 def affected(printed: str) -> int:
-    """Rows that all statements changed; told by a client that is verbose enough."""
+    """Rows that all statements changed; printed by a client that is verbose enough."""
     return sum(int(count) for count in AFFECTED.findall(RESULT.sub("", printed)))
 
 

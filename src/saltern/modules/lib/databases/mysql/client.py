@@ -25,7 +25,7 @@ FLAGS = (
     "--skip-safe-updates",
     "--connect-timeout=30",
 )
-VERBOSE = "-vvv"  # from here on it tells how many rows a statement changed
+VERBOSE = "-vvv"  # from here on it prints how many rows a statement changed
 
 # Quotes are what they are in any session, names are shown in backticks, and no GRANT makes a user.
 PINNED = (
@@ -64,7 +64,7 @@ def rows(ctx: Context, server: Connection, statement: str) -> list[answers.Row]:
     return [row for table in ask(ctx, server, statement) for row in table.mappings()]
 
 
-def told(ctx: Context, server: Connection, statements: str | bytes) -> tuple[list[Table], int]:
+def results_and_count(ctx: Context, server: Connection, statements: str | bytes) -> tuple[list[Table], int]:
     """Run a user's statements as they are: their results, and how many rows they changed."""
     ran = _run(ctx, server, statements, VERBOSE)
     return answers.tables(ran.out), answers.affected(ran.out)
@@ -93,7 +93,7 @@ def _suffix(server: Connection) -> list[str]:
 
 
 def _option_file(server: Connection) -> str:
-    """A file of our own that nobody else may read; the caller removes it."""
+    """A file that only its owner may read; the caller removes it."""
     from tempfile import mkstemp
 
     content = _encoded(server.options())

@@ -31,7 +31,7 @@ UNUSED = frozenset({"client_flags", "connection_conv", "connection_use_unicode"}
 UNICODE = frozenset({"utf8", "utf8mb3", "utf8mb4"})
 USUAL_CHARSET = "utf8mb4"
 
-# The groups that the client reads anyway; one with a suffix, such as ``client-backup``, it reads if told.
+# The groups that the client reads anyway; one with a suffix, such as ``client-backup``, it reads if named.
 GROUPS = ("client", "mysql", "mariadb-client")
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}

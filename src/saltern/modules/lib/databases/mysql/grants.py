@@ -101,8 +101,8 @@ def held(ctx: Context, server: Connection, wanted: Wish) -> Held:
     every = frozenset(str(row["Privilege"]).upper() for row in listed.mappings())
     needed = known(wanted.privileges, every)
     have = accounts.answer(found, wanted.user)
-    told = lines(ctx, server, wanted.user, wanted.host) if have else None
-    grants = (grant for grant in map(shown, told or ()) if grant is not None)
+    reported = lines(ctx, server, wanted.user, wanted.host) if have else None
+    grants = (grant for grant in map(shown, reported or ()) if grant is not None)
     here = tuple(grant for grant in grants if _is_here(grant.level, wanted))
     return Held(needed, have, here, every)
 

@@ -11,7 +11,7 @@ from saltern.modules.lib.databases.mysql import client
 from saltern.modules.lib.databases.mysql.answers import Row, Table
 from saltern.modules.lib.databases.mysql.connection import Connection
 
-AT_ONCE = 0.2  # seconds; shorter times are told in milliseconds
+AT_ONCE = 0.2  # seconds; shorter times are shown in milliseconds
 
 
 class Answer(Struct, frozen=True):
@@ -57,7 +57,7 @@ def _pairs(row: Row) -> list[tuple[str, str]]:
 
 def execute(ctx: Context, server: Connection, statements: str | bytes) -> Answer:
     begin = ctx.clock.tick()
-    found, affected = client.told(ctx, server, statements)
+    found, affected = client.results_and_count(ctx, server, statements)
     return Answer(ctx.clock.tick() - begin, affected, found[-1] if found else None)
 
 

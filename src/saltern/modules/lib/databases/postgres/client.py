@@ -180,13 +180,13 @@ def _problem(ran: Ran, secrets: Sequence[str]) -> Refused:
         return NotThere("the program 'psql' is not on this machine; install PostgreSQL's client package")
     if ran.timed_out:
         return Refused("PostgreSQL did not answer in the time that the option postgres.timeout allows")
-    said = told(ran.err, secrets) or f"psql left with exit code {ran.code}"
+    said = error_text(ran.err, secrets) or f"psql left with exit code {ran.code}"
     kinds = ((NO_DATABASE, NoDatabase), (NO_SERVER, NotThere))
     kind = next((kind for sign, kind in kinds if sign.search(ran.err)), Refused)
     return kind(f"PostgreSQL: {said}")
 
 
-def told(err: str, secrets: Sequence[str]) -> str:
+def error_text(err: str, secrets: Sequence[str]) -> str:
     """A server's words for the user: without echoes of the statement, which may hold a password."""
     kept: list[str] = []
     for line in err.splitlines():

@@ -159,7 +159,7 @@ def initialize(ctx: Context, wish: Directory) -> None:
 
 
 def _password_file(wish: Directory) -> str:
-    """For the eyes of ``runas`` only; a command line would show it to everybody."""
+    """For the eyes of ``runas`` only; a command line would show it to every user."""
     import tempfile
 
     try:

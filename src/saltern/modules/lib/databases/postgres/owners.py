@@ -8,7 +8,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.lib.databases.postgres.client import Login, execute, rows
 
 # What the system made, what an extension brought and what goes with its table is not handed over by itself;
-# a schema of the database's owner, whoever that is, is that owner's already.
+# a schema of the database's owner is that owner's already.
 FOREIGN = """
     WITH wanted AS (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = :'owner'),
     bound AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e'

@@ -1,6 +1,6 @@
 """What PostgreSQL keeps of a password: made here, so that the server never sees the password itself.
 
-A server logs statements if told to; with a verifier in them there is nothing to read.
+A server may log statements; with a verifier in them there is nothing to read.
 """
 
 from __future__ import annotations

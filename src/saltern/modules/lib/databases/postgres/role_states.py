@@ -11,7 +11,7 @@ from saltern.modules.lib.databases.postgres.passwords import form_of, matches
 from saltern.modules.lib.databases.postgres.roles import Role, Wish
 from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
 
-NEW = {"User": {"login": True}, "Group": {"login": False}}  # of a new role, unless told otherwise
+NEW = {"User": {"login": True}, "Group": {"login": False}}  # of a new role, unless given
 UNENCRYPTED = "encrypted: false has no effect: since version 10 PostgreSQL encrypts every password"
 NOT_READABLE = (
     "the password was not compared, since {who} may not read what the server keeps of it; "
@@ -43,7 +43,7 @@ def present(
     refresh = bool(refresh_password and first)
 
     def differs() -> Changes:
-        return {name: told} if (told := _differs(sight.again())) else {}
+        return {name: reported} if (reported := _differs(sight.again())) else {}
 
     def _differs(have: Role | None) -> object:
         if have is None:

@@ -1,1 +1,1 @@
-"""Ansible: its command line, a callback plugin that tells every result, and what those results mean here."""
+"""Ansible: its command line, a callback plugin that reports every result, and what those results mean."""

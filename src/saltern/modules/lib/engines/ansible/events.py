@@ -1,4 +1,4 @@
-"""What the callback plugin tells → steps. The mapping of Ansible's words is the table ``OUTCOMES``."""
+"""What the callback plugin reports → steps. The mapping of Ansible's words is the table ``OUTCOMES``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTCOMES: dict[str, tuple[Outcome, bool]] = {
     "skipped": (Outcome.OK, False),
     "not_reached": (Outcome.FAILED, False),
 }
-OWN_NAMES = ("ansible.builtin.", "ansible.legacy.")  # modules that everybody knows without them
+OWN_NAMES = ("ansible.builtin.", "ansible.legacy.")  # modules that are known without them
 # What a result says of itself, not of the thing it changed.
 NO_CHANGES = frozenset(
     {"changed", "failed", "msg", "start", "end", "delta", "attempts", "retries"}
@@ -85,8 +85,8 @@ class Reader:
     def broken_off(self) -> None:
         """Ansible has ended, and these had begun."""
         for event in self._running.values():
-            told = "it had begun when Ansible was ended; how far it came is not known"
-            self._steps(_step({**event, "word": "failed", "result": {"msg": told}}))
+            reported = "it had begun when Ansible was ended; how far it came is not known"
+            self._steps(_step({**event, "word": "failed", "result": {"msg": reported}}))
         self._running.clear()
 
 
@@ -210,13 +210,13 @@ def _known(event: Event, given: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _comment(word: str, given: Mapping[str, Any]) -> str:
-    told = given.get("censored", given.get("msg", ""))
-    if told in ("", None) and word == "skipped":
-        told = _why_skipped(given)
+    reported = given.get("censored", given.get("msg", ""))
+    if reported in ("", None) and word == "skipped":
+        reported = _why_skipped(given)
     if word == "failed":
         output = str(given.get("stderr") or given.get("module_stderr") or given.get("stdout") or "").strip()
-        told = f"{_text(told)}\n{output[-MOST_SHOWN:]}".strip() if output else told
-    text = _text(told) or word
+        reported = f"{_text(reported)}\n{output[-MOST_SHOWN:]}".strip() if output else reported
+    text = _text(reported) or word
     attempts = given.get("attempts")
     return f"{text} (after {attempts} attempts)" if isinstance(attempts, int) and attempts > 1 else text
 

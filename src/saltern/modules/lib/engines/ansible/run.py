@@ -1,4 +1,4 @@
-"""One run of ``ansible-playbook``, its results told while it runs."""
+"""One run of ``ansible-playbook``, its results reported while it runs."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def locate(ctx: Context, name: str, rundir: str | None) -> tuple[str, str]:
 def missing(ctx: Context, path: str) -> Result:
     """There is no playbook; in test mode a state before may be about to make it."""
     if ctx.test:
-        told = f"no playbook is at {path}; if a state before makes it, it would be run"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=told, data={"playbook": path})
+        reported = f"no playbook is at {path}; if a state before makes it, it would be run"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=reported, data={"playbook": path})
     return failed(f"no playbook is at {path}", playbook=path)
 
 

@@ -12,8 +12,10 @@ DIFF = "--- "  # so begins the diff among what a resource has updated
 
 
 class Resources:
-    """The resources of one run, told when Chef is done with each. What was planned and never told has not
-    been reached."""
+    """The resources of one run, reported when Chef is done with each.
+
+    What was planned and not reported has not been reached.
+    """
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -35,11 +37,11 @@ class Resources:
         self._steps(_step(event, self._why_run))
 
     def over(self) -> None:
-        """Chef has ended; what it had not told by then is told here."""
+        """Chef has ended: report what it had not reported by then."""
         if self._begun:
             self._planned.pop(str(self._begun.get("resource")), None)
-            told = "it had begun when Chef was ended; how far it came is not known"
-            self._steps(_made(self._begun, Outcome.FAILED, comment=told))
+            reported = "it had begun when Chef was ended; how far it came is not known"
+            self._steps(_made(self._begun, Outcome.FAILED, comment=reported))
         for ref in self._planned:
             event = {"resource": ref, "word": "not_reached"}
             self._steps(_made(event, Outcome.FAILED, comment="not reached: Chef ended before", ran=False))

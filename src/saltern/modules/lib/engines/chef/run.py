@@ -1,4 +1,4 @@
-"""One run of ``chef-client`` or ``chef-solo``, its resources told while it runs."""
+"""One run of ``chef-client`` or ``chef-solo``, its resources reported while it runs."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class States:
         """Idem has ended before it came to what it had planned."""
         for tag in self._planned:
             state, id_, name, fun = parts(tag)
-            told = "not reached, or not finished: Idem ended before"
+            reported = "not reached, or not finished: Idem ended before"
             self._steps(
                 SubResult(
                     name=name or id_,
@@ -45,7 +45,7 @@ class States:
                     state=state,
                     fun=fun,
                     outcome=Outcome.FAILED,
-                    comment=told,
+                    comment=reported,
                     ran=False,
                 )
             )

@@ -1,4 +1,4 @@
-"""One run of ``idem state``, its states told while it runs."""
+"""One run of ``idem state``, its states reported while it runs."""
 
 from __future__ import annotations
 

@@ -69,7 +69,9 @@ class Telling:
 
         State.init, OperationMeta.set_complete = after_init, after_complete
         cli.run_ops, cli.print_meta = around_run, after_show
-        cli._set_fail_prompts = lambda *_: None  # there is nobody to ask whether to go on without a host
+        cli._set_fail_prompts = lambda *_: (
+            None
+        )  # there is no terminal to ask whether to continue without a host
 
     @property
     def interrupted(self) -> bool:

@@ -1,4 +1,4 @@
-"""The states of an Idem run, each told once. Plain functions: what is in a plugin gets the hub first."""
+"""The states of an Idem run, each reported once. Plain functions: what is in a plugin gets the hub first."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def tell_all(running: dict[str, Any], *, final: bool) -> None:
         if tag not in TOLD and ret.get("total_seconds") and (final or not _pending(ret)):
             TOLD.add(tag)
             # The states before and after stay with Idem: they hold what it keeps out of the changes.
-            told = {key: ret.get(key) for key in KEPT}
-            saltern_tell.tell("state", called=tag in CALLED, ret=told)
+            reported = {key: ret.get(key) for key in KEPT}
+            saltern_tell.tell("state", called=tag in CALLED, ret=reported)
 
 
 def _pending(ret: dict[str, Any]) -> bool:

@@ -18,13 +18,13 @@ DEEPEST = 8
 
 def tell(event: str, **values: Any) -> None:
     """Values of any kind, each cut to what a report can show."""
-    told = {key: plain(value) for key, value in values.items()}
-    line = MARK + json.dumps({"event": event, **told}, separators=(",", ":")) + "\n"
+    reported = {key: plain(value) for key, value in values.items()}
+    line = MARK + json.dumps({"event": event, **reported}, separators=(",", ":")) + "\n"
     data = line.encode("ascii")
     try:
         while data:
             data = data[os.write(STREAM, data) :]
-    except OSError:  # nobody listens any more; the run goes on
+    except OSError:  # no reader is left; the run continues
         return
 
 

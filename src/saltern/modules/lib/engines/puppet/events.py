@@ -16,7 +16,7 @@ DIFF = "\n--- "  # so begins what Puppet logs with show_diff
 
 
 class Resources:
-    """The resources of one run. What was planned and never told has not been reached."""
+    """The resources of one run. What was planned and never reported has not been reached."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -46,11 +46,11 @@ class Resources:
         self.completed = event.get("completed") is True
 
     def over(self) -> None:
-        """Puppet has ended; what it had not told by then is told here."""
+        """Puppet has ended: report what it had not reported by then."""
         for ref in self._planned:
             begun = ref in self._begun
-            told = "it had begun when Puppet was ended; how far it came is not known"
-            comment = told if begun else "not reached: Puppet ended before"
+            reported = "it had begun when Puppet was ended; how far it came is not known"
+            comment = reported if begun else "not reached: Puppet ended before"
             self._steps(_made({"resource": ref}, Outcome.FAILED, "failed", comment=comment, ran=begun))
         self._planned, self._begun = {}, {}
 

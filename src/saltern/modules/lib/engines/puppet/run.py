@@ -1,4 +1,4 @@
-"""One run of ``puppet apply``, its resources told while it runs."""
+"""One run of ``puppet apply``, its resources reported while it runs."""
 
 from __future__ import annotations
 

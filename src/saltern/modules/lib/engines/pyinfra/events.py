@@ -69,9 +69,9 @@ class Operations:
         lost = set(self._lost)
         for key, event in self._begun.items():
             self._planned.pop(key, None)
-            told = "it had begun when pyinfra ended; how far it came is not known"
+            reported = "it had begun when pyinfra ended; how far it came is not known"
             inner = tuple(self._inner.pop(key, ()))
-            self._tell(event, _step(event, Outcome.FAILED, comment=told, sub=inner))
+            self._tell(event, _step(event, Outcome.FAILED, comment=reported, sub=inner))
         for event in self._planned.values():
             host = str(event["host"])
             why = f"{host} failed before" if host in lost else "pyinfra ended before"
@@ -140,7 +140,7 @@ def _step(
 
 
 def _name(event: Event) -> str:
-    """An operation that was given no name is told apart by its arguments."""
+    """An operation that was given no name is distinguished by its arguments."""
     name, args = str(event.get("name")), event.get("args") or []
     whole = f"{name} ({', '.join(map(str, args))})" if args else name
     return whole if len(whole) <= LONGEST_NAME else f"{whole[: LONGEST_NAME - 1]}…"

@@ -1,4 +1,4 @@
-"""One run of pyinfra, its operations told while it runs."""
+"""One run of pyinfra, its operations reported while it runs."""
 
 from __future__ import annotations
 

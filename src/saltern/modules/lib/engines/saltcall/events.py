@@ -38,11 +38,11 @@ class States:
         self.errors += [text(one) for one in event.get("errors") or []]
 
     def over(self, *, ended: bool) -> None:
-        """What Salt has not come to; ``ended``: it has told its end itself."""
+        """What Salt has not come to; ``ended``: it has reported its end itself."""
         for tag, begun in self._planned.items():
             names = _low(tag)
             begun = begun and not ended
-            told = "it had begun when Salt was ended; how far it came is not known"
+            reported = "it had begun when Salt was ended; how far it came is not known"
             self._steps(
                 SubResult(
                     name=names["name"],
@@ -50,7 +50,7 @@ class States:
                     state=names["state"],
                     fun=names["fun"],
                     outcome=Outcome.FAILED,
-                    comment=told if begun else "not reached",
+                    comment=reported if begun else "not reached",
                     ran=begun,
                 )
             )

@@ -1,4 +1,4 @@
-"""One run of ``salt-call --local``, its states told while it runs."""
+"""One run of ``salt-call --local``, its states reported while it runs."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def _places(ctx: Context, scratch: str, *, keep: bool) -> dict[str, object]:
 
 def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ended: Ended) -> Result:
     """A Salt that is interrupted ends with 0, but it does not tell its end."""
-    told = "start" in listener.heard
-    broken = told and not listener.heard & {"end", "errors"}
-    if not told and ended.code == 0:
+    reported = "start" in listener.heard
+    broken = reported and not listener.heard & {"end", "errors"}
+    if not reported and ended.code == 0:
         steps(unparsed(ended, "it has reported nothing"))
     return concluded(
         "salt-call",

@@ -53,14 +53,14 @@ class Stream:
 
     def diagnostic(self, found: Message) -> None:
         kept = self.errors if found.get("severity") == "error" else self.warnings
-        kept.append(told(found))
+        kept.append(message_text(found))
 
     def message(self, kind: str, message: Message) -> None:
         """A plan says the rest in its file."""
 
 
 class Applied(Stream):
-    """What is applied of a plan. A resource is told when the last of its actions is done."""
+    """What is applied of a plan. A resource is reported when the last of its actions is done."""
 
     def __init__(self, steps: Steps, plan: Plan) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class Applied(Stream):
         super().diagnostic(found)
         address = str(found.get("address"))
         if found.get("severity") == "error" and address in self._failed:
-            self._tell_failed(address, told(found))
+            self._tell_failed(address, message_text(found))
 
     def over(self, code: int) -> None:
         """It has ended. What needs no hook, such as forgetting, is done if all went well."""
@@ -189,7 +189,7 @@ def step(
     )
 
 
-def told(found: Message) -> str:
+def message_text(found: Message) -> str:
     """One diagnostic as text, with its place in the files."""
     place = found.get("range") or {}
     line = (place.get("start") or {}).get("line")

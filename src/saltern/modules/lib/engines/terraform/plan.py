@@ -1,4 +1,4 @@
-"""A plan, as ``show -json`` tells it → what is to change, with all that is marked as sensitive hidden."""
+"""A plan, as ``show -json`` prints it → what is to change, with all that is marked as sensitive hidden."""
 
 from __future__ import annotations
 

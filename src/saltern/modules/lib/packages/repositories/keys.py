@@ -108,6 +108,6 @@ def _gpgconf(ctx: Context, home: str) -> None:
 
 
 def keyring_path(file: str) -> str:
-    """Where the key of a repository goes if nobody says: beside apt's own."""
+    """Where the key of a repository goes by default: beside apt's own."""
     name = os.path.basename(file).rpartition(".")[0] or os.path.basename(file)
     return f"/etc/apt/trusted.gpg.d/{name}.asc"

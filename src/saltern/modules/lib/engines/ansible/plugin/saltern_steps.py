@@ -1,4 +1,4 @@
-"""A callback plugin: tells each result of a playbook as one line of JSON on stderr, when it is there.
+"""A callback plugin: reports each result of a playbook as one line of JSON on stderr, when it is there.
 
 It runs inside of Ansible, with the Python and the version that the user has, beside whatever callback
 writes to the terminal. So it imports nothing but Ansible and the standard library, needs no syntax newer
@@ -31,7 +31,7 @@ WANTED = "SALTERN_ANSIBLE_STEPS"
 LONGEST = 16384  # characters of one text; the rest is in the log, if Ansible prints it
 MOST = 500  # items of a list or mapping
 DEEPEST = 8
-# Told in another way, or twice the same, or too much for every result.
+# Reported in another way, or twice the same, or too much for every result.
 LEFT_OUT = frozenset({"invocation", "stdout_lines", "stderr_lines", "results", "diff", "ansible_facts"})
 NO_TASKS = frozenset({"meta", "ansible.builtin.meta", "ansible.legacy.meta", "noop"})
 
@@ -220,7 +220,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         try:
             while data:
                 data = data[os.write(2, data) :]
-        except OSError:  # nobody listens any more; the playbook goes on
+        except OSError:  # no reader is left; the playbook continues
             self.disabled = True
 
 

@@ -1,7 +1,7 @@
-"""An executor of Salt: it calls the function with arguments from a private file, and tells each state.
+"""An executor of Salt: it calls the function with arguments from a private file, and reports each state.
 
-Salt has a place where it tells that a state is done, ``State.event``, and is silent there without a
-master; this listens there. What it could not hear is told from what the function returns.
+Salt has a place where it reports that a state is done, ``State.event``, and is silent there without a
+master; this listens there. What it could not hear is taken from what the function returns.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Listening:
         if state is not self._outer:
             return
         tag = next((tag for tag in reversed(list(self._running)) if self._running[tag] is ret), "")
-        # One that has a process of its own is told when that has ended.
+        # One that has a process of its own is reported when that has ended.
         if tag and tag not in self._told and "proc" not in ret and tag not in getattr(state, "procs", ()):
             self._tell(tag, ret)
 
@@ -96,7 +96,7 @@ def execute(opts: Any, data: Any, func: Callable[..., Any], args: Any, kwargs: A
         import salt.state
 
         listening.listen(salt.state.State)
-    except Exception as problem:  # a Salt with other insides: its states are told in the end
+    except Exception as problem:  # a Salt with other insides: its states are reported at the end
         saltern_tell.tell("deaf", why=problem)
     returned = func(*args, **{**kwargs, **wanted})
     listening.rest(returned)

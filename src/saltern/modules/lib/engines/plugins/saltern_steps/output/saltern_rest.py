@@ -1,4 +1,4 @@
-"""An output that tells all states that were not told yet, and prints what Idem usually prints."""
+"""An output that reports all states that were not reported yet, and prints what Idem usually prints."""
 
 from __future__ import annotations
 

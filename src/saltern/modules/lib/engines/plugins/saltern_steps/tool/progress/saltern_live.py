@@ -1,4 +1,4 @@
-"""A progress bar that tells each state when it is done, unless Idem is going to run it again."""
+"""A progress bar that reports each state when it is done, unless Idem is going to run it again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def create(hub: Any, iterable: Iterable[Any], **kwargs: Any) -> Iterable[Any]:
-    """Idem tells what is to be done, in steps of its own: all that waits for nothing."""
+    """Idem announces what is to be done, in steps of its own: all that waits for nothing."""
     for entry in getattr(iterable, "values", list)():
         if entry.get("tag"):
             saltern_tell.tell("plan", tag=entry["tag"])

@@ -9,8 +9,8 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused, explain
 
 
-class told:
-    """``with told(path):`` what the system refuses becomes a ``BadArgument`` that says it plainly."""
+class explain_errors:
+    """``with explain_errors(path):`` makes a plain ``BadArgument`` of what the system refuses."""
 
     __slots__ = ("path",)
 
@@ -34,7 +34,7 @@ def expanded(path: str) -> str:
 
 
 def absolute(path: str) -> str:
-    """For functions that change something: a path that depends on nobody's current directory."""
+    """For functions that change something: a path that does not depend on the current directory."""
     full = expanded(path)
     if not os.path.isabs(full):
         raise BadArgument(f"{path!r} is not an absolute path")
