@@ -14,6 +14,7 @@ from saltern.compiler.compile import Rules, compile_high, compile_low
 from saltern.engine.targets import targets as engine_targets
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.language.result import Outcome
+from saltern.plan.in_patterns import spell_out
 
 usual = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REQUEST = {"sls": ("main",)}
@@ -80,7 +81,10 @@ def uncompiled(files: dict[str, str]) -> list[dict[str, object]]:
         session, found = made.session(), Diagnostics()
         refs, loader = engine_targets(session, kit.request_for(files, REQUEST), found)
         high = compile_high(refs, loader, Rules(), found)
-        return [chunk.low() for chunk in compile_low(high, Rules(), session.caller.reacts, found).chunks]
+        made_of = compile_low(high, Rules(), session.caller.reacts, found)
+        low = [chunk.low() for chunk in made_of.chunks]
+        spell_out(low, made_of.chunks, made_of.rendered)
+        return low
 
 
 @usual

@@ -2,7 +2,7 @@
 
 They reach an ID, and only if there is none, those of that name; ``sls: X`` reaches the states that X itself
 declares. What they add comes in the order in which files were opened: who includes before what is included.
-Patterns are ours: low data shows whom they reach, and the plan has one step for all.
+Patterns are ours: the plan has one step for all whom they reach; for ``use_in`` see ``use``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ MOST_REPEATED = 100  # targets in one list; longer ones are not repeated as Salt
 
 
 class Turned(Struct, frozen=True, gc=False):
-    """What an owner adds to a target; ``shown`` only in low data, if a pattern reached it."""
+    """What an owner adds to a target."""
 
     requisite: Requisite
     item: dict[str, str]
-    shown: bool = False
 
 
 class Missing(Struct, frozen=True):
@@ -64,15 +63,18 @@ def reverse(
     if not owners:
         return chunks
     matcher = Matcher(chunks, rendered)
-    opened = {name: at for at, name in enumerate(rendered)}
-    owners.sort(key=lambda chunk: opened.get(chunk.sls, 0))
     added: dict[int, list[Turned]] = {}
-    for owner, word, items in _lists(owners):
+    for owner, word, items in _lists(in_order(owners, rendered)):
         turned = Turned(Requisite(IN_FORMS[word].name, owner.state, owner.id), {owner.state: owner.id})
-        shown = replace(turned, shown=True)
-        for index, by_pattern in _reached(owner, items, matcher, Missing(found, elsewhere, strict)):
-            added.setdefault(index, []).append(shown if by_pattern else turned)
+        for index in _reached(owner, items, matcher, Missing(found, elsewhere, strict)):
+            added.setdefault(index, []).append(turned)
     return [_with(chunk, added[index]) if index in added else chunk for index, chunk in enumerate(chunks)]
+
+
+def in_order(owners: Sequence[Chunk], rendered: Collection[str]) -> list[Chunk]:
+    """As their files were opened, and as they stand there."""
+    opened = {name: at for at, name in enumerate(rendered)}
+    return sorted(owners, key=lambda chunk: opened.get(chunk.sls, 0))
 
 
 def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite]]]:
@@ -86,10 +88,8 @@ def _lists(owners: Sequence[Chunk]) -> Iterator[tuple[Chunk, str, list[Requisite
                 yield owner, word, [one for one in owner.requisites if one.kind == word]
 
 
-def _reached(
-    owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing: Missing
-) -> Iterator[tuple[int, bool]]:
-    """Places, as often as low data names the owner there, and whether a pattern reached them.
+def _reached(owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing: Missing) -> Iterator[int]:
+    """Whom an owner reaches by name, as often as low data names it there.
 
     Salt adds the owner once more for each item that follows in its list, and scripts have seen it so;
     ``sls`` begins the list anew.
@@ -102,11 +102,10 @@ def _reached(
             missing.tell(owner, wanted, matcher)
             if not wanted.state:
                 continue
-        if wanted.kind != "use_in" and matcher.by_pattern(wanted):
-            yield from ((index, True) for index in indexes if matcher.chunks[index] is not owner)
+        if matcher.by_pattern(wanted):
             continue
         before = [*(before if repeats and wanted.state != SLS else ()), *indexes]
-        yield from ((index, False) for index in before)
+        yield from before
 
 
 def _with(chunk: Chunk, more: list[Turned]) -> Chunk:
@@ -120,5 +119,5 @@ def _with(chunk: Chunk, more: list[Turned]) -> Chunk:
             before = args.get(kind)
             args[kind] = [*before, *items] if isinstance(before, list) else items
     words = chunk.words | by_kind.keys()
-    written = dict.fromkeys((*chunk.requisites, *(one.requisite for one in more if not one.shown)))
+    written = dict.fromkeys((*chunk.requisites, *(one.requisite for one in more)))
     return replace(chunk, args=args, words=words, requisites=tuple(written))

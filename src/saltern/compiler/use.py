@@ -2,42 +2,117 @@
 
 Requisites, conditions and all other words of the engine are never taken, nor are names. The source's
 own arguments count, not those it takes over itself. Of several sources the last one wins.
+
+What a pattern offers is put together once, however many take it; so is what all offer whose ``use_in`` has
+the same pattern. Each offer therefore remembers where in the order of sources its values stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from saltern.language.chunk import Chunk
+from saltern.compiler.reverse import in_order
+from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.keywords import ENGINE_WORDS
 from saltern.plan.matcher import Matcher, described
 
+Rank = tuple[int, ...]
+Offer = Mapping[
+    str, tuple[Rank, Rank, object]
+]  # argument → where it stands first and last, and its last value
+OWN, TURNED = 0, 1  # written in the state itself; added by a ``use_in``, which comes after
+
 
 def use(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> list[Chunk]:
-    if not any("use" in chunk.words for chunk in chunks):
+    if not any("use" in chunk.words or "use_in" in chunk.words for chunk in chunks):
         return chunks
-    matcher = Matcher(chunks, rendered)
-    return [_taken(chunk, matcher, found) if "use" in chunk.words else chunk for chunk in chunks]
+    sources = _Sources(chunks, rendered, found)
+    return [
+        sources.taken(index, chunk) if "use" in chunk.words or index in sources.reached else chunk
+        for index, chunk in enumerate(chunks)
+    ]
 
 
-def _taken(chunk: Chunk, matcher: Matcher, found: Diagnostics) -> Chunk:
-    taken: dict[str, object] = {}
-    for wanted in chunk.requisites:
-        if wanted.kind != "use":
-            continue
-        targets = matcher.find(wanted)
-        if not targets:
-            found.warn(
-                "use-unknown",
-                f"'use' of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares",
-                where=chunk.mark("use", wanted.at),
-                fix=matcher.suggestion(wanted),
-            )
-        for index in targets:
-            for key, value in matcher.chunks[index].args.items():
-                if key not in ENGINE_WORDS and key not in chunk.args:
-                    taken[key] = value
-    return replace(chunk, args={**chunk.args, **taken})
+class _Sources:
+    """What all states of a run may take from each other."""
+
+    def __init__(self, chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> None:
+        self._found = found
+        self._matcher = Matcher(chunks, rendered)
+        givers = in_order([chunk for chunk in chunks if "use_in" in chunk.words], rendered)
+        self._ranks = {key: at for at, key in enumerate(dict.fromkeys((one.state, one.id) for one in givers))}
+        self._known: dict[tuple[str, str], Offer] = {}
+        self.reached: dict[int, list[Offer]] = {}  # by patterns of ``use_in``
+        for wanted, owners in self._patterns(givers).items():
+            offer = _merged(self._turned(Requisite("use", *owner)) for owner in owners)
+            for index in self._matcher.reached(wanted):
+                self.reached.setdefault(index, []).append(offer)
+
+    def taken(self, index: int, chunk: Chunk) -> Chunk:
+        offers = [*self._written(chunk), *self.reached.get(index, ())]
+        all_of_them = _merged(offers)
+        order = sorted(all_of_them, key=lambda key: all_of_them[key][0]) if len(offers) > 1 else all_of_them
+        more = {key: all_of_them[key][2] for key in order if key not in chunk.args}
+        return replace(chunk, args={**chunk.args, **more}, words=chunk.words | {"use"})
+
+    def _written(self, chunk: Chunk) -> Iterator[Offer]:
+        for at, wanted in enumerate(chunk.requisites):
+            if wanted.kind == "use" and wanted.at < 0 and (wanted.state, wanted.value) in self._ranks:
+                yield self._turned(wanted)
+            elif wanted.kind == "use":
+                if not self._matcher.find(wanted):
+                    self._unknown(chunk, wanted)
+                yield _at((OWN, at), self._offer(wanted))
+
+    def _turned(self, owner: Requisite) -> Offer:
+        return _at((TURNED, self._ranks[owner.state, owner.value]), self._offer(owner))
+
+    def _offer(self, wanted: Requisite) -> Offer:
+        key = (wanted.state, wanted.value)
+        if key not in self._known:
+            indexes = self._matcher.find(wanted)
+            self._known[key] = _merged(_plain(self._matcher.chunks[index], index) for index in indexes)
+        return self._known[key]
+
+    def _patterns(self, givers: Iterable[Chunk]) -> dict[Requisite, dict[tuple[str, str], None]]:
+        """Each pattern of a ``use_in``, and whose it is."""
+        found: dict[Requisite, dict[tuple[str, str], None]] = {}
+        for giver in givers:
+            for one in giver.requisites:
+                if one.kind == "use_in" and self._matcher.by_pattern(one):
+                    found.setdefault(replace(one, at=-1), {})[giver.state, giver.id] = None
+        return found
+
+    def _unknown(self, chunk: Chunk, wanted: Requisite) -> None:
+        self._found.warn(
+            "use-unknown",
+            f"'use' of {chunk.id!r} names {described(wanted)}, which no SLS of this run declares",
+            where=chunk.mark("use", wanted.at),
+            fix=self._matcher.suggestion(wanted),
+        )
+
+
+def _plain(chunk: Chunk, index: int) -> Offer:
+    given = ((key, value) for key, value in chunk.args.items() if key not in ENGINE_WORDS)
+    return {key: ((index, at), (index, at), value) for at, (key, value) in enumerate(given)}
+
+
+def _at(rank: Rank, offer: Offer) -> Offer:
+    return {key: ((*rank, *first), (*rank, *last), value) for key, (first, last, value) in offer.items()}
+
+
+def _merged(offers: Iterable[Offer]) -> Offer:
+    """Of each argument the first place, and what stands last."""
+    result: dict[str, tuple[Rank, Rank, object]] = {}
+    for offer in offers:
+        for key, (first, last, value) in offer.items():
+            known = result.get(key)
+            if known is None:
+                result[key] = (first, last, value)
+            else:
+                newer = (last, value) if last > known[1] else known[1:]
+                result[key] = (min(first, known[0]), *newer)
+    return result

@@ -20,6 +20,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import Target
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.hidden import shown, shown_chunks
+from saltern.plan.in_patterns import spell_out
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import reason
 
@@ -38,8 +39,10 @@ def show_low(session: Session, request: Request, found: Diagnostics) -> list[dic
     """Low data in Salt's shape, sorted. Unknown targets and cycles are errors here, too."""
     plan = show_plan(session, request, found)
     low = [chunk.low() for chunk in shown_chunks(plan.chunks)]
-    for index, owners in plan.preparers.items():
-        low[index]["prerequired"] = [{plan.chunks[owner].state: plan.chunks[owner].label} for owner in owners]
+    spell_out(low, plan.chunks, plan.rendered)
+    for index, steps in plan.preparers.items():
+        owners = [plan.chunks[owner] for step in steps for owner in plan.behind(step)]
+        low[index]["prerequired"] = [{owner.state: owner.label} for owner in owners]
     for entry, chunk in zip(low, plan.chunks, strict=True):
         if chunk.delayed:
             entry["__delayed__"] = [f"{one.kind} {one.name} ({one.place()})" for one in chunk.delayed]

@@ -86,8 +86,10 @@ def _waiting(plan: Plan, due: set[int]) -> set[int]:
     waits: dict[int, list[int]] = {}
     for index, needs in plan.needs.items():
         for need in needs:
-            for one in [need.on] if need.on < size else plan.joins[need.on - size]:
-                waits.setdefault(one, []).append(index)
+            waits.setdefault(need.on, []).append(index)
+    for step in [step for step in waits if step >= size]:
+        for one in plan.behind(step):
+            waits.setdefault(one, []).append(step)
     found: set[int] = set()
     stack = list(due)
     while stack:
@@ -95,7 +97,7 @@ def _waiting(plan: Plan, due: set[int]) -> set[int]:
         if index not in found:
             found.add(index)
             stack += waits.get(index, [])
-    return found
+    return {index for index in found if index < size}
 
 
 def _below(old: RunState, scope: str, numbers: set[int]) -> Iterator[Event]:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace
-
 from saltern.language.chunk import Chunk, Requisite
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.requisites import IN_FORMS, ORDERING, RequisiteKind, When
+from saltern.plan.in_patterns import owners_by_pattern
 from saltern.plan.matcher import SLS, UNGUESSED, Matcher, described, is_pattern
 from saltern.plan.plan import Listener, Need, Plan, steps_before
+from saltern.plan.preparers import Preparers
 
-TURNED = frozenset(IN_FORMS) - {"listen_in", "use_in"}
 FEW = 8  # states that one target means, each a step of its own; more are one step
 
 
@@ -76,19 +75,14 @@ class _Resolver:
         self.joins: dict[Requisite, int] = {}
         self.members: dict[tuple[str, str], frozenset[int]] = {}
         self.added: dict[int, list[Need]] = {}  # by patterns of ``_in`` forms
-        self.preparers: dict[int, dict[int, None]] = {}  # target → who prepares for it, each once
+        self.preparers = Preparers(plan)
 
     def all(self) -> None:
         self.patterns()
         for index, chunk in enumerate(self.plan.chunks):
             if chunk.requisites or index in self.added:
                 self.one(index, chunk)
-        opened = {name: at for at, name in enumerate(self.matcher.rendered)}
-        declared = [(opened.get(chunk.sls, 0), chunk.declared.order or 0) for chunk in self.plan.chunks]
-        self.plan.preparers = {
-            index: tuple(sorted(owners, key=lambda owner: declared[owner]))
-            for index, owners in self.preparers.items()
-        }
+        self.preparers.settle(self.matcher.rendered)
 
     def one(self, index: int, chunk: Chunk) -> None:
         needs: list[Need] = []
@@ -101,7 +95,7 @@ class _Resolver:
             self.plan.needs[index] = tuple(needs)
         for need in needs:
             if need.kind.when is When.REHEARSED:
-                self.preparers.setdefault(need.on, {})[index] = None
+                self.preparers.add(index, need.on)
         for wanted in chunk.requisites:
             if wanted.kind == "listen":
                 for on in self.indexes(chunk, wanted):
@@ -112,23 +106,16 @@ class _Resolver:
 
     def patterns(self) -> None:
         """Owners whose ``_in`` form has one pattern are one step for all whom it reaches."""
-        owners: dict[Requisite, list[int]] = {}
-        for index, chunk in enumerate(self.plan.chunks):
-            for one in chunk.requisites if not chunk.words.isdisjoint(IN_FORMS) else ():
-                if one.kind in TURNED and self.matcher.by_pattern(one):
-                    owners.setdefault(replace(one, at=-1), []).append(index)
-        for wanted, indexes in owners.items():
+        for wanted, indexes in owners_by_pattern(self.matcher).items():
             kind, members = IN_FORMS[wanted.kind], frozenset(indexes)
             for index in self.matcher.reached(wanted):
-                alone = kind.when is not When.BEFORE or index in members
-                steps = [on for on in indexes if on != index] if alone else [self.join(wanted, indexes)]
+                alone = index in members or (kind.when is When.REHEARSED and len(indexes) < FEW)
+                steps = [on for on in indexes if on != index] if alone else [self.join(wanted, indexes, kind)]
                 self.added.setdefault(index, []).extend(Need(kind, on) for on in steps)
 
     def steps(self, index: int, chunk: Chunk, wanted: Requisite, kind: RequisiteKind) -> list[int]:
         """Chunks, or steps that stand for many: all of a file, of a pattern, or of an ID with ``names``."""
-        if kind.when is not When.BEFORE:
-            return self.indexes(chunk, wanted)
-        if wanted.state == SLS:
+        if kind.when is When.BEFORE and wanted.state == SLS:
             files = self.matcher.files(wanted.value)
             if not files:
                 self.unknown(chunk, wanted)
@@ -136,7 +123,8 @@ class _Resolver:
         indexes = self.indexes(chunk, wanted)
         if len(indexes) < FEW or index in self.matched(wanted, indexes):
             return indexes
-        return [self.join(Requisite("", wanted.state, wanted.value), indexes)]
+        rehearsed = "prereq" if kind.when is When.REHEARSED else ""
+        return [self.join(Requisite(rehearsed, wanted.state, wanted.value), indexes, kind)]
 
     def matched(self, wanted: Requisite, indexes: list[int]) -> frozenset[int]:
         key = (wanted.state, wanted.value)
@@ -150,11 +138,12 @@ class _Resolver:
             self.unknown(chunk, wanted)
         return indexes
 
-    def join(self, wanted: Requisite, indexes: list[int]) -> int:
-        """One step for all of them, however many wait for it."""
+    def join(self, wanted: Requisite, indexes: list[int], kind: RequisiteKind | None = None) -> int:
+        """One step for all of them, or for their rehearsals, however many wait for it."""
         if wanted not in self.joins:
             self.joins[wanted] = len(self.plan.chunks) + len(self.plan.joins)
-            self.plan.joins.append(indexes)
+            rehearsed = kind is not None and kind.when is When.REHEARSED
+            self.plan.joins.append([~index for index in indexes] if rehearsed else indexes)
             self.plan.join_names[self.joins[wanted]] = wanted.value
         return self.joins[wanted]
 

@@ -43,6 +43,12 @@ class Plan(Struct, kw_only=True):
     listeners: list[Listener] = field(default_factory=list)
     groups: dict[int, tuple[int, ...]] = field(default_factory=dict)  # index → all that are done together
 
+    def behind(self, step: int) -> Sequence[int]:
+        """The chunks that a step stands for, whether they run in it or are rehearsed."""
+        if step < len(self.chunks):
+            return (step,)
+        return [~one if one < 0 else one for one in self.joins[step - len(self.chunks)]]
+
     def answering(self) -> Sequence[Chunk]:
         """All that may answer: the chunks, and those of them that listen once more."""
         if not self.listeners:
@@ -67,7 +73,10 @@ def steps_before(plan: Plan, step: int) -> list[int]:
     if step >= size:
         return plan.joins[step - size]
     index = ~step if step < 0 else step
-    before = [~need.on if need.kind.when is When.REHEARSED else need.on for need in plan.needs.get(index, ())]
+    before = [
+        ~need.on if need.kind.when is When.REHEARSED and need.on < size else need.on
+        for need in plan.needs.get(index, ())
+    ]
     if step >= 0 and index in plan.preparers:
         before += plan.preparers[index]
     return before

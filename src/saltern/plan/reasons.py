@@ -30,7 +30,7 @@ def reason(plan: Plan, index: int) -> str:
     if index in plan.pulled_by:
         by = plan.pulled_by[index]
         puller = title(plan.chunks[by])
-        if index in plan.preparers.get(by, ()):
+        if any(index in plan.behind(step) for step in plan.preparers.get(by, ())):
             return f"prepares for {puller} (prereq)"
         return f"pulled forward by {_requisite(plan, by, index)} of {puller}"
     if "order" in chunk.words:
@@ -42,7 +42,7 @@ def _requisite(plan: Plan, owner: int, index: int) -> str:
     """The requisite by which one chunk pulls another."""
     size = len(plan.chunks)
     for need in plan.needs.get(owner, ()):
-        if need.on == index or (need.on >= size and index in plan.joins[need.on - size]):
+        if need.on == index or (need.on >= size and index in plan.behind(need.on)):
             return need.kind.name
     return "a requisite"  # of what it is rehearsed for
 

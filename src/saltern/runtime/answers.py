@@ -57,6 +57,7 @@ class Answers:
         self.below: dict[int, list[Answer]] = {}  # a caller → what failed in its frames
         self.registers: dict[str, Returned] = {}  # by the name a state gave itself with `register`
         self.listing = [] if listing is None else listing  # everything, also of frames, in order of numbers
+        self._failed: dict[int, list[int]] = {}
         self._cast: dict[tuple[int, Callable[[Standing], Vote]], frozenset[Vote]] = {}
 
     def record(self, index: int, answer: Answer) -> None:
@@ -91,10 +92,21 @@ class Answers:
         key = (on, vote)
         if key not in self._cast:
             members = self._plan.joins[on - self._size]
-            self._cast[key] = frozenset(vote(self.effective(index)) for index in members)
+            self._cast[key] = frozenset(vote(self._standing(step)) for step in members)
         return self._cast[key]
 
     def failed_behind(self, on: int) -> list[int]:
-        """The failed chunks that a step stands for."""
-        indexes = self._plan.joins[on - self._size] if on >= self._size else [on]
-        return [index for index in indexes if self.effective(index).outcome is Outcome.FAILED]
+        """The failed chunks that a step stands for; of a join, counted once however many ask."""
+        if on < self._size:
+            return [on] if self.effective(on).outcome is Outcome.FAILED else []
+        if on not in self._failed:
+            steps = [step for step in self._plan.joins[on - self._size] if self._has_failed(step)]
+            self._failed[on] = [~step if step < 0 else step for step in steps]
+        return self._failed[on]
+
+    def _has_failed(self, step: int) -> bool:
+        return self._standing(step).outcome is Outcome.FAILED
+
+    def _standing(self, step: int) -> Standing:
+        """Of a chunk, or of its rehearsal."""
+        return self.rehearsed[~step] if step < 0 else self.effective(step)

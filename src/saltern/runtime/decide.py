@@ -36,7 +36,7 @@ def decide(plan: Plan, index: int, answers: Answers, *, rehearsal: bool = False)
         return RUN
     culprits: set[int] = set()
     if _pending(index, answers):  # who has nothing to change needs no preparation
-        culprits = {owner for owner in preparers if answers.effective(owner).outcome is Outcome.FAILED}
+        culprits = {owner for step in preparers for owner in answers.failed_behind(step)}
     held: list[RequisiteKind] = []
     met: set[str] = set()
     signal = False
@@ -62,10 +62,10 @@ def decide(plan: Plan, index: int, answers: Answers, *, rehearsal: bool = False)
 
 def waits_for_change(plan: Plan, index: int, answers: Answers) -> bool:
     """Whether a state that this one waits for would change something: what it sees now may differ then."""
-    on = [need.on for need in plan.needs.get(index, ())]
-    size = len(plan.chunks)
-    before = [one for step in on for one in (plan.joins[step - size] if step >= size else (step,))]
-    return any(answers.effective(one).outcome is Outcome.WOULD_CHANGE for one in before)
+    steps = [need.on for need in plan.needs.get(index, ()) if need.kind.when is not When.REHEARSED]
+    return any(
+        answers.effective(one).outcome is Outcome.WOULD_CHANGE for step in steps for one in plan.behind(step)
+    )
 
 
 def _pending(index: int, answers: Answers) -> bool:
@@ -99,7 +99,7 @@ def _failed(needs: tuple[Need, ...], kind: RequisiteKind, answers: Answers) -> s
     for need in needs:
         if (need.kind.group or need.kind.name) != (kind.group or kind.name):
             continue
-        if need.kind.when is When.REHEARSED:
+        if need.kind.when is When.REHEARSED and need.on < len(answers.of):
             if answers.rehearsed[need.on].outcome is Outcome.FAILED:
                 indexes.add(need.on)
         else:

@@ -38,12 +38,10 @@ def stands_alone(plan: Plan, natures: Natures) -> Callable[[int], bool]:
 
     Those that may not be called twice, count on what others have done, or change what others react to.
     """
-    size = len(plan.chunks)
     heard = {listener.to for listener in plan.listeners}
-    for needs in plan.needs.values():
-        for need in needs:
-            if need.kind.asks_for_change:
-                heard.update(plan.joins[need.on - size] if need.on >= size else [need.on])
+    steps = {need.on for needs in plan.needs.values() for need in needs if need.kind.asks_for_change}
+    for step in steps:
+        heard.update(plan.behind(step))
 
     def alone(index: int) -> bool:
         chunk = plan.chunks[index]

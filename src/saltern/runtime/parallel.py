@@ -93,11 +93,9 @@ class Parallel:
 
     def _unfinished(self, index: int, *, rehearsal: bool = False) -> list[int]:
         """The chunks it waits for that have not answered, barriers opened."""
-        size = len(self._plan.chunks)
-        indexes: list[int] = []
-        for need in self._plan.needs.get(index, ()):
-            if need.kind.when is not When.REHEARSED:
-                indexes += self._plan.joins[need.on - size] if need.on >= size else [need.on]
+        needs = self._plan.needs.get(index, ())
+        steps = [need.on for need in needs if need.kind.when is not When.REHEARSED]
         if not rehearsal:
-            indexes += self._plan.preparers.get(index, ())
+            steps += self._plan.preparers.get(index, ())
+        indexes = (one for step in steps for one in self._plan.behind(step))
         return [one for one in indexes if self._answers.of[one] is None]

@@ -64,8 +64,8 @@ class Explainer:
             self._after.setdefault(tie.before, []).append(tie)
         self._joins: dict[int, list[int]] = {}
         for at, members in enumerate(plan.joins, len(plan.chunks)):
-            for index in members:
-                self._joins.setdefault(index, []).append(at)
+            for one in members:
+                self._joins.setdefault(one, []).append(at)
 
     def find(self, word: str) -> list[int]:
         """Every state with this ID or name, ``fun id`` and ``state: id`` included, in the order they run."""
@@ -92,7 +92,7 @@ class Explainer:
             source=unquoted(source(chunk), self._labels),
             include_path=(*reversed(chunk.declared.included_from), chunk.sls),
             why=tuple(self._why(index)),
-            waits_for=tuple(self._relation(tie.kind, tie.before) for tie in self._before.get(index, ())),
+            waits_for=tuple(self._preceding(index)),
             waited_for_by=tuple(self._followers(index)),
             renders=tuple(f"{one.kind} {one.name} ({one.place()})" for one in chunk.delayed),
         )
@@ -116,6 +116,13 @@ class Explainer:
         same = before.sls == chunk.sls
         file = "in the same file" if same else f"in {before.sls}"
         return f"the state written before it is {title(before)}, {file}"
+
+    def _preceding(self, index: int) -> Iterator[Relation]:
+        for tie in self._before.get(index, ()):
+            yield self._relation(tie.kind, tie.before)
+        for join in self._joins.get(~index, ()):
+            for tie in self._before.get(join, ()):
+                yield self._relation(f"{tie.kind} (all of {self._names.get(join, '')})", tie.before)
 
     def _followers(self, index: int) -> Iterator[Relation]:
         for tie in self._after.get(index, ()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import ties
@@ -18,12 +19,20 @@ def picture_of(plan: Plan) -> Picture:
 
 
 def folded(plan: Plan, prefix: str = "") -> Picture:
-    """One item for states of one file that follow each other; edges between groups, each kind once."""
-    sequence = [step for step in plan.sequence if step >= 0]
-    groups = list(_by_file(plan, sequence))
+    return of_groups(plan, groups_of(plan, [step for step in plan.sequence if step >= 0]), prefix)
+
+
+def groups_of(plan: Plan, sequence: Sequence[int]) -> list[Sequence[int]]:
+    """States of one file that follow each other; if those are too many, simply what follows each other."""
+    groups: list[Sequence[int]] = list(_by_file(plan, sequence))
     if len(groups) > MOST_GROUPS:
         size = -(-len(sequence) // MOST_GROUPS)
         groups = [sequence[at : at + size] for at in range(0, len(sequence), size)]
+    return groups
+
+
+def of_groups(plan: Plan, groups: Sequence[Sequence[int]], prefix: str = "") -> Picture:
+    """One item for each group; edges between groups, each kind once."""
     home = {index: at for at, indexes in enumerate(groups) for index in indexes}
     picture = Picture(items=[_item(plan, indexes, f"{prefix}{at}") for at, indexes in enumerate(groups)])
     picture.edges += dict.fromkeys(_edges(plan, home, prefix))
@@ -51,11 +60,16 @@ def _item(plan: Plan, indexes: Sequence[int], key: str) -> Item:
 
 def _edges(plan: Plan, home: dict[int, int], prefix: str) -> Iterator[Edge]:
     size = len(plan.chunks)
-    members = [sorted({home[index] for index in indexes if index in home}) for indexes in plan.joins]
+    members = [
+        sorted({home[index] for index in plan.behind(step) if index in home})
+        for step in range(size, size + len(plan.joins))
+    ]
     known: set[tuple[str, int, int]] = set()
     for tie in ties(plan):
-        before, after = tie.before, home.get(tie.after)
-        for group in members[before - size] if before >= size else (home.get(before),):
+        ends = [
+            members[step - size] if step >= size else [home.get(step)] for step in (tie.before, tie.after)
+        ]
+        for group, after in product(*ends):
             if group is None or after is None or group >= after or (tie.kind, group, after) in known:
                 continue
             known.add((tie.kind, group, after))

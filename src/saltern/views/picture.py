@@ -75,7 +75,7 @@ def of_plan(plan: Plan, *, prefix: str = "", boxes: bool = True) -> Picture:
     for step, name in plan.join_names.items():
         picture.items.append(_file(plan, step, name, prefix))
         members = plan.joins[step - len(plan.chunks)]
-        picture.edges += [Edge("member", f"{prefix}{index}", f"{prefix}{step}") for index in members]
+        picture.edges += [_member(one, step, prefix) for one in members]
     known = {Edge(tie.kind, f"{prefix}{tie.before}", f"{prefix}{tie.after}"): None for tie in ties(plan)}
     picture.edges += known
     return picture
@@ -92,6 +92,12 @@ def _state(explainer: Explainer, index: int, prefix: str) -> Item:
     return Item(
         key=f"{prefix}{index}", kind="state", title=title, below=below, number=one.position, facts=facts
     )
+
+
+def _member(one: int, step: int, prefix: str) -> Edge:
+    """What is rehearsed for a join runs after it; all else before."""
+    before, after = (step, ~one) if one < 0 else (one, step)
+    return Edge("member", f"{prefix}{before}", f"{prefix}{after}")
 
 
 def _file(plan: Plan, step: int, name: str, prefix: str) -> Item:

@@ -20,7 +20,7 @@ from saltern.report.causes import assign
 from saltern.report.plain import plain
 from saltern.report.verdict import totals, with_steps
 from saltern.views.assets import page
-from saltern.views.run_picture import status_of
+from saltern.views.run_status import status_of
 
 Row = dict[str, object]
 

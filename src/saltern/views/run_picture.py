@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from saltern.journal.codec import answer_in, chunks_in, frame_in
 from saltern.journal.fold import RunState, ScopeState
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer
-from saltern.language.requisites import Standing
-from saltern.language.result import Outcome
 from saltern.plan.make import make_plan
-from saltern.report.causes import blocked
 from saltern.report.text import safe_line
 from saltern.report.verdict import with_steps
 from saltern.views.picture import DELAYED, Edge, Item, Picture, of_plan
-
-
-def status_of(answer: Answer, standing: Standing | None = None) -> str:
-    """One word: failed, blocked, would (change), changed, skipped or ok.
-
-    ``standing`` is that of a state with its sub states, where it has any.
-    """
-    result = answer.result
-    came = standing or Standing(result.outcome, bool(result.changes))
-    if came.outcome is Outcome.FAILED:
-        return "blocked" if blocked(answer) else "failed"
-    if came.outcome is Outcome.WOULD_CHANGE:
-        return "would"
-    return "changed" if came.changed else "ok" if result.ran else "skipped"
+from saltern.views.run_fold import folded_run, is_huge
+from saltern.views.run_status import status_of, steps_below
 
 
 def of_run(state: RunState) -> Picture:
+    """State by state, or folded if there are too many to read."""
+    only = bool((state.head.get("request") or {}).get("id"))
+    if state.has_plan and is_huge(state):
+        return folded_run(state, only_reached=only)
     picture = _scope(state, "") if state.has_plan else Picture()
-    only = (state.head.get("request") or {}).get("id")
     return _reached(picture) if only else picture
 
 
@@ -58,17 +46,10 @@ def _scope(state: RunState, path: str) -> Picture:
             item.status = "waiting"
             if index in scope.done:
                 answer = answer_in(scope.done[index]["answer"], chunks[index])
-                _answered(item, answer, list(_steps(state, answer.number)))
+                _answered(item, answer, list(steps_below(state, answer.number)))
                 numbers[answer.number] = item.key
     _add_frames(state, scope, picture, numbers)
     return picture
-
-
-def _steps(state: RunState, number: int) -> Iterator[Answer]:
-    """All steps below a state, or below one of them."""
-    for body in state.steps.get(number, ()):
-        yield answer_in(body)
-        yield from _steps(state, body["number"])
 
 
 def _answered(item: Item, answer: Answer, steps: Sequence[Answer]) -> None:
