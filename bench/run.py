@@ -178,7 +178,7 @@ def main() -> int:
         missed += check(work, min(rounds, 3))  # Salt takes its time
         if not args.quick:
             print(harness(work, "growth", "--tools", "limit,saltern"))
-            print(harness(work, "growth", "--tools", "saltern", "--shapes", GLOBS))
+            print(harness(work, "growth", "--tools", "saltern", "--shapes", GLOBS, "--actions", "apply"))
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{missed} goals missed" if missed else "every goal met")

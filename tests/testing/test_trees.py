@@ -18,8 +18,8 @@ WEB = {
 nginx:
   pkg.installed: []
   service.running:
-    - watch: [{file: /etc/nginx/nginx.conf}]
-/etc/nginx/nginx.conf:
+    - watch: [{file: /etc/nginx-of-tests/nginx.conf}]
+/etc/nginx-of-tests/nginx.conf:
   file.managed:
     - source: salt://nginx.conf
     - template: jinja
@@ -73,7 +73,7 @@ def test_low_data_and_order_are_those_of_a_real_run(web: StateTree) -> None:
         ("service", "running"),
         ("file", "managed"),
     ]
-    assert web.order("web") == ["nginx", "/etc/nginx/nginx.conf", "nginx"]
+    assert web.order("web") == ["nginx", "/etc/nginx-of-tests/nginx.conf", "nginx"]
     assert web.apply("web").order == web.order("web")
 
 
@@ -101,11 +101,11 @@ def test_a_tree_of_your_own_is_tested_where_it_is(saltern_tree: MakeTree, tmp_pa
 
 def test_states_run_against_the_machine_in_memory(web: StateTree) -> None:
     ran = web.apply("web").check()
-    assert web.host.read("/etc/nginx/nginx.conf") == "listen 8080 on Debian\n"
-    assert web.host.nodes["/etc/nginx/nginx.conf"].mode == 0o640
-    assert ran.changed == ["/etc/nginx/nginx.conf", "nginx"]
+    assert web.host.read("/etc/nginx-of-tests/nginx.conf") == "listen 8080 on Debian\n"
+    assert web.host.nodes["/etc/nginx-of-tests/nginx.conf"].mode == 0o640
+    assert ran.changed == ["/etc/nginx-of-tests/nginx.conf", "nginx"]
     assert ran["nginx", "service"].changes == {"nginx": "reacted"}
-    assert not os.path.exists("/etc/nginx/nginx.conf")
+    assert not os.path.exists("/etc/nginx-of-tests/nginx.conf")
 
 
 def test_a_second_run_finds_what_the_first_has_done(web: StateTree) -> None:
@@ -115,8 +115,8 @@ def test_a_second_run_finds_what_the_first_has_done(web: StateTree) -> None:
 
 def test_a_test_run_changes_nothing_in_memory(web: StateTree) -> None:
     ran = web.apply("web", test=True)
-    assert ran["/etc/nginx/nginx.conf"].outcome is Outcome.WOULD_CHANGE
-    assert not web.host.exists("/etc/nginx/nginx.conf")
+    assert ran["/etc/nginx-of-tests/nginx.conf"].outcome is Outcome.WOULD_CHANGE
+    assert not web.host.exists("/etc/nginx-of-tests/nginx.conf")
 
 
 FILES = {

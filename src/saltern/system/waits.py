@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 LONG = 2.0  # seconds that are not worth a word
 
@@ -11,3 +13,17 @@ def report_wait(what: str, seconds: float = LONG) -> None:
     """To be called once, when a wait begins that may last so long. ``what`` follows "waiting for"."""
     if seconds >= LONG and sys.stderr is not None:
         print(f"saltern: waiting for {what}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def reported_wait(what: str) -> Iterator[None]:
+    """For what usually answers at once: it is reported only when it has not ended after ``LONG`` seconds."""
+    from threading import Timer
+
+    timer = Timer(LONG, report_wait, [what])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

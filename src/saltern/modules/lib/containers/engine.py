@@ -15,6 +15,8 @@ from msgspec import Struct
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.containers.waits import waited_for
+from saltern.system.waits import reported_wait
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
@@ -66,7 +68,8 @@ class Engine:
         """
         connection = self._connected(timeout or self.timeout)
         try:
-            return _checked(self._sent(connection, method, path, query, body, headers))
+            with reported_wait(waited_for(method, path, query, self.address)):
+                return _checked(self._sent(connection, method, path, query, body, headers))
         except TimeoutError:
             waited = f"{timeout or self.timeout:g} seconds"
             raise Refused(f"the Docker engine at {self.address} did not answer within {waited}") from None
@@ -98,16 +101,19 @@ class Engine:
         import socket
 
         connection = self._connected(self.timeout)
+        connection.timeout = None
+        if connection.sock is not None:
+            connection.sock.settimeout(None)
         headers = {"Connection": "Upgrade", "Upgrade": "tcp"} if stdin is not None else None
         try:
-            response = self._sent(connection, "POST", path, None, body, headers)
-            if stdin is None or response.status >= 400:
-                return _checked(response).body
-            raw = connection.sock
-            raw.settimeout(None)
-            raw.sendall(stdin)
-            raw.shutdown(socket.SHUT_WR)
-            return response.fp.read()
+            with reported_wait(waited_for("POST", path, None, self.address)):
+                response = self._sent(connection, "POST", path, None, body, headers)
+                if stdin is None or response.status >= 400:
+                    return _checked(response).body
+                raw = connection.sock
+                raw.sendall(stdin)
+                raw.shutdown(socket.SHUT_WR)
+                return response.fp.read()
         except OSError as problem:
             raise Refused(f"the Docker engine at {self.address} broke off: {problem}") from None
         finally:
