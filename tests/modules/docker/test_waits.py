@@ -44,7 +44,7 @@ def mute(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("request_", REQUESTS, ids=" ".join)
 def test_every_request_has_words(request_: tuple[str, str, str]) -> None:
     method, path, query = request_
-    asked: dict[str, object] = dict(one.split("=") for one in query.split())
+    asked = dict(one.split("=") for one in query.split())
     assert waited_for(method, path, asked, "here") == REQUESTS[request_]
 
 
