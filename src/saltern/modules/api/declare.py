@@ -20,6 +20,7 @@ from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
+from saltern.modules.api.groups import documented_with, unpacked
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -41,7 +42,7 @@ class StateFunction(Generic[P]):
         self.body = body
         self.words: NatureWords = words or {}
         self.name = name or body.__name__
-        self.doc = body.__doc__ or ""
+        self.doc = documented_with(body.__doc__ or "", unpacked(body))
         self.module = body.__module__
         self.schema: Schema | None = None
 
@@ -63,7 +64,7 @@ class Function(Generic[P, R]):
     def __init__(self, body: Callable[Concatenate[Context, P], R], name: str = "") -> None:
         self.body = body
         self.name = name or body.__name__
-        self.doc = body.__doc__ or ""
+        self.doc = documented_with(body.__doc__ or "", unpacked(body))
         self.module = body.__module__
         self.schema: Schema | None = None
 

@@ -1,7 +1,7 @@
 """A signature is a schema: it checks and converts arguments, and feeds the reference pages.
 
 Read straight from the code object and the annotation texts, once per function; nothing is
-inspected or evaluated per call.
+inspected or evaluated per call. A group of parameters (``groups``) counts as if it were written out.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
+from saltern.modules.api.groups import Group, default_of, group_of
 
 VARARGS, VARKEYS = 0x04, 0x08
 
@@ -71,6 +72,9 @@ def schema_of(body: Callable[..., object], *, skip: int, key: str = "") -> Schem
     rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & VARARGS) :][:1]
     catches = bool(code.co_flags & VARKEYS)
     kind = str(body.__annotations__.get(rest[0], "object")) if catches else ""
+    if (group := group_of(body, kind)) is not None:
+        params |= {name: _of_group(group, name) for name in group.keys}
+        kind, catches = group.rest, bool(group.rest)
     return Schema(
         params=params,
         converters={
@@ -84,6 +88,12 @@ def schema_of(body: Callable[..., object], *, skip: int, key: str = "") -> Schem
         rest=kind,
         key=key,
     )
+
+
+def _of_group(group: Group, name: str) -> Param:
+    annotation, required = group.keys[name], name in group.required
+    default = None if required else default_of(name, annotation)
+    return Param(name=name, annotation=annotation, required=required, default=default)
 
 
 def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:

@@ -7,13 +7,14 @@ count, and without those root logs in at the local socket.
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Ignored
 from saltern.modules.lib.databases.mysql import literals, schemas
-from saltern.modules.lib.databases.mysql.connection import reach
+from saltern.modules.lib.databases.mysql.connection import ConnectionArguments, reach
 from saltern.modules.lib.databases.mysql.schemas import Schema
 from saltern.modules.lib.databases.mysql.sight import Sight
 
@@ -29,16 +30,7 @@ def present(
     *,
     character_set: str | None = None,
     collate: str | None = None,
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Make sure that a database exists, with this character set and collation.
 
@@ -46,15 +38,6 @@ def present(
         name: the name of the database.
         character_set: its default character set; that of the server, or of the collation, if not given.
         collate: its default collation.
-        connection_user: who logs in.
-        connection_pass: the password for that.
-        connection_host: where the server is; this machine if not given.
-        connection_port: the port of the server.
-        connection_db: the database to log in to.
-        connection_unix_socket: the socket of a server on this machine.
-        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
-        connection_default_file: an option file of the client to read the login from.
-        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
 
     Example:
         ```yaml
@@ -64,11 +47,7 @@ def present(
             - collate: utf8mb4_unicode_ci
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     literals.name(name, "the name of a database")
     wished = (character_set, collate)
     sight: Sight[Seen] = Sight(ctx, lambda: schemas.compare(ctx, server, name, *wished), (None, wished))
@@ -111,25 +90,12 @@ def absent(
     ctx: Context,
     /,
     name: str,
-    *,
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Drop a database with all that is in it. Those of the server itself are refused.
 
     Args:
         name: the name of the database.
-        connection_user, connection_pass, connection_host, connection_port, connection_db: as in ``present``.
-        connection_unix_socket, connection_charset, connection_default_file: as in ``present``.
-        connection_default_group: as in ``present``.
 
     Example:
         ```yaml
@@ -137,11 +103,7 @@ def absent(
           mysql_database.absent: []
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     schemas.check_own(name)
     sight: Sight[Schema | None] = Sight(ctx, lambda: schemas.get(ctx, server, name), None)
     what = f"Database {name}"

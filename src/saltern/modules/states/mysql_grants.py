@@ -8,15 +8,15 @@ count, and without those root logs in at the local socket.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import client, grants
-from saltern.modules.lib.databases.mysql.connection import reach
+from saltern.modules.lib.databases.mysql.connection import ConnectionArguments, reach
 from saltern.modules.lib.databases.mysql.grants import Held, Wish
 from saltern.modules.lib.databases.mysql.privileges import ALL, sql
 from saltern.modules.lib.databases.mysql.sight import Sight
@@ -36,16 +36,7 @@ def present(
     escape: bool = True,
     revoke_first: bool = False,
     ssl_option: object = False,
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Make sure that an account has these privileges.
 
@@ -60,15 +51,6 @@ def present(
         revoke_first: take away what else the user has on just that ``database``.
         ssl_option: what the user's connection needs: a list of ``SSL: true``, ``X509: true``,
             ``CIPHER: text``, ``ISSUER: text``, ``SUBJECT: text``.
-        connection_user: who logs in.
-        connection_pass: the password for that.
-        connection_host: where the server is; this machine if not given.
-        connection_port: the port of the server.
-        connection_db: the database to log in to.
-        connection_unix_socket: the socket of a server on this machine.
-        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
-        connection_default_file: an option file of the client to read the login from.
-        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
 
     Example:
         ```yaml
@@ -86,11 +68,7 @@ def present(
               - mysql_user: reporting
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
     ssl = grants.ssl_wish(ssl_option)
     sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
@@ -163,16 +141,7 @@ def absent(
     host: str = "localhost",
     grant_option: bool = False,
     escape: bool = True,
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Make sure that an account has none of these privileges.
 
@@ -184,9 +153,6 @@ def absent(
         host: the host that the account is for.
         grant_option: take away, too, that the user may hand them on.
         escape: take ``_`` and ``%`` in the name of the database as they are; without, they are wildcards.
-        connection_user, connection_pass, connection_host, connection_port, connection_db: as in ``present``.
-        connection_unix_socket, connection_charset, connection_default_file: as in ``present``.
-        connection_default_group: as in ``present``.
 
     Example:
         ```yaml
@@ -198,11 +164,7 @@ def absent(
             - host: localhost
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
     sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
 

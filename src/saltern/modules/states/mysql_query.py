@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Unpack
 
 from msgspec import Struct
 
@@ -19,11 +20,10 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.databases.mysql import schemas
-from saltern.modules.lib.databases.mysql.connection import Connection, reach
+from saltern.modules.lib.databases.mysql.connection import Connection, ConnectionArguments, reach
 from saltern.modules.lib.databases.mysql.queries import Answer, execute, script
 from saltern.modules.lib.databases.mysql.sight import Sight
 
@@ -58,16 +58,7 @@ def run(
     key: str | None = None,
     overwrite: bool = True,
     check_db_exists: bool = True,
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Run SQL on a database; the answer is the comment, or goes where ``output`` says.
 
@@ -80,15 +71,6 @@ def run(
         key: the grain is a mapping, and this key of it gets the answer.
         overwrite: run it, and write the answer, although the grain or the file is there already.
         check_db_exists: fail if the database does not exist; without, the SQL may make it.
-        connection_user: who logs in.
-        connection_pass: the password for that.
-        connection_host: where the server is; this machine if not given.
-        connection_port: the port of the server.
-        connection_db: the database to log in to.
-        connection_unix_socket: the socket of a server on this machine.
-        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
-        connection_default_file: an option file of the client to read the login from.
-        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
 
     Example:
         ```yaml
@@ -100,11 +82,7 @@ def run(
             - overwrite: false
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     into = Output(output=output, grain=grain, key=key, overwrite=overwrite)
     return _run(ctx, server, database, lambda at: execute(ctx, at, query), into, check_db_exists)
 
@@ -123,16 +101,7 @@ def run_file(
     overwrite: bool = True,
     saltenv: str | None = None,
     check_db_exists: bool = True,
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Run a file of SQL on a database.
 
@@ -146,9 +115,6 @@ def run_file(
         overwrite: run it, and write the answer, although the grain or the file is there already.
         saltenv: the environment that ``salt://`` is looked up in.
         check_db_exists: fail if the database does not exist; without, the SQL may make it.
-        connection_user, connection_pass, connection_host, connection_port, connection_db: as in ``run``.
-        connection_unix_socket, connection_charset, connection_default_file: as in ``run``.
-        connection_default_group: as in ``run``.
 
     Example:
         ```yaml
@@ -170,11 +136,7 @@ def run_file(
               - mysql_database: shop
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     into = Output(output=output, grain=grain, key=key, overwrite=overwrite)
     source = query_file or name
     if source.startswith("salt://"):  # any other may be made by an earlier state, which a test cannot see

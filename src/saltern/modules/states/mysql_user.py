@@ -7,15 +7,16 @@ count, and without those root logs in at the local socket.
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import accounts
 from saltern.modules.lib.databases.mysql.accounts import Account, Wish
-from saltern.modules.lib.databases.mysql.connection import Connection, reach
+from saltern.modules.lib.databases.mysql.connection import Connection, ConnectionArguments, reach
 from saltern.modules.lib.databases.mysql.sight import Sight
 
 UNVERIFIED = "its password cannot be checked from here, and was left as it is"
@@ -37,16 +38,7 @@ def present(
     allow_passwordless: bool = False,
     unix_socket: bool = False,
     auth_plugin: str = accounts.NATIVE,
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Make sure that an account exists and logs in with this password.
 
@@ -61,15 +53,6 @@ def present(
         allow_passwordless: without password and hash, let the user in without one.
         unix_socket: let the user of the machine with this name in, without a password.
         auth_plugin: the plugin that checks the password, such as ``ed25519`` or ``caching_sha2_password``.
-        connection_user: who logs in.
-        connection_pass: the password for that.
-        connection_host: where the server is; this machine if not given.
-        connection_port: the port of the server.
-        connection_db: the database to log in to.
-        connection_unix_socket: the socket of a server on this machine.
-        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
-        connection_default_file: an option file of the client to read the login from.
-        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
 
     Example:
         ```yaml
@@ -79,11 +62,7 @@ def present(
             - password: {{ salt['pillar.get']('shop:password', 'not-for-production') }}
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     _check_name(name)
     given = bool(password or password_hash)
     if not given and not allow_passwordless and not unix_socket:
@@ -156,25 +135,13 @@ def absent(
     name: str,
     *,
     host: str = "localhost",
-    connection_user: str | None = None,
-    connection_pass: str | None = None,
-    connection_host: str | None = None,
-    connection_port: int | None = None,
-    connection_db: str | None = None,
-    connection_unix_socket: str | None = None,
-    connection_charset: str | None = None,
-    connection_default_file: str | None = None,
-    connection_default_group: str | None = None,
-    **_: Ignored,
+    **connection: Unpack[ConnectionArguments],
 ) -> Result:
     """Make sure that an account does not exist.
 
     Args:
         name: the name of the user.
         host: the host that the account is for.
-        connection_user, connection_pass, connection_host, connection_port, connection_db: as in ``present``.
-        connection_unix_socket, connection_charset, connection_default_file: as in ``present``.
-        connection_default_group: as in ``present``.
 
     Example:
         ```yaml
@@ -183,11 +150,7 @@ def absent(
             - host: localhost
         ```
     """
-    server = reach(
-        ctx,
-        *(connection_user, connection_pass, connection_host, connection_port, connection_db),
-        *(connection_unix_socket, connection_charset, connection_default_file, connection_default_group),
-    )
+    server = reach(ctx, connection)
     _check_name(name)
     sight: Sight[Account | None] = Sight(ctx, lambda: accounts.get(ctx, server, name, host), None)
     who = f"User {name}@{host}"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import stores
-from saltern.modules.lib.databases.postgres.client import Login, login, named
+from saltern.modules.lib.databases.postgres.client import Login, named
+from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 from saltern.modules.lib.databases.postgres.owners import hand_over, of_others
 from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
 from saltern.modules.lib.databases.postgres.stores import Database
@@ -28,12 +31,7 @@ def present(
     owner: str | None = None,
     owner_recurse: bool = False,
     template: str | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Make sure that a database exists, with this owner and place; what is not given is left alone.
 
@@ -46,12 +44,6 @@ def present(
         owner: the user it belongs to.
         owner_recurse: give everything in it (schemas, tables, functions, types …) to ``owner``, too.
         template: the database that a new one is a copy of.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -65,15 +57,7 @@ def present(
               - postgres_user: app
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     given = {
         "owner": owner,
         "template": template,
@@ -154,24 +138,12 @@ def _facts(name: str, have: Database | None) -> Changes:
 def absent(
     ctx: Context,
     name: str,
-    *,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Remove a database with all that is in it; there must be no connections to it.
 
     Args:
         name: the name of the database.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -179,15 +151,7 @@ def absent(
           postgres_database.absent: []
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     sight = Sight(ctx, lambda: stores.database(ctx, who, name), None)
     return removed(
         ctx,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.client import named
 from saltern.modules.lib.databases.postgres.inside import Extension
+from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 from saltern.modules.lib.databases.postgres.sight import Sight, removed
 
 OBSOLETE = "from_version has no effect: PostgreSQL 13 and newer have no such thing"
@@ -23,12 +26,7 @@ def present(
     schema: str | None = None,
     ext_version: str | None = None,
     from_version: str | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Make sure that a database has an extension, in this version and this schema.
 
@@ -37,12 +35,6 @@ def present(
         schema: the schema that its objects are in; it must exist.
         ext_version: the version; if not given, a new one gets the newest, and an old one keeps its own.
         from_version: of no effect on servers of today.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -51,15 +43,7 @@ def present(
             - maintenance_db: postgres
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     sight = Sight(ctx, lambda: inside.extension(ctx, who, named(name, "name")), None)
     first = sight.last
 
@@ -107,12 +91,7 @@ def absent(
     *,
     restrict: bool | None = None,
     cascade: bool | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Remove an extension from a database.
 
@@ -120,12 +99,6 @@ def absent(
         name: the extension.
         restrict: fail if something else depends on it; so it is without ``cascade``, too.
         cascade: remove what depends on it as well.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -134,15 +107,7 @@ def absent(
             - maintenance_db: postgres
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     if restrict and cascade:
         raise Refused("restrict and cascade exclude each other")
     sight = Sight(ctx, lambda: inside.extension(ctx, who, name), None, gone=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import role_states
-from saltern.modules.lib.databases.postgres.client import login as connection
+from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 
 
 @state
@@ -24,12 +26,7 @@ def present(
     password: str | None = None,
     refresh_password: bool = False,
     groups: str | list[str] | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Make sure that a PostgreSQL group exists and is as described; what is not given is left alone.
 
@@ -45,12 +42,6 @@ def present(
         password: the password, or what the server keeps of it; never shown.
         refresh_password: set the password in every run, without a comparison.
         groups: groups that it is in: a list, or one text with commas. It stays in others.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -58,15 +49,7 @@ def present(
           postgres_group.present: []
         ```
     """
-    who = connection(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     return role_states.present(
         ctx,
         who,
@@ -91,24 +74,12 @@ def present(
 def absent(
     ctx: Context,
     name: str,
-    *,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Remove a PostgreSQL group; it must not own anything any more.
 
     Args:
         name: the name of the group.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -116,13 +87,5 @@ def absent(
           postgres_group.absent: []
         ```
     """
-    who = connection(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     return role_states.absent(ctx, who, "Group", name)

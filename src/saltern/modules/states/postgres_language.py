@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.client import named
 from saltern.modules.lib.databases.postgres.inside import Language
+from saltern.modules.lib.databases.postgres.login import LoginArguments, reach
 from saltern.modules.lib.databases.postgres.sight import Sight, removed
 
 
@@ -18,22 +21,13 @@ def present(
     name: str,
     *,
     maintenance_db: str,
-    user: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[LoginArguments],
 ) -> Result:
     """Make sure that functions of a database can be written in a language.
 
     Args:
         name: the language, such as ``plpgsql`` or ``plperl``. Its package must be installed.
         maintenance_db: the database.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -42,15 +36,7 @@ def present(
             - maintenance_db: postgres
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection, maintenance_db)
     sight = Sight(ctx, lambda: inside.language(ctx, who, named(name, "name")), None)
     return bring(
         ctx,
@@ -77,22 +63,13 @@ def absent(
     name: str,
     *,
     maintenance_db: str,
-    user: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[LoginArguments],
 ) -> Result:
     """Remove a language from a database; no function may be written in it any more.
 
     Args:
         name: the language.
         maintenance_db: the database.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -101,15 +78,7 @@ def absent(
             - maintenance_db: postgres
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection, maintenance_db)
     sight = Sight(ctx, lambda: inside.language(ctx, who, name), None, gone=True)
     return removed(
         ctx,

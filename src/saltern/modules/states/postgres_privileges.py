@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import privileges as rights
-from saltern.modules.lib.databases.postgres.client import login
 from saltern.modules.lib.databases.postgres.holdings import Holding, look
+from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 from saltern.modules.lib.databases.postgres.privileges import Wanted, wanted
 from saltern.modules.lib.databases.postgres.sight import Sight
 
@@ -23,12 +25,7 @@ def present(
     privileges: str | list[str] | None = None,
     grant_option: bool = False,
     prepend: str = "public",
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Make sure that a user or group has privileges on an object; others that it has are left alone.
 
@@ -41,12 +38,6 @@ def present(
         privileges: the privileges, such as ``SELECT``, or ``ALL``; not for a group.
         grant_option: may it pass them on to others?
         prepend: the schema that the object is in.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -60,15 +51,7 @@ def present(
               - postgres_user: reporter
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     wish = wanted(name, object_name, object_type, privileges, grant_option=grant_option, prepend=prepend)
     sight = Sight(ctx, lambda: look(ctx, who, wish), Holding(complete=False))
     return bring(
@@ -106,12 +89,7 @@ def absent(
     object_type: str,
     privileges: str | list[str] | None = None,
     prepend: str = "public",
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Make sure that a user or group was granted none of these privileges on an object.
 
@@ -123,12 +101,6 @@ def absent(
             ``tablespace``, ``language``, or ``group`` for being a member.
         privileges: the privileges, such as ``SELECT``, or ``ALL``; not for a group.
         prepend: the schema that the object is in.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -139,15 +111,7 @@ def absent(
             - privileges: [TEMPORARY]
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     wish = wanted(name, object_name, object_type, privileges, prepend=prepend)
     sight = Sight(ctx, lambda: look(ctx, who, wish), Holding())
     return bring(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.client import named
 from saltern.modules.lib.databases.postgres.inside import Schema
+from saltern.modules.lib.databases.postgres.login import LoginArguments, reach
 from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
 
 
@@ -19,11 +22,7 @@ def present(
     *,
     dbname: str,
     owner: str | None = None,
-    user: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[LoginArguments],
 ) -> Result:
     """Make sure that a schema exists in a database, and belongs to this owner.
 
@@ -31,11 +30,6 @@ def present(
         name: the name of the schema.
         dbname: the database that it is in.
         owner: the user it belongs to; if not given, the user who makes it.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -44,7 +38,7 @@ def present(
             - dbname: postgres
         ```
     """
-    who = login(ctx, user=db_user, host=db_host, port=db_port, db=dbname, password=db_password, runas=user)
+    who = reach(ctx, connection, dbname)
     sight = Sight(ctx, lambda: inside.schema(ctx, who, named(name, "name")), None)
 
     def differs() -> Changes:
@@ -80,22 +74,13 @@ def absent(
     name: str,
     *,
     dbname: str,
-    user: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[LoginArguments],
 ) -> Result:
     """Remove a schema from a database; nothing may be in it any more.
 
     Args:
         name: the name of the schema.
         dbname: the database that it is in.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -104,7 +89,7 @@ def absent(
             - dbname: postgres
         ```
     """
-    who = login(ctx, user=db_user, host=db_host, port=db_port, db=dbname, password=db_password, runas=user)
+    who = reach(ctx, connection, dbname)
     sight = Sight(ctx, lambda: inside.schema(ctx, who, name), None, gone=True)
     return removed(
         ctx,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Unpack
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
@@ -10,7 +11,8 @@ from saltern.modules.api.converge import Changes, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import stores
-from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.client import named
+from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
 from saltern.modules.lib.databases.postgres.stores import Tablespace
 
@@ -23,12 +25,7 @@ def present(
     directory: str,
     options: dict[str, object] | None = None,
     owner: str | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Make sure that a tablespace exists, with this owner and these options.
 
@@ -37,12 +34,6 @@ def present(
         directory: where it lies: an empty directory that belongs to the user the server runs as.
         options: ``seq_page_cost``, ``random_page_cost`` and their kin; others are left alone.
         owner: the user it belongs to.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -61,15 +52,7 @@ def present(
               - file: /var/lib/postgresql/fast
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     if not os.path.isabs(directory):
         raise Refused(f"directory must be a whole path, such as /srv/postgres, not {directory!r}")
     settings = {named(key, "an option"): str(value) for key, value in (options or {}).items()}
@@ -124,24 +107,12 @@ def _facts(name: str, have: Tablespace | None) -> Changes:
 def absent(
     ctx: Context,
     name: str,
-    *,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Remove a tablespace; nothing may lie in it any more.
 
     Args:
         name: the name of the tablespace.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -149,15 +120,7 @@ def absent(
           postgres_tablespace.absent: []
         ```
     """
-    who = login(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     sight = Sight(ctx, lambda: stores.tablespace(ctx, who, name), None)
     return removed(
         ctx,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import role_states
-from saltern.modules.lib.databases.postgres.client import login as connection
+from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 
 
 @state
@@ -26,12 +28,7 @@ def present(
     refresh_password: bool = False,
     valid_until: str | None = None,
     groups: str | list[str] | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Make sure that a PostgreSQL user exists and is as described; what is not given is left alone.
 
@@ -50,12 +47,6 @@ def present(
             role that may not read what the server keeps of passwords.
         valid_until: when the password ends: ``2030-12-31``, or ``infinity``.
         groups: groups that it is in: a list, or one text with commas. It stays in others.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -65,15 +56,7 @@ def present(
             - createdb: true
         ```
     """
-    who = connection(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     return role_states.present(
         ctx,
         who,
@@ -100,24 +83,12 @@ def present(
 def absent(
     ctx: Context,
     name: str,
-    *,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_user: str | None = None,
-    db_password: str | None = None,
-    db_host: str | None = None,
-    db_port: str | None = None,
+    **connection: Unpack[MaintenanceArguments],
 ) -> Result:
     """Remove a PostgreSQL user; it must not own anything any more.
 
     Args:
         name: the name of the user.
-        user: the user of this machine that psql runs as; ``postgres`` for a local server.
-        maintenance_db: the database to connect to.
-        db_user: the role to connect as; the name of ``user`` if not given.
-        db_password: that role's password; never shown.
-        db_host: the server's host, or the directory of its socket.
-        db_port: the server's port.
 
     Example:
         ```yaml
@@ -125,13 +96,5 @@ def absent(
           postgres_user.absent: []
         ```
     """
-    who = connection(
-        ctx,
-        user=db_user,
-        host=db_host,
-        port=db_port,
-        db=maintenance_db,
-        password=db_password,
-        runas=user,
-    )
+    who = reach(ctx, connection)
     return role_states.absent(ctx, who, "User", name)

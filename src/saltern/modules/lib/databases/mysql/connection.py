@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TypedDict
 
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.modules.api.context import Context
+from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused, one_line
 
 PREFIX = "connection_"
 
-# Salt's names, in the order of the states' signatures, and what an option file calls each of them.
+# Salt's names, and what an option file calls each of them.
 NAMES: Mapping[str, str] = {
     "user": "user",
     "pass": "password",
@@ -35,6 +37,33 @@ USUAL_CHARSET = "utf8mb4"
 GROUPS = ("client", "mysql", "mariadb-client")
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class ConnectionArguments(TypedDict, total=False):
+    """Where the server of a state is, and who logs in.
+
+    Args:
+        connection_user: who logs in.
+        connection_pass: the password for that.
+        connection_host: where the server is; this machine if not given.
+        connection_port: the port of the server.
+        connection_db: the database to log in to.
+        connection_unix_socket: the socket of a server on this machine.
+        connection_charset: the name that an old server has for Unicode; the connection always speaks that.
+        connection_default_file: an option file of the client to read the login from.
+        connection_default_group: a group of that file to read, beside ``client``; such as ``client-backup``.
+    """
+
+    connection_user: str | None
+    connection_pass: str | None
+    connection_host: str | None
+    connection_port: int | None
+    connection_db: str | None
+    connection_unix_socket: str | None
+    connection_charset: str | None
+    connection_default_file: str | None
+    connection_default_group: str | None
+    _: Ignored
 
 
 class Connection(Struct, frozen=True):
@@ -87,10 +116,9 @@ def connection(ctx: Context, given: Mapping[str, object]) -> Connection:
     )
 
 
-def reach(ctx: Context, *values: object) -> Connection:
-    """The same from values in the order of ``NAMES``, as the states have them."""
-    names = (f"{PREFIX}{name}" for name in NAMES)
-    return connection(ctx, dict(zip(names, values, strict=True)))
+def reach(ctx: Context, given: ConnectionArguments) -> Connection:
+    """The same from the arguments of a state."""
+    return connection(ctx, dict(given))
 
 
 def _check_names(given: Mapping[str, object]) -> None:

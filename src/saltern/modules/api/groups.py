@@ -1,0 +1,79 @@
+"""Parameters that many functions share, declared once: a ``TypedDict`` that a function takes with ``Unpack``.
+
+``def present(ctx, name, *, owner: str, **login: Unpack[LoginArguments])`` has the parameters of the group
+after its own. A key is optional (``total=False``): not given, it is None, or false if it is a ``bool``, and
+is not passed. ``_: Ignored`` among the keys is ``**_: Ignored`` of such a function. The docstring of the
+group has an ``Args:`` of its own, which is read as if it stood in that of the function.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import reduce
+
+from msgspec import Struct
+
+UNPACK = "Unpack["
+REST = "_"
+_END = re.compile(r"\n\n    [A-Z]\w*:\n|\s*\Z")
+
+
+class Group(Struct, frozen=True):
+    """The keys with their annotations as texts, those that must be given, and what further keywords are."""
+
+    keys: dict[str, str]
+    required: frozenset[str]
+    rest: str
+    doc: str
+
+
+def group_of(body: Callable[..., object], annotation: str) -> Group | None:
+    """The group that the ``**`` parameter of this annotation takes; None for any other one."""
+    if not annotation.startswith(UNPACK):
+        return None
+    first, *others = annotation[len(UNPACK) : -1].split(".")
+    made = reduce(getattr, others, body.__globals__[first])
+    keys = {name: _text(value) for name, value in made.__annotations__.items()}
+    rest = keys.pop(REST, "")
+    return Group(keys, made.__required_keys__ - {REST}, rest, made.__doc__ or "")
+
+
+def _text(annotation: object) -> str:
+    """As it is written; a class that is no text is known by its name."""
+    return str(getattr(annotation, "__forward_arg__", None) or getattr(annotation, "__name__", annotation))
+
+
+def default_of(name: str, annotation: str) -> object:
+    """What an optional key is if it is not given."""
+    if annotation == "bool":
+        return False
+    if annotation == "object" or "None" in annotation.split(" | "):
+        return None
+    raise TypeError(f"{name!r} of a parameter group is optional: write '{name}: {annotation} | None'")
+
+
+def documented_with(doc: str, group: Group | None) -> str:
+    """The docstring with the ``Args:`` of its group after its own."""
+    rows = _rows(group.doc) if group is not None else ""
+    if not rows:
+        return doc
+    head, args, rest = doc.partition("\n    Args:\n")
+    if not args:
+        head, args, rest = doc.rstrip(), "\n\n    Args:", "\n    "
+        return f"{head}{args}\n{rows}{rest}"
+    end = _END.search(rest)
+    at = end.start() if end else len(rest)
+    return f"{head}{args}{rest[:at]}\n{rows}{rest[at:]}"
+
+
+def _rows(doc: str) -> str:
+    _, _, rest = doc.partition("\n    Args:\n")
+    return rest.rstrip()
+
+
+def unpacked(body: Callable[..., object]) -> Group | None:
+    """The group of a function, if it takes one."""
+    annotations: Mapping[str, object] = getattr(body, "__annotations__", {})
+    found = (one for one in annotations.values() if isinstance(one, str) and one.startswith(UNPACK))
+    return group_of(body, next(found, ""))
