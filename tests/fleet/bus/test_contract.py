@@ -267,7 +267,7 @@ def test_one_who_floods_loses_its_own_messages_and_no_one_elses(place: Place) ->
         gate.set()
         await until(lambda: len(handled.messages) >= 2 + SHARE)
         assert len(handled.messages) <= 2 + SHARE + 2
-        assert {message.subject for message in handled.messages[:5]} >= {"up.web1.svc", "up.db1.svc"}
+        assert {message.subject for message in handled.messages[:20]} >= {"up.web1.svc", "up.db1.svc"}
         await bus.close()
 
     run(scenario())

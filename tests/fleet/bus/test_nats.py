@@ -268,7 +268,10 @@ def test_a_dead_peer_is_noticed_without_its_word(server: NatsPlace) -> None:
 
 def test_the_client_brings_nothing_of_the_engine_and_no_web_library() -> None:
     """An agent is small: aiohttp alone, which the library imports if it is there, would be 9 MB."""
-    program = "import sys, saltern.fleet.bus.client; print(*sys.modules)"
+    program = "import sys, saltern.fleet.bus.client, saltern.fleet.identity.membership; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert not {"aiohttp", "jinja2", "yaml", "saltern.engine", "saltern.modules", "sqlite3"} & loaded
+    assert (
+        not {"aiohttp", "cryptography", "jinja2", "yaml", "saltern.engine", "saltern.modules", "sqlite3"}
+        & loaded
+    )

@@ -13,8 +13,8 @@ from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal, seal
 
 BOUND = SealedFor(fleet=FLEET, system="web1", purpose="pillar")
 RECORDED = bytes.fromhex(
-    "01e979222ecd261bb443001f08d278ebcccee46926a9f4f7a2e049042bd17a6849575f6202d62c17f618e817dc"
-    "48985034e3700bff261f36407a891fbcd74e17e5b53f260658ce"
+    "01b3a5dd0aca2ab20cb93acd403062de25ce94831393bf310c5cb9d5e93d006f3b15764febf21e3406a5369a6d5d96e2"
+    "ee60c84039fb9f3a9ce82b345838a7e67664e64ff7d79f81c0023aa3fde05566229266290148ac7e7c3e480959afb0b752e3a56f3eddfb"
 )
 
 

@@ -14,6 +14,16 @@ PID_FILE = "broker.pid"
 LOG_FILE = "broker.log"
 
 
+class Cluster(Struct, frozen=True, kw_only=True):
+    """Brokers that share streams. ``routes`` are the addresses of all of them, this one included."""
+
+    name: str
+    host: str = "127.0.0.1"
+    port: int
+    routes: tuple[str, ...]
+    replicas: int = 3
+
+
 class BrokerSettings(Struct, frozen=True, kw_only=True):
     """What a user may decide. ``names`` are the names and addresses by which agents reach the broker."""
 
@@ -23,6 +33,7 @@ class BrokerSettings(Struct, frozen=True, kw_only=True):
     server_name: str = "saltern"
     max_file_store: int = 16 * 1024 * MIB
     max_connections: int = 65_536
+    cluster: Cluster | None = None
 
 
 class ConfigParts(Struct, frozen=True, kw_only=True):
@@ -83,5 +94,27 @@ resolver {{
 }}
 resolver_preload {{
 {preload}
+}}
+{_cluster(settings.cluster, tls) if settings.cluster else ""}"""
+
+
+def _cluster(cluster: Cluster, tls: CertificateFiles) -> str:
+    """Brokers know each other by certificates of the fleet's CA: no other process can join them."""
+    quoted = json.dumps
+    routes = ", ".join(quoted(f"tls://{route}") for route in cluster.routes)
+    return f"""
+cluster {{
+  name: {quoted(cluster.name)}
+  host: {quoted(cluster.host)}
+  port: {cluster.port}
+  routes: [{routes}]
+  tls {{
+    cert_file: {quoted(tls.server)}
+    key_file: {quoted(tls.server_key)}
+    ca_file: {quoted(tls.ca)}
+    verify: true
+    min_version: "1.3"
+    timeout: 5
+  }}
 }}
 """

@@ -22,6 +22,7 @@ from saltern.fleet.broker.process import BrokerProcess
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.broker.system import BrokerSystem, Vitals
 from saltern.fleet.broker.tls import ca_der, prepare_certificates
+from saltern.fleet.broker.tokens import TokenPlace, new_token
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.nats import Connection
@@ -31,7 +32,7 @@ from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.identity.membership import KeyCredential, client_tls
 from saltern.fleet.identity.mint import controller_name
 from saltern.fleet.identity.revocation import prune, restore, revoke
-from saltern.fleet.identity.token import JoinToken, TokenRecord, joiner_key, new_secret, proof_key
+from saltern.fleet.identity.token import JoinToken, TokenRecord
 from saltern.fleet.protocol.keys import SigningKey
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.files import read, write
@@ -80,7 +81,10 @@ class EmbeddedBroker:
     # -- life --------------------------------------------------------------------------------------
 
     async def start(self) -> Vitals:
-        """Start it, or take over the one that runs; return when it is well and safe."""
+        """Start it, or take over the one that runs; return when it is well and safe.
+
+        A broker of a cluster is not well before others are there: see ``prepare_streams``.
+        """
         self._leaving = False
         self._process = self._prepared(self._binary)
         await self._process.start()
@@ -119,26 +123,32 @@ class EmbeddedBroker:
         return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.host, self.settings.host)
 
     async def _introduce(self) -> Vitals:
-        """The first talk with a started broker: claims, health, durability, streams."""
+        """The first talk with a started broker: claims, durability, health, streams."""
         if self._system_bus is None:
             credential = self.authority.system_credential(self._now(), life=3650 * DAY)
             self._system_bus = await NatsBus.connect(self._connection(SYSTEM_NAME, credential))
             self._guard = asyncio.create_task(self._keep_running())
         await self._system_bus.wait_connected()
         await self.system.push(self.authority.account_jwt(self._now(), self.revoked))
-        await self._until_healthy()
         vitals = await self.system.check_durability()
-        bus = await self.connect_controller("setup")
-        try:
-            await make_streams(bus)
-        finally:
-            await bus.close()
+        if self.settings.cluster is None:
+            await self.prepare_streams()
         return vitals
 
-    async def _until_healthy(self) -> None:
+    async def prepare_streams(self, *, wait: float = HEALTHY) -> None:
+        """Return when the broker is well and has all streams. In a cluster that needs most of its brokers."""
+        await self._until_healthy(wait)
+        bus = await self.connect_controller("setup")
+        cluster = self.settings.cluster
+        try:
+            await make_streams(bus, replicas=cluster.replicas if cluster else 1)
+        finally:
+            await bus.close()
+
+    async def _until_healthy(self, wait: float) -> None:
         problem = "it was not asked"
         with suppress(TimeoutError):
-            async with asyncio.timeout(HEALTHY):
+            async with asyncio.timeout(wait):
                 while problem := await self.system.health():
                     await asyncio.sleep(0.05)
         if problem:
@@ -263,22 +273,8 @@ class EmbeddedBroker:
         self, roots: tuple[bytes, ...], *, life: float = DAY, uses: int = 1, site: str = ""
     ) -> tuple[JoinToken, TokenRecord]:
         """A token for a machine, and what the controller keeps of it."""
-        id, secret = new_secret()
-        now, mint = self._now(), self.authority.mint
-        expires = now + life
-        token = JoinToken(
-            fleet=self.authority.fleet,
-            servers=self.servers,
-            ca=self.ca,
-            roots=roots,
-            account=self.authority.account_name,
-            issuer=self.authority.agent_issuer,
-            id=id,
-            secret=secret,
-            credential=mint.joiner(id, joiner_key(secret).public, now=now, expires=expires),
-            expires=expires,
-        )
-        return token, TokenRecord(id=id, key=proof_key(secret), expires=expires, uses=uses, site=site)
+        place = TokenPlace(servers=self.servers, ca=self.ca, roots=roots)
+        return new_token(self.authority, place, now=self._now(), life=life, uses=uses, site=site)
 
     # -- revocation ----------------------------------------------------------------------------------
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.fleet.bus.ports import Bus, Message
+from saltern.fleet.bus.service import ANSWER_LIFE, PARALLEL, Services
 from saltern.fleet.identity.enrolment import (
     BadRequest,
     Decision,
@@ -32,10 +33,8 @@ from saltern.fleet.protocol.messages import (
 )
 from saltern.fleet.protocol.subjects import SERVICES, SUBJECTS, is_own_reply
 
-ANSWER_LIFE = 300.0
 RETRY = 10.0  # seconds after which one who waits for an operator asks again
 ENROL = SUBJECTS["enrol"]
-RENEW = SUBJECTS["renew"]
 _STATES = {Standing.ACCEPTED: "accepted", Standing.PENDING: "pending"}
 
 
@@ -80,6 +79,7 @@ class EnrolDesk:
         life: float = LIFE,
     ) -> None:
         self._bus = bus
+        self._services = Services(bus, issuer, now=now, refused=lambda id, why: alarm(Alarm(id=id, why=why)))
         self._registry = registry
         self._mint = mint
         self._issuer = issuer
@@ -89,9 +89,8 @@ class EnrolDesk:
         self._life = life
 
     async def start(self) -> None:
-        options: dict[str, Any] = {"queue": SERVICES, "parallel": 16, "sender": 1}
-        await self._bus.subscribe(ENROL.wild(), self.on_enrol, **options)
-        await self._bus.subscribe(RENEW.wild(), self.on_renew, **options)
+        await self._bus.subscribe(ENROL.wild(), self.on_enrol, queue=SERVICES, parallel=PARALLEL, sender=1)
+        await self._services.serve("renew", self.on_renew)
 
     async def on_enrol(self, message: Message) -> None:
         """A request that proves nothing gets no answer: only who has a token can even ask."""
@@ -136,30 +135,15 @@ class EnrolDesk:
         )
         if state == "accepted" and decision.system is not None:
             answer = replace(answer, credential=self._credential(decision.system))
-        return self._issued(answer, claim.id, claim.nonce)
+        audience = Audience(ids=[claim.id])
+        return self._issuer.issue(answer, audience, now=self._now(), life=ANSWER_LIFE, nonce=claim.nonce)
 
     def _credential(self, system: System) -> str:
         return self._mint.agent(system.id, system.key, now=self._now(), life=self._life, site=system.site)
 
-    def _issued(self, answer: EnrolAnswer | RenewAnswer, id: str, nonce: str) -> bytes:
-        return self._issuer.issue(answer, Audience(ids=[id]), now=self._now(), life=ANSWER_LIFE, nonce=nonce)
-
-    async def on_renew(self, message: Message) -> None:
+    async def on_renew(self, id: str, _request: RenewRequest) -> RenewAnswer:
         """The broker vouches for who asks: the id in the subject is that of the credential."""
-        fields = RENEW.parse(message.subject)
-        name = message.subject.split(".")[1]
-        if fields is None or not is_own_reply(message.reply, name):
-            self._alarm(Alarm(id=name, why="a request to renew wants its answer at another one's address"))
-            return
-        try:
-            request = decode(RenewRequest, message.data)
-        except BadMessage as problem:
-            self._alarm(Alarm(id=fields["id"], why=f"a request to renew is invalid: {problem}"))
-            return
-        system = await self._registry.holder(fields["id"])
-        answer = (
-            RenewAnswer(credential=self._credential(system))
-            if system is not None
-            else RenewAnswer(problem="this id is not accepted any more; join again")
-        )
-        await self._bus.publish(message.reply, self._issued(answer, fields["id"], request.nonce))
+        system = await self._registry.holder(id)
+        if system is None:
+            return RenewAnswer(problem="this id is not accepted any more; join again")
+        return RenewAnswer(credential=self._credential(system))

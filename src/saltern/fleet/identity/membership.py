@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -96,13 +94,12 @@ def count_start(folder: str) -> Membership:
 
 def client_tls(ca: bytes) -> ssl.SSLContext:
     """TLS 1.3 that trusts this CA and no other; without one, what the machine trusts."""
-    context = ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     if ca:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.minimum_version = ssl.TLSVersion.TLSv1_3
-        pem = x509.load_der_x509_certificate(ca).public_bytes(Encoding.PEM).decode()
-        context.load_verify_locations(cadata=pem)
+        context.load_verify_locations(cadata=ssl.DER_cert_to_PEM_cert(ca))
+    else:
+        context.load_default_certs()  # some MB of them: an agent of a fleet with a CA has no need
     return context
 
 

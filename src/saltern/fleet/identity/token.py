@@ -14,8 +14,6 @@ import secrets
 import zlib
 
 import msgspec
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from msgspec import Struct
 
 from saltern.fleet.protocol.envelope import Trust
@@ -84,7 +82,8 @@ def is_proven(record: TokenRecord, signed: bytes, given: bytes) -> bool:
 
 
 def _derived(secret: bytes, purpose: bytes) -> bytes:
-    return HKDF(hashes.SHA256(), 32, None, purpose).derive(secret)
+    """HKDF (RFC 5869) with SHA-256 and no salt, for one block."""
+    return hmac.digest(hmac.digest(bytes(32), secret, "sha256"), purpose + b"\x01", "sha256")
 
 
 def write_token(token: JoinToken) -> str:

@@ -45,7 +45,10 @@ def encode_id(name: str) -> str:
 
 def encode_token(text: str) -> str:
     """Any text as one token of a subject; equal tokens come from equal texts only."""
-    data = text.encode()
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise BadId("the text is not valid Unicode") from None
     if not data:
         raise BadId("an empty text cannot be a part of a subject")
     head = f"={data[0]:02X}" if data[:1] == b"_" else _escaped(data[0])

@@ -1,20 +1,21 @@
 """Sealed boxes: data that one agent can open, and only for what it was sealed for.
 
-HPKE (RFC 9180) with X25519, HKDF-SHA256 and ChaCha20-Poly1305. The fleet, the agent and the purpose go into
-the key, so that a box cannot be passed off as another one. A box does not prove who made it: the envelope
-around it does.
+A box of libsodium (X25519, XSalsa20-Poly1305, an ephemeral key for each). The fleet, the agent and the
+purpose are in it as a digest, so that a box cannot be passed off as another one. A box does not prove who
+made it: the envelope around it does.
 """
 
 from __future__ import annotations
 
+import hashlib
+from hmac import compare_digest
+
 import msgspec
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
-from saltern.fleet.protocol.keys import SealingKey, sealing_public
+from saltern.fleet.protocol.keys import SealingKey, seal_to
 
-_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 _VERSION = b"\x01"
+_DIGEST = 32
 
 
 class SealBroken(Exception):
@@ -28,12 +29,13 @@ class SealedFor(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     purpose: str
 
-    def info(self) -> bytes:
-        return b"saltern sealed 1\n" + msgspec.json.encode([self.fleet, self.system, self.purpose])
+    def digest(self) -> bytes:
+        said = msgspec.json.encode([self.fleet, self.system, self.purpose])
+        return hashlib.sha256(b"saltern sealed 1\n" + said).digest()
 
 
 def seal(data: bytes, public: bytes, bound: SealedFor) -> bytes:
-    return _VERSION + _SUITE.encrypt(data, sealing_public(public), info=bound.info())
+    return _VERSION + seal_to(public, bound.digest() + data)
 
 
 def open_seal(box: bytes, key: SealingKey, bound: SealedFor) -> bytes:
@@ -41,6 +43,9 @@ def open_seal(box: bytes, key: SealingKey, bound: SealedFor) -> bytes:
     if box[:1] != _VERSION:
         raise SealBroken("the sealed data is of a version that is not known here")
     try:
-        return _SUITE.decrypt(box[1:], key.private, info=bound.info())
-    except (InvalidTag, ValueError):
+        opened = key.open(box[1:])
+    except ValueError:
         raise SealBroken("the sealed data cannot be opened with this key") from None
+    if not compare_digest(opened[:_DIGEST], bound.digest()):
+        raise SealBroken("the sealed data is for another purpose")
+    return opened[_DIGEST:]
