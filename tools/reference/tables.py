@@ -236,7 +236,7 @@ def check() -> str:
             (
                 f"[`{rule.name}`](errors.md#{rule.name})",
                 rule.severity.value if rule.on else f"off ({rule.severity.value})",
-                "yes" if rule.mends else "",
+                "yes" if rule.fixes else "",
                 prose(rule.doc),
             )
             for rule in rules

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, to_builtins
 
+from saltern import __version__
 from saltern.chains.compile import Plan, plan_for
 from saltern.chains.document import read_chain
 from saltern.chains.drive import drive
@@ -30,7 +31,7 @@ class Order(Struct, frozen=True, kw_only=True):
     file: str
     system: str
     pillar: dict[str, object] = {}
-    token: str = ""  # whoever asks twice with one token means one run
+    token: str = ""  # two requests with one token are one run
 
 
 def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
@@ -38,7 +39,6 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
 
     ``again`` are options for the command line of a build that takes over in the middle.
     """
-    from saltern import __version__
 
     plan = plan_for(read_chain(order.text, order.file), order.system)
     if not plan.chunks:

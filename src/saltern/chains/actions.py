@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -150,7 +150,7 @@ class State(Body, frozen=True, kw_only=True):
     """Apply state files."""
 
     sls: Text | Names
-    pillar: dict[str, Any] | None = None
+    pillar: dict[str, object] | None = None
     saltenv: Text | None = None
 
     def call(self, salt: bool) -> Call:  # noqa: ARG002
@@ -161,7 +161,7 @@ class State(Body, frozen=True, kw_only=True):
 class Highstate(Body, frozen=True, kw_only=True):
     """Apply all that the top file gives to the system."""
 
-    pillar: dict[str, Any] | None = None
+    pillar: dict[str, object] | None = None
     saltenv: Text | None = None
 
     def call(self, salt: bool) -> Call:  # noqa: ARG002
@@ -175,7 +175,7 @@ class File(Body, frozen=True, kw_only=True):
     source: Text | None = None
     contents: str | None = None
     template: Text | None = None
-    context: dict[str, Any] | None = None
+    context: dict[str, object] | None = None
     user: Text | None = None
     group: Text | None = None
     mode: Annotated[str, Meta(pattern="^[0-7]{3,5}$")] | None = None

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert, field
 
 from saltern.chains.actions import KINDS, Body, Kind, Names, Safety, Seconds, Text
 from saltern.language.diagnostics import ChainError, CompileError, Diagnostics, did_you_mean
 from saltern.language.source import Mark, Path
+from saltern.render.yaml_limits import YamlProblem
+
+S = TypeVar("S", bound=Struct)
 
 Label = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Failure = Literal["stop", "continue", "pause"]
@@ -56,8 +59,8 @@ class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     description: Text = ""
     systems: Names | None = None
     deadline: Annotated[float, Meta(gt=0)] | None = None
-    actions: Annotated[list[dict[str, Any]], Meta(min_length=1)]
-    finally_: list[dict[str, Any]] = field(default_factory=list, name="finally")
+    actions: Annotated[list[dict[str, object]], Meta(min_length=1)]
+    finally_: list[dict[str, object]] = field(default_factory=list, name="finally")
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -126,7 +129,6 @@ class _Reader:
 
     def chain(self) -> Chain | None:
         from saltern.render.yaml import read
-        from saltern.render.yaml_limits import YamlProblem
 
         try:
             data = read(self.text)
@@ -137,7 +139,7 @@ class _Reader:
         if not isinstance(data, Mapping):
             self.wrong("a chain file is a mapping with 'chain' and 'actions'", ())
             return None
-        head: Head | None = self.converted(data, Head, ())
+        head = self.converted(data, Head, ())
         if head is None:
             return None
         actions = self.listed("actions", head.actions, head)
@@ -155,12 +157,12 @@ class _Reader:
         )
 
     def listed(
-        self, key: str, given: list[dict[str, Any]], head: Head, prefix: str = ""
+        self, key: str, given: list[dict[str, object]], head: Head, prefix: str = ""
     ) -> list[Action | None]:
         return [self.action((key, place), one, head, prefix) for place, one in enumerate(given)]
 
     def action(
-        self, path: tuple[str, int], given: Mapping[str, Any], head: Head, prefix: str
+        self, path: tuple[str, int], given: Mapping[str, object], head: Head, prefix: str
     ) -> Action | None:
         kinds = [key for key in given if key in KINDS]
         if len(kinds) != 1:
@@ -178,7 +180,7 @@ class _Reader:
         targets = policy.targets or head.systems or ()
         return Action(id=name, kind=kind, body=body, policy=policy, targets=tuple(targets))
 
-    def no_kind(self, given: Mapping[str, Any], kinds: list[str], path: Path) -> None:
+    def no_kind(self, given: Mapping[str, object], kinds: list[str], path: Path) -> None:
         if kinds:
             self.wrong(f"an action is one thing, not {' and '.join(kinds)}", path, "make two actions of it")
             return
@@ -204,14 +206,15 @@ class _Reader:
                 what = f"'finally' cannot have a {action.kind}: the chain could not be resumed after it"
                 self.wrong(what, ("finally", place), "make it the last of the actions")
 
-    def converted(self, value: object, shape: Any, path: Path) -> Any:
+    def converted(self, value: object, shape: type[S], path: Path) -> S | None:
+        """The value in this shape; None if it has another, which is reported."""
         try:
             return convert(value, shape)
         except ValidationError as problem:
             self.explain(str(problem), shape, path)
             return None
 
-    def explain(self, message: str, shape: Any, path: Path) -> None:
+    def explain(self, message: str, shape: type[Struct], path: Path) -> None:
         """msgspec's message has the way to the value; ours has its line."""
         what, _, way = message.partition(" - at `")
         steps = [*path, *_steps(way.rstrip("`"))]

@@ -58,7 +58,7 @@ def go_on(settings: Settings, name: str, tell: Tell | None = None, *, again: Seq
 
 
 def left_open(settings: Settings, of: str = "") -> list[str]:
-    """The legs that a boot goes on with, in their order: not those that a user has stopped.
+    """The legs that a boot continues, in their order: not those that a user has stopped.
 
     ``of``: only the one that has this run as its chunk.
 
@@ -76,7 +76,7 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
 
 
 def drive(settings: Settings, name: str, tell: Tell | None = None, again: Sequence[str] = ()) -> Known:
-    """Whoever has its lock: do what is to be done now."""
+    """Do what is to be done now; the lock of the leg is held."""
     return _Driver(settings, Legs(settings), name, tell, again).to_the_end()
 
 
@@ -109,7 +109,7 @@ class _Driver:
         return self.legs.known(self.name)
 
     def take_up(self, state: LegState) -> None:
-        """It begins, goes on as planned, or its process was gone: then that is counted."""
+        """Record that it begins or continues as planned, or that its process was gone, which is counted."""
         if state.status in OVER:
             return
         replaced = state.status is Leg.UPDATING and state.chunk is None
@@ -196,7 +196,7 @@ class _Driver:
             except OperationError as problem:
                 if problem.diagnostics[0].code != "run-not-resumable":
                     raise
-                report = None  # another process has gone on with it while we waited
+                report = None  # another process has continued it while we waited
             if report is not None:
                 return self.told(jid, names, report)
         return self.told(jid, names, report_of(self.runs.state(jid)))
@@ -245,7 +245,7 @@ class _Driver:
             return True
         if status in LEAVING:
             self.journal.add("left", status=LEAVING[status].value)
-        # The new build takes over as soon as the run is gone on with; a pause is written down.
+        # The new build takes over as soon as the run continues; a pause is recorded.
         return status == "updating" or self.is_paused()
 
     def kept(self, jid: str) -> Kept:
@@ -281,7 +281,7 @@ class _Driver:
         return True
 
     def quarantine(self, _command: steps.Quarantine) -> bool:
-        """What its run has done is told as far as it is known, and nobody goes on with it."""
+        """Record what its run has done, as far as that is known, and end it for good."""
         state = self.legs.known(self.name).state
         told: dict[str, object] = {}
         if state.chunk is not None and state.chunk.jid in self.runs.jids():

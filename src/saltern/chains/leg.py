@@ -195,7 +195,7 @@ def _finished(state: LegState, body: Body) -> None:
 
 
 def _block(state: LegState) -> None:
-    """Whoever has not run says which action is in its way."""
+    """Of each action that has not run: which other one is in its way."""
     blocker = ""
     for action in state.plan.steps:
         step = state.steps[action.id]

@@ -194,7 +194,7 @@ class Legs:
     # -- room for the last words ---------------------------------------------------------------------
 
     def reserve(self) -> None:
-        """Room on the disk that nobody else gets, so that how a leg ended can be written to a full one."""
+        """Reserve room on the disk, so that how a leg ended can be written to a full one."""
         with suppress(OSError):
             file = os.open(self._reserve, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -223,7 +223,7 @@ class Legs:
 class Journal:
     """One leg, written by the one process that has the lock. What is added is on disk at once.
 
-    It is open only while it is written: whoever reads a file that the same process has open, and closes it,
+    It is open only while it is written: a process that reads a file which it has open, and closes it,
     takes SQLite's locks away from under it.
     """
 
@@ -239,7 +239,7 @@ class Journal:
             self._write(kind, whole)
         except OperationError:
             if not (self._legs.is_full() and self._legs.give_room()):
-                raise  # whatever else fails is not tried again: nobody knows what of it is on the disk
+                raise  # whatever else fails is not tried again: what of it is on the disk is not known
             self._write(kind, whole)
         self._next += 1
         point(f"chain.{kind}.synced")

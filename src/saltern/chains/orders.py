@@ -54,7 +54,7 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
 
 
 def pause(settings: Settings, name: str, reason: str) -> Known | None:
-    """It waits before its next step, until somebody resumes it. None: its process was told to."""
+    """Have it wait before its next step, until it is resumed. None: its process was asked to."""
     legs = Legs(settings)
     known = legs.known(name)
     if known.state.status in OVER:

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import saltern
 from saltern.system import own_program
+from saltern.system.process import run
 
 # The package manager's own answer to "whose is this file?"; the last word of its first line is a name.
 ASKED: tuple[tuple[str, ...], ...] = (
@@ -21,8 +22,6 @@ ASKED: tuple[tuple[str, ...], ...] = (
 
 def owner(path: str = "") -> str:
     """The name of the package that has this file, by default our own; empty if none has."""
-    from saltern.system.process import run
-
     asked = os.path.realpath(path or saltern.__file__)
     for argv in ASKED:
         ran = run([*argv, asked], env={"LC_ALL": "C"}, timeout=30)
@@ -42,7 +41,7 @@ def stamp() -> str:
 
 
 def begin_anew(leg: str, again: Sequence[str]) -> NoReturn:
-    """With the code that is there now: this process becomes another one, which goes on with the leg."""
+    """Replace this process by one with the code that is there now, which continues the leg."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     words = own_program.command("saltern", ("chain", "resume", leg, *again))

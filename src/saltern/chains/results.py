@@ -48,7 +48,7 @@ def in_doubt(
     kept: Kept,
     stopped: Container[str] = (),
 ) -> Told:
-    """What was begun in a run that nobody goes on with, or was ``stopped`` before it had done anything. How a
+    """What was begun in a run that is not continued, or was ``stopped`` before it had done anything. How a
     program ended may be known."""
     numbers = begun_in(state)
     crossed = Counter(body["number"] for body in state.barriers)  # calls that have ended at a barrier

@@ -52,7 +52,7 @@ def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
 
 
 def _called_off(engine: Session, report: Report) -> Report:
-    """Whoever waited was interrupted; with the reboot called off, that is all that has happened."""
+    """The report after an interrupt while it waited: interrupted, if the reboot was cancelled by that."""
     from saltern.journal.runs import Runs
 
     if Runs(engine.settings).state(report.jid).status == "interrupted":
@@ -72,7 +72,7 @@ def _tell_pause(report: Report) -> None:
 
 
 def options_again(args: SimpleNamespace) -> list[str]:
-    """The options that `saltern resume` has, too, as they were given: for whoever takes our place."""
+    """The options that `saltern resume` has, too, as they were given: for the build that takes over."""
     return [word for row in ROWS for word in _words(row, getattr(args, row.dest, row.default))]
 
 

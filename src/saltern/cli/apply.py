@@ -20,7 +20,9 @@ from saltern.cli.options import (
     yaml_value,
 )
 from saltern.cli.output import exit_code, seconds, tell_report, watched
+from saltern.engine.request import Request
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
+from saltern.report.outputs import options_for, problem_writer
 
 if TYPE_CHECKING:
     from saltern.cli.profile import Profile
@@ -168,8 +170,6 @@ def _session(args: SimpleNamespace) -> Session:
 
 
 def request_of(args: SimpleNamespace) -> Request:
-    from saltern.engine.request import Request
-
     return Request(
         sls=tuple(name for word in args.sls for name in word.split(",") if name),
         saltenv=args.saltenv,
@@ -243,8 +243,6 @@ def _prepared(engine: Session, request: Request, profile: Profile | None) -> Pre
 
 def _problems_as_data(args: SimpleNamespace, problem: SalternError) -> None:
     """Scripts read stdout: there a failure to compile is data, as in Salt."""
-    from saltern.report.outputs import options_for, problem_writer
-
     problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
 
 

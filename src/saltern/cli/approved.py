@@ -126,7 +126,8 @@ def _prepared(engine: Session, request: Request, approved: _Approved) -> Prepare
         chunks = chunks_in(body.plan, body.sources)
         for chunk, fresh in zip(chunks, now.plan.chunks if now.plan else (), strict=True):
             chunk.declared = fresh.declared  # the same, and it knows its line even in a template
-        plan = make_plan(chunks, body.plan["rendered"], Diagnostics(), aggregates(engine, chunks))
+        rendered = convert(body.plan["rendered"], list[str])
+        plan = make_plan(chunks, rendered, Diagnostics(), aggregates(engine, chunks))
     return prepare_plan(engine, request, plan)
 
 

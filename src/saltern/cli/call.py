@@ -8,6 +8,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
 from saltern.cli.options import TREE_ROWS, call_arguments, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostic, OperationError, words_of
+from saltern.report.outputs import write_data
 
 LINE = CommandLine(
     command="call",
@@ -23,8 +24,6 @@ IN_A_SHELL = frozenset({"cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.run_std
 
 
 def main(argv: list[str]) -> int:
-    from saltern.report.outputs import write_data
-
     args = parse(LINE, argv)
     engine = session(args)
     engine.load_pillar()

@@ -14,6 +14,9 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, mapping_value, output_options, output_rows, session
 from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.events import ChunkStarted
+from saltern.report.outputs import write_data
+from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
     from saltern.chains.compile import Plan
@@ -296,8 +299,6 @@ def _again(args: SimpleNamespace) -> list[str]:
 
 
 def _driven(args: SimpleNamespace, engine: Session, work: Callable[[], Known]) -> int:
-    from saltern.system.signals import end_in_order
-
     end_in_order()
     with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
         known = work()
@@ -315,16 +316,12 @@ def _shown(args: SimpleNamespace, engine: Session, known: Known) -> int:
 
 
 def _data(args: SimpleNamespace, engine: Session, value: object) -> int:
-    from saltern.report.outputs import write_data
-
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK
 
 
 def _progress(event: Event) -> None:
     """One line on the terminal as each action begins."""
-    from saltern.language.events import ChunkStarted
-
     if isinstance(event, ChunkStarted) and sys.stderr.isatty():
         print(f"{event.chunk.id} …", file=sys.stderr)
 

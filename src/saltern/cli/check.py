@@ -12,6 +12,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import FROM, TREE_ROWS, mapping_value, session
 from saltern.language.diagnostics import Severity
+from saltern.report.colours import wanted
 
 if TYPE_CHECKING:
     from saltern.config.settings import Settings
@@ -128,9 +129,9 @@ def main(argv: list[str]) -> int:
         checked = _checked(args)
     fixed = 0
     for _ in range(MOST_PASSES if args.fix else 0):
-        from saltern.lint.edits import mend
+        from saltern.lint.edits import apply_edits
 
-        made = mend(checked.edits.values())
+        made = apply_edits(checked.edits.values())
         if not made:
             break
         fixed += made
@@ -185,7 +186,6 @@ def _session(args: SimpleNamespace) -> Session:
 
 def _write(args: SimpleNamespace, checked: Checked, fixed: int) -> None:
     from saltern.lint.rules import RULES
-    from saltern.report.colours import wanted
     from saltern.report.findings import WRITERS, Found
 
     found = Found(
@@ -206,4 +206,4 @@ def _list() -> None:
 
     for name, rule in RULES.items():
         level = rule.severity.value if rule.on else "off"
-        print(f"{name:<26} {level:<8} {'--fix' if rule.mends else '':<6} {rule.doc}")
+        print(f"{name:<26} {level:<8} {'--fix' if rule.fixes else '':<6} {rule.doc}")

@@ -18,7 +18,10 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, session
 from saltern.cli.plan import REFRESH_ROW
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.colours import painter
 from saltern.report.foreseen import FAIL, VERBS
+from saltern.report.outputs import options_for, write_data
+from saltern.report.text import emit, safe_line
 
 if TYPE_CHECKING:
     from saltern.engine.session import Session
@@ -117,9 +120,6 @@ def _look(args: SimpleNamespace, engine: Session) -> Drift:
 
 
 def _write(args: SimpleNamespace, found: Drift) -> None:
-    from saltern.report.outputs import options_for, write_data
-    from saltern.report.text import emit
-
     options = options_for(sys.stdout, colour=args.color)
     if args.out == "json":
         write_data(to_builtins(found), sys.stdout, options, "json")
@@ -129,9 +129,6 @@ def _write(args: SimpleNamespace, found: Drift) -> None:
 
 def lines(found: Drift, *, colour: bool) -> Iterator[str]:
     """The report: a line for each state that is different, the oldest difference first, and the total."""
-    from saltern.report.colours import painter
-    from saltern.report.text import safe_line
-
     paint = painter(colour)
     for one in sorted(found.different, key=lambda one: one.since):
         verb = VERBS[one.kind]

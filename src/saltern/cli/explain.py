@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
+from saltern.engine.request import Request
 from saltern.language.diagnostics import (
     Diagnostic,
     Diagnostics,
@@ -16,6 +17,7 @@ from saltern.language.diagnostics import (
     SalternError,
     did_you_mean,
 )
+from saltern.report.outputs import write_data
 
 if TYPE_CHECKING:
     from saltern.views.explain import Explainer, Explanation
@@ -71,7 +73,6 @@ def main(argv: list[str]) -> int:
 
 
 def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
-    from saltern.engine.request import Request
     from saltern.engine.show import show_plan
     from saltern.views.explain import Explainer
 
@@ -110,8 +111,6 @@ def _print(found: list[Explanation], args: SimpleNamespace, settings: object) ->
         print("\n\n".join("\n".join(lines(one, paint)) for one in found))
         return
     from msgspec import to_builtins
-
-    from saltern.report.outputs import write_data
 
     write_data(to_builtins(found), sys.stdout, output_options(args, settings), args.out)
 

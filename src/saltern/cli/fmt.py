@@ -13,6 +13,7 @@ from saltern.language.source import Mark, SlsRef
 from saltern.lint.format import formatted
 from saltern.lint.page import Page
 from saltern.sources.tree import SlsSource
+from saltern.system import files
 
 DEFAULT_PIPE = "jinja|yaml"
 STDIN = "-"
@@ -100,8 +101,6 @@ def _read(path: str) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    from saltern.system import files
-
     try:
         files.write(os.path.abspath(path), text.encode())
     except OSError as problem:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, session
+from saltern.engine.request import Request
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 
 if TYPE_CHECKING:
@@ -80,7 +81,6 @@ def _by_name(path: str) -> str:
 
 
 def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
-    from saltern.engine.request import Request
     from saltern.engine.show import show_plan
     from saltern.views.fold import picture_of
 

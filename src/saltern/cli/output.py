@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.options import output_options
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.outputs import write
+from saltern.report.verdict import changed, failed
+from saltern.runtime.barriers import INTERRUPTED, REBOOTING
+from saltern.system import log
 from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
@@ -22,9 +26,6 @@ if TYPE_CHECKING:
 
 
 def exit_code(report: Report, *, detailed: bool = False) -> int:
-    from saltern.report.verdict import changed, failed
-    from saltern.runtime.barriers import INTERRUPTED, REBOOTING
-
     if report.stopped == INTERRUPTED:
         return exits.INTERRUPTED
     if report.stopped == REBOOTING:
@@ -43,7 +44,7 @@ def seconds(text: str | None, usual: float) -> float:
 
 
 def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) -> Report:
-    """Run it, with whoever is to be told while it happens."""
+    """Run it while the log, the terminal or the lines on stdout follow its events."""
     watchers, close = _watchers(args)
     args.seen = bool(watchers)
     end_in_order()
@@ -71,8 +72,6 @@ def show_warnings(args: SimpleNamespace, report: Report) -> None:
 def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
     from msgspec.structs import replace
 
-    from saltern.report.outputs import write
-
     if args.out == "jsonl":
         return  # told while it happened
     options = output_options(args, engine.settings)
@@ -85,14 +84,12 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
 
 
 def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
-    """Who is told while it happens: the log, the terminal, or whoever reads the lines."""
-    from saltern.system import log
-
+    """What follows the events of a run: the log, the terminal, or the lines on stdout."""
     if log.is_on("info"):
-        from saltern.report.log import write
+        from saltern.report.log import write as log_event
 
         found, close = _viewers(args)
-        return [write, *found], close
+        return [log_event, *found], close
     return _viewers(args)
 
 

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
+from saltern.report.outputs import options_for
+from saltern.report.verdict import changed, failed
 from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
@@ -61,16 +63,12 @@ def _sign(path: str, data: bytes, key: str) -> None:
 
 
 def _code(args: SimpleNamespace, report: Report) -> int:
-    from saltern.report.verdict import changed, failed
-
     if failed(report):
         return exits.FAILED
     return exits.CHANGED if args.detailed_exitcode and changed(report) else exits.OK
 
 
 def write_plan(args: SimpleNamespace, proposal: Proposal, report: Report) -> None:
-    from saltern.report.outputs import options_for
-
     if report.warnings:
         from saltern.report.colours import wanted
         from saltern.report.diagnostics import show

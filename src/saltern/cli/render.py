@@ -10,6 +10,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.outputs import write_data
 
 LINE = CommandLine(
     command="render",
@@ -42,8 +43,6 @@ def place(path: str, roots: Sequence[str]) -> tuple[str, str]:
 
 
 def main(argv: list[str]) -> int:
-    from saltern.report.outputs import write_data
-
     args = parse(LINE, argv)
     engine = session(args)
     engine.load_pillar()

@@ -6,6 +6,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.graph import put
 from saltern.cli.options import REPORT_ROWS, STATE_ROWS, TREE_ROWS, output_options, output_rows, session
+from saltern.report.outputs import write
 
 EPILOG = """\
 examples:
@@ -51,7 +52,6 @@ def main(argv: list[str]) -> int:
     from msgspec.structs import replace
 
     from saltern.journal.report import report_of
-    from saltern.report.outputs import write
 
     text = StringIO()
     options = replace(output_options(args, engine.settings), expand=args.expand, sub_states=args.sub_states)

@@ -14,6 +14,7 @@ from saltern.cli.output import exit_code, watched
 from saltern.cli.run_names import given
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Report
+from saltern.runtime.barriers import PAUSES
 
 if TYPE_CHECKING:
     from saltern.engine.session import Session
@@ -79,9 +80,7 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
 
 
 def _its_chain(engine: Session, report: Report) -> int:
-    """A run may be a chunk of an action chain: that goes on as well, unless this is not its end."""
-    from saltern.runtime.barriers import PAUSES
-
+    """Continue the action chain that the run is a chunk of, if it is one and the run has ended."""
     return exits.OK if report.stopped in PAUSES else _chains(engine, of=report.jid)
 
 

@@ -20,7 +20,10 @@ from saltern.cli.options import (
     session,
     yaml_value,
 )
+from saltern.engine.request import Request
 from saltern.language.diagnostics import Diagnostics, SalternError
+from saltern.report.outputs import options_for, problem_writer, write, write_data
+from saltern.report.text import safe_line
 
 if TYPE_CHECKING:
     from saltern.engine.request import Request
@@ -86,8 +89,6 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    from saltern.report.outputs import options_for, problem_writer, write_data
-
     args = parse(LINE, argv)
     if args.what in NEED_NAMES and not args.sls:
         print(f"saltern show {args.what}: name at least one SLS", file=sys.stderr)
@@ -120,7 +121,6 @@ def _run(args: SimpleNamespace) -> int:
     from saltern.cli.run_names import LAST, chosen
     from saltern.journal.report import report_of
     from saltern.journal.runs import Runs
-    from saltern.report.outputs import write
 
     engine = session(args)
     runs = Runs(engine.settings)
@@ -139,8 +139,6 @@ def _print_rendered(texts: Any) -> None:
 
 def _print_order(rows: Any) -> None:
     """One line for each state: place, function, ID, why there, where written."""
-    from saltern.report.text import safe_line
-
     cells = [
         [
             str(row["position"] or ""),
@@ -173,7 +171,6 @@ def _profiled(args: SimpleNamespace, engine: Session, found: Diagnostics) -> obj
 
 def _value(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:
     from saltern.engine import show
-    from saltern.engine.request import Request
 
     what, names = args.what, tuple(args.sls)
     if what == "grains":

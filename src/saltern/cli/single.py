@@ -8,6 +8,7 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
 from saltern.cli.output import exit_code, show_warnings
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.outputs import write
 
 LINE = CommandLine(
     command="single",
@@ -26,8 +27,6 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    from saltern.report.outputs import write
-
     args = parse(LINE, argv)
     if "." not in args.function:
         raise OperationError(

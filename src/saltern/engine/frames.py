@@ -21,6 +21,7 @@ from saltern.language.source import Origin, Path
 from saltern.plan.plan import Plan
 from saltern.render.document import Document
 from saltern.render.pipeline import Home
+from saltern.report.diagnostics import show
 from saltern.runtime.ports import Call, Unrendered
 from saltern.runtime.slots import PREFIX
 from saltern.sources.tree import SlsSource
@@ -95,8 +96,6 @@ class FrameCompiler:
 
     def _told(self, problems: tuple[Diagnostic, ...], call: Call) -> str:
         from io import StringIO
-
-        from saltern.report.diagnostics import show
 
         out = StringIO()
         show([_scoped_hint(problem, call.target) for problem in problems], out)

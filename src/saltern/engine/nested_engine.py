@@ -14,6 +14,7 @@ from saltern.config.settings import Settings
 from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
+from saltern.report.salt import to_dict
 
 DEEPEST = 4  # a file that asks for itself asks for ever
 
@@ -86,7 +87,6 @@ class NestedEngine:
         id_: str | None = None,
     ) -> dict[str, dict[str, object]]:
         from saltern.engine.apply import apply
-        from saltern.report.salt import to_dict
 
         session = self._session(options, test)
         return to_dict(apply(session, replace(_request(sls, options), id=id_)))
@@ -95,7 +95,6 @@ class NestedEngine:
         self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None
     ) -> dict[str, dict[str, object]]:
         from saltern.engine.single import single
-        from saltern.report.salt import to_dict
 
         return to_dict(single(self._session({}, test), fun, name, args))
 

@@ -28,7 +28,7 @@ _COLON = re.compile(r"[ ]*(?:- +)?['\"]?[\w.]+['\"]?:(?P<rest>[ ]*)(?:#.*)?")
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What was found, sorted by place; ``edits`` mend some of it. ``files`` is how many were looked at.
+    """What was found, sorted by place; ``edits`` fix some of it. ``files`` is how many were looked at.
 
     ``machines``: for which it holds, of what does not hold for all that the tree was checked for;
     ``count`` is how many those are, if they were named.
@@ -126,7 +126,7 @@ def _pages(loader: KeptLoader, session: Session, refs: Sequence[SlsRef]) -> dict
 
 
 def _add_edits(found: Findings, pages: dict[str, Page]) -> None:
-    """For what the compiler tells and can be mended by rote: a colon with nothing below it."""
+    """For what the compiler reports and can be fixed automatically: a colon with nothing below it."""
     for problem in found:
         where = problem.where
         if problem.code != "short-form-colon" or where is None or where.file not in pages:

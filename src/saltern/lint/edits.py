@@ -11,18 +11,20 @@ from saltern.lint.findings import Edit
 _BOM = b"\xef\xbb\xbf"
 
 
-def mend(edits: Iterable[Edit]) -> int:
-    """How many were made. Of two that touch the same place the first is made; the next check finds the other.
+def apply_edits(edits: Iterable[Edit]) -> int:
+    """Write the edits into their files; how many were made.
+
+    Of two that touch the same place the first is made; the next check finds the other.
 
     Raises ``OperationError`` for a file that cannot be written.
     """
     by_file: dict[str, list[Edit]] = {}
     for edit in edits:
         by_file.setdefault(edit.file, []).append(edit)
-    return sum(_mended(file, some) for file, some in by_file.items())
+    return sum(_apply_to_file(file, some) for file, some in by_file.items())
 
 
-def _mended(file: str, edits: list[Edit]) -> int:
+def _apply_to_file(file: str, edits: list[Edit]) -> int:
     from saltern.system.files import read, write
 
     try:

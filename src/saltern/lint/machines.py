@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.language.source import Mark
+from saltern.render.yaml_limits import YamlProblem
 
 MOST_TEXT = 10_000_000  # characters of one file
 KEYS = ("id", "grains", "pillar")
@@ -100,7 +101,6 @@ def _data(
 
 def _yaml(path: str) -> object:
     from saltern.render.yaml import read
-    from saltern.render.yaml_limits import YamlProblem
 
     try:
         if os.path.exists(path) and not os.path.isfile(path):

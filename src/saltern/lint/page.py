@@ -28,7 +28,7 @@ _OWN_TAGS = ("#!delayed_", "#!end_delayed_")
 
 
 class Line(Struct, frozen=True):
-    """``kind``: yaml, comment, blank, template (of one, or inside it), or scalar: one that goes on with the
+    """``kind``: yaml, comment, blank, template (of one, or inside it), or scalar: one that continues the
     value of a line above, be it ``|``, quoted, in brackets or plain."""
 
     number: int
@@ -117,7 +117,7 @@ def _classified(text: str, inside: set[int]) -> Iterator[Line]:
 
 
 def _begun(line: str) -> tuple[int, str, bool]:
-    """What goes on in the lines below: the column they are beyond, what is open, whether it is plain."""
+    """What continues in the lines below: the column they are beyond, what is open, whether it is plain."""
     if block := _SCALAR.fullmatch(line):
         return _column(block["before"], block["key"]), "", False
     entry = _ENTRY.fullmatch(line)

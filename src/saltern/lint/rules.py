@@ -20,13 +20,13 @@ ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """``on``: whether it is asked where nobody chose; ``mends``: whether ``--fix`` can mend it."""
+    """``on``: it is used if none is selected; ``fixes``: ``--fix`` can fix what it finds."""
 
     name: str
     doc: str
     severity: Severity = WARNING
     on: bool = True
-    mends: bool = False
+    fixes: bool = False
     text: Callable[[Page, Findings], None] | None = None
     run: Callable[[states.Unit, Findings], None] | None = None
     tree: Callable[[trees.Survey, Findings], None] | None = None
@@ -40,45 +40,45 @@ RULES: dict[str, Rule] = {
             name="tab-indent",
             doc="A tab indents a line of YAML, which takes spaces only.",
             severity=ERROR,
-            mends=True,
+            fixes=True,
             text=layout.tab_indent,
         ),
         Rule(
             name="trailing-whitespace",
             doc="A line ends with blanks.",
-            mends=True,
+            fixes=True,
             text=layout.trailing_whitespace,
         ),
         Rule(
             name="missing-final-newline",
             doc="The last line of the file has no end.",
-            mends=True,
+            fixes=True,
             text=layout.missing_final_newline,
         ),
         Rule(
             name="old-renderer-spelling",
             doc="The first line names its renderers as `yaml_jinja` did, long ago.",
-            mends=True,
+            fixes=True,
             text=layout.old_renderer_spelling,
         ),
         # values
         Rule(
             name="unquoted-octal",
             doc="A file mode is a bare number with a leading zero; not all who read YAML take it for octal.",
-            mends=True,
+            fixes=True,
             text=yaml_traps.unquoted_octal,
         ),
         Rule(
             name="base-sixty",
             doc="Digits with a colon between them, such as `22:30`, are one number to YAML.",
-            mends=True,
+            fixes=True,
             text=yaml_traps.base_sixty,
         ),
         Rule(
             name="unquoted-text",
             doc="An argument that is text, as `name` or `version`, is a word or number that YAML changes:"
             " `yes` becomes true, `1.10` becomes 1.1.",
-            mends=True,
+            fixes=True,
             text=yaml_traps.unquoted_text,
         ),
         Rule(
@@ -186,7 +186,7 @@ RULES: dict[str, Rule] = {
         Rule(
             name="prev-ret-unquoted",
             doc="A value of `prev_ret` is written into YAML neither quoted nor encoded.",
-            mends=True,
+            fixes=True,
             text=delayed.prev_ret_unquoted,
         ),
         Rule(
@@ -207,14 +207,14 @@ RULES: dict[str, Rule] = {
             name="delayed-end-unnamed",
             doc="The end of a delayed block does not name it.",
             on=False,
-            mends=True,
+            fixes=True,
             text=delayed.end_unnamed,
         ),
         Rule(
             name="delayed-draft-spelling",
             doc="A delayed block is marked as the first draft did it: `{% delayed_block %}`.",
             on=False,
-            mends=True,
+            fixes=True,
             text=delayed.draft_spelling,
         ),
         # told by the compiler
@@ -222,7 +222,7 @@ RULES: dict[str, Rule] = {
             name="short-form-colon",
             doc="A function ends with a colon, and nothing is below it.",
             severity=ERROR,
-            mends=True,
+            fixes=True,
         ),
         Rule(name="state-unknown", doc="No module has this state.", severity=ERROR),
         Rule(name="argument-unknown", doc="The state takes no such argument.", severity=ERROR),

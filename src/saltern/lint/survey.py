@@ -56,8 +56,8 @@ def walked(
 ) -> list[Walk]:
     """One walk for each machine, whose session is prepared.
 
-    ``strangers``: what each target of the top file gives is compiled whoever it matches; else only what
-    those get that it matches, and what nobody gets, which everybody is tried with.
+    ``strangers``: what each target of the top file gives is compiled, matching or not; else only what the
+    machines get that it matches, and what no machine gets, which is tried with every one.
     """
     seen = Seen()
     walks = [Walk(session, selection, rules, limit, seen) for session in sessions]
@@ -68,9 +68,9 @@ def walked(
             walk.tops(without=known)
     refs = set(selection.refs)
     given = [walk.covered if selection.whole or strangers else refs & walk.gets() for walk in walks]
-    nobodys = refs.difference(*given)
+    unassigned = refs.difference(*given)
     for walk, own in zip(walks, given, strict=True):
-        walk.rest(nobodys if selection.whole else own | nobodys)
+        walk.rest(unassigned if selection.whole else own | unassigned)
     return walks
 
 
@@ -267,7 +267,7 @@ def _who(given: Assigned) -> Who:
 
 
 def _given(reader: TopReader, envs: Sequence[str]) -> Iterator[list[Assigned]]:
-    """What each target of the top files gives, whoever it matches."""
+    """What each target of the top files gives, whether or not it matches."""
     for env in envs:
         for section, targets in (reader.sections(env, Findings()) or {}).items():
             for target in targets:

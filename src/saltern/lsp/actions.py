@@ -39,7 +39,7 @@ def changes(problem: Problem, lines: Lines, span: Span) -> Iterator[Change]:
         yield from _quiet(one, lines, span)
 
 
-def all_mended(problems: list[Problem], lines: Lines) -> tuple[tuple[Span, str], ...]:
+def compatible_edits(problems: list[Problem], lines: Lines) -> tuple[tuple[Span, str], ...]:
     """Every edit that touches no other one."""
     made: list[tuple[Span, str]] = []
     edits = [shifted(one.edit, lines) for one in problems if one.edit is not None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from saltern.lsp.actions import all_mended, changes
+from saltern.lsp.actions import changes, compatible_edits
 from saltern.lsp.documents import range_of
 from saltern.lsp.positions import Lines, Span
 from saltern.lsp.server import Server
@@ -30,10 +30,10 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
             span = span_of(problem.diagnostic.where, rows)
             if span.start <= last and first <= span.end:
                 found += _quick(uri, rows, problem, span, params.context.diagnostics)
-    mended = all_mended(problems, rows)
-    if mended and (not only or any(kind == FIX_ALL or FIX_ALL.startswith(f"{kind}.") for kind in only)):
-        title = f"Fix all that saltern can ({len(mended)})"
-        found.append(types.CodeAction(title, kind=FIX_ALL, edit=_edit(uri, rows, mended)))
+    edits = compatible_edits(problems, rows)
+    if edits and (not only or any(kind == FIX_ALL or FIX_ALL.startswith(f"{kind}.") for kind in only)):
+        title = f"Fix all that saltern can ({len(edits)})"
+        found.append(types.CodeAction(title, kind=FIX_ALL, edit=_edit(uri, rows, edits)))
     return found
 
 

@@ -158,7 +158,7 @@ class Sites:
         options = {**self.given.options, **found.options()}
         try:
             return load(found.config, options, self._environ)[0]
-        except OperationError:  # the check tells what is wrong with it; once it is mended it is read again
+        except OperationError:  # the check reports what is wrong with it; once it is fixed it is read again
             files = [found.config] if found.config else []
             return Settings(**options, files=files)  # type: ignore[arg-type]
 

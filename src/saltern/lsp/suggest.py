@@ -134,6 +134,6 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 
 def documented(manual: Manual, about: str) -> Entry | None:
-    """What a suggestion says of itself, once somebody looks at it."""
+    """The documentation of a suggestion, asked for when it is selected."""
     kind, _, name = about.partition(":")
     return manual.entry(kind, name) if name else None

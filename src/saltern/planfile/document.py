@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from msgspec import DecodeError, Struct, ValidationError, convert, field, json, msgpack
 
@@ -45,14 +44,14 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 def packed(body: dict[str, object]) -> bytes:
-    """Bytes of a delayed block that are no text (nobody has looked at them yet) are kept as escapes."""
+    """Encode it; bytes of a delayed block that are no text (it was not rendered yet) become escapes."""
     try:
         return msgpack.encode(body, enc_hook=str)
     except (UnicodeEncodeError, OverflowError):
         return msgpack.encode(_text(body), enc_hook=str)
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
@@ -65,11 +64,11 @@ def _text(value: Any) -> Any:
 class Body(Struct, frozen=True, kw_only=True):
     """What ``compiled`` holds."""
 
-    request: dict[str, Any]
-    settings: dict[str, Any]
-    pillar: dict[str, Any]
+    request: dict[str, object]
+    settings: dict[str, object]
+    pillar: dict[str, object]
     sources: dict[str, str]
-    plan: dict[str, Any]
+    plan: dict[str, object]
 
 
 def unpacked(proposal: Proposal, path: str) -> Body:

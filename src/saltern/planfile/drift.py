@@ -14,6 +14,7 @@ from msgspec import DecodeError, Struct, ValidationError, json
 from saltern.config.settings import Settings, state_directory
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import KEEP, Foreseen
+from saltern.system import files
 from saltern.system.private import make_private
 
 FILE = "drift.json"
@@ -74,8 +75,6 @@ def load(settings: Settings) -> Drift | None:
 
 
 def save(settings: Settings, drift: Drift) -> None:
-    from saltern.system import files
-
     folder = state_directory(settings)
     try:
         make_private(folder)

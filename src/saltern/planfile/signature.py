@@ -32,7 +32,7 @@ def verify(path: str, data: bytes, signers: str) -> str:
         if not os.path.isfile(file):
             raise _bad(f"the plan {path!r} was not applied: {name} {file!r} is missing", signed=True)
     with tempfile.TemporaryDirectory(prefix="saltern-verify-") as folder:
-        # Copies are asked, and both of them several times, whoever swaps the files meanwhile.
+        # Copies are asked, each several times: another process may swap the files meanwhile.
         own, allowed = os.path.join(folder, "plan.sig"), os.path.join(folder, "signers")
         _copy(signature, own)
         _copy(signers, allowed, trusted_for=path)

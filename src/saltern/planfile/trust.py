@@ -1,6 +1,6 @@
 """What of a plan may be believed, decided before anything of it is used.
 
-A plan says what is to be done, and whoever applies it does that with their own rights. So its file must be
+A plan says what is to be done, and it is done with the rights of the user who applies it. So its file must be
 theirs; and where code and data come from is decided by the configuration of this machine and the options that
 were given, which must be those the plan was made with.
 """
@@ -76,7 +76,7 @@ def settings_of(kept: Mapping[str, object], own: Settings, *, path: str) -> Sett
 
 
 def check_template(planned: str | None, given: str | None, *, path: str) -> None:
-    """A state file outside of the roots is named by whoever applies, too."""
+    """Raise if the plan uses a state file outside of the roots that the command line does not name, too."""
     if planned is None and given is None:
         return
     if planned is not None and given is not None and os.path.realpath(planned) == os.path.realpath(given):

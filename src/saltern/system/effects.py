@@ -3,6 +3,9 @@
 Python tells of every program that is started, every file that is written, moved or removed, every
 connection that is made, whoever does it: a module of ours, of Salt, of the user. So what must be on disk
 before an effect is written then, and not for the many states that only look.
+
+There is one for the whole process, and not one for each run: an audit hook cannot be removed, and hears of
+effects without knowing who causes them. It is set while a journal is open, and one process has one of these.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ _one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, 
 
 
 def before(act: Callable[[], None] | None) -> None:
-    """``act`` is called before each effect; None: no more. A process has one, as a machine has one run."""
+    """Call ``act`` before each effect from here on; None: no more."""
     global _before, _watching
     _before = act
     if act is not None and not _watching:
@@ -63,7 +66,7 @@ def before(act: Callable[[], None] | None) -> None:
 
 
 def acting() -> None:
-    """Somebody else is about to be asked to act for us, in a way that Python does not tell of."""
+    """Another process is about to be asked to act for us, in a way that Python does not report."""
     if _before is not None:
         with _one_at_a_time:
             _tell()

@@ -14,7 +14,11 @@ from saltern.system.private import make_private
 
 
 class Limits:
-    """Bytes of one stream: that are kept in memory, and that a file may have. Set once, from the options."""
+    """Bytes of one stream: that are kept in memory, and that a file may have.
+
+    For the whole process, set from the options when a session is made: programs are run far below it, by
+    keepers and by modules that know no session.
+    """
 
     kept = 16 << 20
     file = 1 << 30

@@ -1,4 +1,7 @@
-"""The files of this program: whether they were replaced since the process began its work."""
+"""The files of this program: whether they were replaced since the process began its work.
+
+Which code is loaded is a fact about the process, whatever runs it has: so it is remembered for all of them.
+"""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class MachineRebooter:
         time.sleep(seconds)
 
 
-_current: Rebooter | None = None
+_current: Rebooter | None = None  # for the whole process: it stands for the machine that the process is on
 
 
 def current(settings: Commands | None = None) -> Rebooter:

@@ -1,4 +1,7 @@
-"""To be asked to end is to end in order: with a report, and a journal that can be taken up again."""
+"""SIGTERM and SIGHUP end a run in order: with a report, and a journal that can be resumed.
+
+Signals, and the terminals that the three streams are, belong to the process.
+"""
 
 from __future__ import annotations
 

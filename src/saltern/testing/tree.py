@@ -21,7 +21,7 @@ from saltern.testing.runs import Ran
 
 T = TypeVar("T")
 
-# A machine that is nobody's: what a test does not say is the same wherever it runs.
+# A machine that exists nowhere: what a test does not say is the same wherever it runs.
 GRAINS: dict[str, object] = {
     "id": "test-minion",
     "host": "test-minion",

@@ -17,6 +17,7 @@ from saltern.durable.barriers.records import Body, append_record, open_barriers
 from saltern.journal.fold import RunState
 from saltern.journal.runs import Runs
 from saltern.system import build_slots, own_program
+from saltern.system.boot import process_start
 from saltern.system.faults import point
 from saltern.system.own_files import were_replaced
 
@@ -128,8 +129,6 @@ def _close_update(runs: Runs, jid: str, state: RunState, root: str, why: str) ->
 def _start_watchdog(runs: Runs, jid: str, body: Body) -> None:
     """Start the watchdog outside of our session and, with systemd, of our unit: it must outlive us."""
     import subprocess
-
-    from saltern.system.boot import process_start
 
     ask = body["ask"]
     words = [

@@ -11,7 +11,7 @@ from tests import kit
 
 from saltern.lint.check import check
 from saltern.lint.choices import choose
-from saltern.lint.edits import mend
+from saltern.lint.edits import apply_edits
 
 MOST_PASSES = 5
 
@@ -82,7 +82,7 @@ def written(text: str) -> object:
 def mended(made: kit.Tree, path: str) -> tuple[str, int]:
     """The text when there is nothing left to mend, and how many passes that took."""
     passes = 0
-    while passes < MOST_PASSES and mend(check(made.session(), [], choose({}, (), ())).edits.values()):
+    while passes < MOST_PASSES and apply_edits(check(made.session(), [], choose({}, (), ())).edits.values()):
         passes += 1
     with open(path, encoding="utf-8", newline="") as file:
         return file.read(), passes

@@ -10,7 +10,7 @@ from tests.e2e.command import Place
 from tests.lint.rule_cases import BAD, block
 
 from saltern.language.diagnostics import OperationError
-from saltern.lint.edits import mend
+from saltern.lint.edits import apply_edits
 from saltern.lint.findings import Edit
 from saltern.lint.rules import RULES
 
@@ -37,7 +37,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_every_rule_that_says_it_mends_is_tried_here() -> None:
-    assert {*MENDED, *SPELLINGS} == {name for name, rule in RULES.items() if rule.mends}
+    assert {*MENDED, *SPELLINGS} == {name for name, rule in RULES.items() if rule.fixes}
 
 
 @pytest.mark.parametrize("name", MENDED)
@@ -93,7 +93,7 @@ def test_the_rest_of_a_file_stays_as_it_is(place: Place) -> None:
 
 def test_a_file_that_cannot_be_written_is_told() -> None:
     with pytest.raises(OperationError) as problem:
-        mend([Edit("/proc/version", 0, 0, "x")])
+        apply_edits([Edit("/proc/version", 0, 0, "x")])
     assert [one.code for one in problem.value.diagnostics] == ["check-unwritable"]
 
 
@@ -101,5 +101,5 @@ def test_of_two_edits_at_one_place_the_first_is_made(tmp_path: Path) -> None:
     file = tmp_path / "x"
     file.write_text("abcdef")
     edits = [Edit(str(file), 1, 3, "-"), Edit(str(file), 2, 4, "+"), Edit(str(file), 4, 4, "!")]
-    assert mend(edits) == 2
+    assert apply_edits(edits) == 2
     assert file.read_text() == "a-d!ef"
