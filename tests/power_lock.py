@@ -47,9 +47,10 @@ def lock_power() -> str | None:
 
 
 def replace_programs(place: Path) -> None:
-    """Those that this machine has: what is missing stays missing."""
+    """Those that this machine has, also where only root looks: what is missing stays missing."""
+    places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     for name in PROGRAMS:
-        if shutil.which(name):
+        if shutil.which(name, path=places):
             _program(place / name, REFUSES)
     if real := shutil.which("systemctl"):
         words = "|".join(part for word in sorted(WORDS) for part in (word, f"{word}.*"))
