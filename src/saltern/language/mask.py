@@ -1,31 +1,41 @@
-"""Passwords in addresses: they work where they are used, and are shown nowhere."""
+"""Secrets in texts: they work where they are used, and are shown nowhere."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
 MASK = "***"
 
-# A password may have an @, and by mistake a slash: then it is told from a port by not being a number.
-PASSWORD = re.compile(r"(?<=://)([^\s/:@'\"]*):(?:[^\s/'\"]*(?=@)|(?!\d+(?:[/?#\s'\"]|$))[^\s'\"]*(?=@))")
-TOKEN = re.compile(r"(?<=http://|ttps://)[^\s/:@'\"]+(?=@)")  # a name alone may be a token
+# After the name of a user, up to the last @: a password may hold an @ and, by mistake, a slash. What follows
+# the colon is a port, and no password, if it is a number before the end of the host. A user whose name holds
+# an @ may also be a host (ssh://git@host:path@tag), so there a slash ends the password.
+PASSWORD = re.compile(
+    r"(?<=://)(?:([^\s/:@'\"\[]*):(?!\d+[/?#])\S*(?=@)|([^\s/:'\"\[]*):(?!\d+[/?#])[^\s/]*(?=@))"
+)
+TOKEN = re.compile(r"(?<=http://|ttps://)[^\s/:?#]+(?=@)", re.IGNORECASE)  # a name alone may be a token
 
 
-def mask(value: T) -> T:
-    """The same text, list or mapping with ``***`` for every password in an address."""
-    return _masked(value)  # type: ignore[return-value]
+def mask(value: T, secrets: Sequence[str | None] = ()) -> T:
+    """The same text, list or mapping with ``***`` for these secrets and for every password in an address."""
+    return _masked(value, [one for one in secrets if one])  # type: ignore[return-value]
 
 
-def _masked(value: object) -> object:
+def _masked(value: object, secrets: Sequence[str]) -> object:
     if isinstance(value, str):
-        if "@" not in value or "://" not in value:
-            return value
-        return TOKEN.sub(MASK, PASSWORD.sub(rf"\1:{MASK}", value))
+        return _masked_text(value, secrets)
     if isinstance(value, Mapping):
-        return {_masked(key): _masked(one) for key, one in value.items()}
+        return {_masked(key, secrets): _masked(one, secrets) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_masked(one) for one in value)
+        return type(value)(_masked(one, secrets) for one in value)
     return value
+
+
+def _masked_text(text: str, secrets: Sequence[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    if "@" not in text or "://" not in text:
+        return text
+    return TOKEN.sub(MASK, PASSWORD.sub(lambda found: f"{found[1] or found[2] or ''}:{MASK}", text))

@@ -11,13 +11,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from saltern.language.mask import mask
 from saltern.language.result import Outcome
 from saltern.modules.functions import cp
-from saltern.modules.lib.web import split_login
 from saltern.modules.states.file.cached import cached, not_cached
 from saltern.modules.states.file.managed import managed
 
@@ -93,37 +89,6 @@ def test_name_and_password_are_used_and_not_shown(
     for shown in (result, wrong, kept, again, gone):
         assert login.partition(":")[2] not in repr(shown)
         assert written.partition(":")[2] not in repr(shown)
-
-
-PASSWORD = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="'\""), min_size=3)
-
-
-SCHEMES = st.sampled_from(["https", "ftp", "git+ssh", "postgres"])
-
-
-@given(PASSWORD.filter(lambda word: not ("@" in word and "/" in word)), SCHEMES)
-def test_no_password_is_left_after_masking(password: str, scheme: str) -> None:
-    secret = f"Zq{password}qZ"
-    shown = mask(f"cannot fetch {scheme}://joe:{secret}@example.org/a?b=c: refused")
-    assert secret not in shown
-    assert "Zq" not in shown
-    assert "qZ" not in shown
-    assert "example.org" in shown
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["https://example.org:8080/a@b", "http://example.org/?q=a:b@c", "ssh://git@example.org/x", "a:b@c", ""],
-)
-def test_what_is_no_password_stays(text: str) -> None:
-    assert mask(text) == text
-
-
-def test_a_token_is_masked_and_mappings_are_gone_through() -> None:
-    assert mask({"https://t0ken@example.org": ["https://a:b@c", 1]}) == {
-        "https://***@example.org": ["https://a:***@c", 1]
-    }
-    assert split_login("https://t0ken@example.org/x")[0] == "https://example.org/x"
 
 
 def test_a_source_is_not_fetched_if_the_file_has_its_digest(desk: Desk, server: Server) -> None:

@@ -17,9 +17,9 @@ Changes = dict[str, object]
 class Words(Struct, frozen=True):
     """The comment for nothing to do, for what a test foresees, and for what was done."""
 
-    already: str
-    would: str
-    done: str
+    already: str = ""
+    would: str = ""
+    done: str = ""
 
 
 def bring(

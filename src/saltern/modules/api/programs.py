@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from saltern.language.mask import MASK, mask
-from saltern.language.result import Outcome, Result
+from saltern.language.mask import mask
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran
@@ -97,15 +96,7 @@ def complaint(ran: Ran, name: str, *, what: str, secrets: Sequence[str | None] =
     if ran.code == NOT_FOUND and not ran.pid:
         return f"{what}: the program {name!r} is not on this machine; install it first"
     said = (ran.err.strip() or ran.out.strip())[-2000:] or f"{name} ended with {ran.code}"
-    return f"{what}: {masked(said, secrets)}"
-
-
-def masked(text: str, secrets: Sequence[str | None] = ()) -> str:
-    """The text without these secrets and without passwords in addresses."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, MASK)
-    return mask(text)
+    return f"{what}: {mask(said, secrets)}"
 
 
 def give(ctx: Context, path: str, user: str | None) -> None:
@@ -120,23 +111,6 @@ def give(ctx: Context, path: str, user: str | None) -> None:
     except UnknownUser as problem:
         raise Refused(str(problem), later=True) from None
     os.chown(path, who.uid, who.gid)
-
-
-def answer(
-    ctx: Context,
-    changes: Mapping[str, object],
-    data: Mapping[str, object],
-    *,
-    right: str,
-    would: str,
-    done: str,
-    warnings: tuple[str, ...] = (),
-) -> Result:
-    """Nothing to do, would be done, or done; the changes of the last two are the same."""
-    if not changes:
-        return Result(outcome=Outcome.OK, comment=right, data=dict(data), warnings=warnings)
-    outcome, comment = (Outcome.WOULD_CHANGE, would) if ctx.test else (Outcome.OK, done)
-    return Result(outcome=outcome, comment=comment, changes=dict(changes), data=dict(data), warnings=warnings)
 
 
 def unused(rest: Mapping[str, object], meaningless: frozenset[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import answer
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.grains_file import MISSING
@@ -50,7 +50,7 @@ def settle(
                 raise Refused(f"{kept.path_of(ctx)} was written, but the grain {name!r} has another value")
     now = kept.effective(ctx, name, delimiter)
     data_now = {"name": name, "value": None if now is MISSING else now, "path": kept.path_of(ctx)}
-    return answer(ctx, changes, data_now, right=words[0], would=words[1], done=words[2])
+    return result_of(ctx, changes, Words(words[0], words[1], words[2]), data_now)
 
 
 def _is_many(value: object) -> bool:
@@ -146,13 +146,13 @@ def _removed(ctx: Context, name: str, delimiter: str, force: bool) -> Result:
         changes["deleted"] = name
         if not ctx.test:
             kept.write(ctx, after)
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            f"Grain {name} does not exist", f"Grain {name} is set to be deleted", f"Grain {name} was deleted"
+        ),
         {"name": name, "value": None, "path": kept.path_of(ctx)},
-        right=f"Grain {name} does not exist",
-        would=f"Grain {name} is set to be deleted",
-        done=f"Grain {name} was deleted",
     )
 
 

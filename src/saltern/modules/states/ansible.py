@@ -19,6 +19,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from saltern.config.settings import cache_directory
+from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -172,8 +173,7 @@ def _cached(ctx: Context, repository: str) -> str:
 
 def _fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str, object]) -> SubResult:
     """The working copy of the playbooks, as a step of its own; a password in the address is not shown."""
-    import re
-
+    from saltern.modules.lib.web import split_login
     from saltern.modules.states.git.latest import latest
 
     arguments = {"target": target, **git_kwargs}
@@ -182,7 +182,7 @@ def _fetched(ctx: Context, repository: str, target: str, git_kwargs: Mapping[str
     except BadArgument as problem:
         raise Refused(f"git_kwargs: {problem}") from None
     result = latest(ctx, repository, **bound)
-    shown = re.sub(r"(?<=://)[^/@]*@", "", repository)
+    shown = mask(split_login(repository)[0])
     return SubResult(
         name=shown,
         id=shown,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored, Variables
 from saltern.modules.lib.packages import debconf
@@ -74,17 +75,19 @@ def set_file(
 
 
 def _told(ctx: Context, answers: list[debconf.Answer]) -> Result:
-    left = debconf.stale(ctx, answers)
-    data: dict[str, object] = {"answers": {one.question: one.shown for one in answers}}
-    if not left:
-        return Result(outcome=Outcome.OK, comment="All answers are already set", data=data)
-    changes: dict[str, object] = {one.question: f"New value: {one.shown}" for one in left}
-    names = ", ".join(one.question for one in left)
-    if ctx.test:
-        comment = f"Answers would be set: {names}"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=data)
-    debconf.store(ctx, left)
-    if still := debconf.stale(ctx, left):
-        listed = ", ".join(one.question for one in still)
-        return Result(outcome=Outcome.FAILED, comment=f"debconf did not take: {listed}", data=data)
-    return Result(outcome=Outcome.OK, comment=f"Answers were set: {names}", changes=changes, data=data)
+    stale = debconf.stale(ctx, answers)
+    names = ", ".join(one.question for one in stale)
+
+    def differs() -> Changes:
+        return {one.question: f"New value: {one.shown}" for one in debconf.stale(ctx, answers)}
+
+    return bring(
+        ctx,
+        differs,
+        lambda _: debconf.store(ctx, stale),
+        facts=lambda: {"answers": {one.question: one.shown for one in answers}},
+        words=Words(
+            "All answers are already set", f"Answers would be set: {names}", f"Answers were set: {names}"
+        ),
+        why=lambda left: f"debconf did not take: {', '.join(left)}",
+    )

@@ -6,8 +6,9 @@ import re
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer, program
+from saltern.modules.api.programs import program
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.gems import Gem, checked, gem_for, gems, sources
 
@@ -62,13 +63,15 @@ def installed(
         if not _has(ctx, gem, name, version, there):
             raise Refused(f"gem did not install {name} {version or ''}".rstrip())
     what = f"{name} {version}" if version else name
-    return answer(
+    return result_of(
         ctx,
         {name: "Installed"} if missing else {},
+        Words(
+            "Gem is already installed",
+            f"The gem {what} would have been installed",
+            "Gem was successfully installed",
+        ),
         {"gem": name, "versions": there},
-        right="Gem is already installed",
-        would=f"The gem {what} would have been installed",
-        done="Gem was successfully installed",
     )
 
 
@@ -122,13 +125,13 @@ def removed(
         gem.out(ctx, "uninstall", "--all", "--executables", name, what="Could not remove gem")
         if left := gems(ctx, gem, name).get(name):
             raise Refused(f"gem did not remove {name} {', '.join(left)}")
-    return answer(
+    return result_of(
         ctx,
         {name: "Removed"} if there else {},
+        Words(
+            "Gem is not installed", f"The gem {name} would have been removed", "Gem was successfully removed"
+        ),
         {"gem": name, "versions": there if ctx.test else []},
-        right="Gem is not installed",
-        would=f"The gem {name} would have been removed",
-        done="Gem was successfully removed",
     )
 
 
@@ -144,13 +147,15 @@ def _source(ctx: Context, name: str, ruby: str | None, user: str | None, *, want
         if (name in sources(ctx, gem)) != wanted:
             raise Refused(f"gem did not {'add' if wanted else 'remove'} {name}")
     verb = "added" if wanted else "removed"
-    return answer(
+    return result_of(
         ctx,
         {name: "Installed" if wanted else "Removed"} if wrong else {},
+        Words(
+            "Gem source is already added." if wanted else "Gem source is already removed.",
+            f"The gem source {name} would have been {verb}.",
+            f"Gem source was successfully {verb}.",
+        ),
         {"sources": sources(ctx, gem)},
-        right="Gem source is already added." if wanted else "Gem source is already removed.",
-        would=f"The gem source {name} would have been {verb}.",
-        done=f"Gem source was successfully {verb}.",
     )
 
 

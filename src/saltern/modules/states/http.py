@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import masked
 from saltern.modules.api.refused import Refused
 from saltern.system.waits import report_wait
 
@@ -61,7 +61,7 @@ class Asked:
         """What is wrong with the answer; nothing if it is right."""
         wrong = []
         if not self.code:
-            return [f"no answer: {masked(self.error)}"]
+            return [f"no answer: {mask(self.error)}"]
         if match is not None and not MATCHES[match_type](str(match), self.text):
             wrong.append(f"Match text {str(match)[:LONGEST_SHOWN]!r} was not found")
         if status is not None and not STATUSES[status_type](status, self.code):
@@ -83,7 +83,7 @@ def _asked(
     wrong = asked.judge(match, match_type, status, status_type)
     good = [f"Status {asked.code} was found"] if status is not None else []
     good += ["Match text was found"] if match is not None else []
-    data: dict[str, object] = {"url": masked(name), "status": asked.code, "size": len(asked.text)}
+    data: dict[str, object] = {"url": mask(name), "status": asked.code, "size": len(asked.text)}
     outcome = Outcome.FAILED if wrong else Outcome.OK
     return Result(outcome=outcome, comment=". ".join(wrong or good), data=data)
 
@@ -129,12 +129,12 @@ def query(
             - match: fine
         ```
     """
-    ctx.facts = {"url": masked(name)}
+    ctx.facts = {"url": mask(name)}
     url = test_url if ctx.test and test_url else name
     if ctx.test and not test_url and method.upper() not in HARMLESS:
         _check(match_type, status_type, match, status)
-        comment = f"{method.upper()} {masked(name)} would be asked"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, data={"url": masked(name)})
+        comment = f"{method.upper()} {mask(name)} would be asked"
+        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, data={"url": mask(name)})
     given = {**kwargs, "method": method}
 
     def ask() -> Result:

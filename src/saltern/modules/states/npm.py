@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer, complaint, program
+from saltern.modules.api.programs import complaint, program
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.npm import QUIET, Npm, decoded, npm_for, packages, split
@@ -92,13 +93,15 @@ def installed(
     after = packages(ctx, npm)
     if not ctx.test and (left := [key for key in _names(todo) if key not in after]):
         raise Refused(f"npm did not install {', '.join(left)}")
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            f"Package(s) '{', '.join(specs)}' satisfied",
+            f"NPM package(s) '{', '.join(todo)}' are set to be installed",
+            f"Package(s) '{', '.join(todo)}' successfully installed",
+        ),
         {"packages": {key: after.get(key) for key in _names(specs)}, "where": npm.dir or "global"},
-        right=f"Package(s) '{', '.join(specs)}' satisfied",
-        would=f"NPM package(s) '{', '.join(todo)}' are set to be installed",
-        done=f"Package(s) '{', '.join(todo)}' successfully installed",
     )
 
 
@@ -132,13 +135,15 @@ def removed(ctx: Context, name: str, *, dir: str | None = None, user: str | None
         npm.out(ctx, "uninstall", "--", key, what=f"Error removing package '{name}'")
         if key in packages(ctx, npm):
             raise Refused(f"npm did not remove {key}")
-    return answer(
+    return result_of(
         ctx,
         {name: "Removed"} if there else {},
+        Words(
+            f"Package '{name}' is not installed",
+            f"Package '{name}' is set to be removed",
+            f"Package '{name}' was successfully removed",
+        ),
         {"package": key, "where": npm.dir or "global"},
-        right=f"Package '{name}' is not installed",
-        would=f"Package '{name}' is set to be removed",
-        done=f"Package '{name}' was successfully removed",
     )
 
 
@@ -173,13 +178,15 @@ def bootstrap(
         npm.out(ctx, "install", what=f"Error bootstrapping {name}")
         if left := _problems(ctx, npm):
             raise Refused(f"npm install left problems: {'; '.join(left)}")
-    return answer(
+    return result_of(
         ctx,
         {name: "Bootstrapped"} if missing else {},
+        Words(
+            "Directory is already bootstrapped",
+            f"{name} is set to be bootstrapped",
+            "Directory was successfully bootstrapped",
+        ),
         {"path": name, "packages": packages(ctx, npm)},
-        right="Directory is already bootstrapped",
-        would=f"{name} is set to be bootstrapped",
-        done="Directory was successfully bootstrapped",
     )
 
 
@@ -214,11 +221,13 @@ def cache_cleaned(ctx: Context, name: str = "", *, user: str | None = None, forc
     full = os.path.isdir(place) and bool(os.listdir(place))
     if full and not ctx.test:
         npm.ran(ctx, "cache", "clean", "--force")
-    return answer(
+    return result_of(
         ctx,
         {"cache": "Removed"} if full else {},
+        Words(
+            "Cached packages are already cleaned",
+            "Cached packages set to be removed",
+            "Cached packages successfully removed",
+        ),
         {"path": ran.out.strip()},
-        right="Cached packages are already cleaned",
-        would="Cached packages set to be removed",
-        done="Cached packages successfully removed",
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from saltern.language.mask import mask
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import PackageError
@@ -166,16 +167,14 @@ def absent(
 
 
 def _settle(ctx: Context, plan: Plan, name: str, words: tuple[str, str, str], *, fetch: Fetch) -> Result:
-    changes, data = mask(plan.changes), mask(plan.data)
-    if not changes:
-        return Result(outcome=Outcome.OK, comment=words[0], data=data)
-    choose.stale(ctx)
-    if ctx.test:
-        comment = COMMENT.format(name, words[1])
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=data)
-    plan.act()
-    warnings = _fetched(ctx, trust=fetch.trust) if fetch.wanted else ()
-    return Result(outcome=Outcome.OK, comment=words[2], changes=changes, data=data, warnings=warnings)
+    already, would, done = words
+    if plan.changes:
+        choose.stale(ctx)
+        if not ctx.test:
+            plan.act()
+            ctx.warnings += _fetched(ctx, trust=fetch.trust) if fetch.wanted else ()
+    said = Words(already, COMMENT.format(name, would), done)
+    return result_of(ctx, mask(plan.changes), said, mask(plan.data))
 
 
 def _fetched(ctx: Context, *, trust: bool) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
-from saltern.modules.api.programs import answer
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import ssh_keys as ssh
 from saltern.modules.lib.authorized_keys import merged, without
@@ -100,7 +100,7 @@ def _settle(
         "path": path,
         "keys": [{"enc": key.kind, "fingerprint": ssh.fingerprints(key.blob)["SHA256"]} for key in present],
     }
-    return answer(ctx, changes, data, right=words[0], would=words[1], done=words[2])
+    return result_of(ctx, changes, Words(words[0], words[1], words[2]), data)
 
 
 @state

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import answer
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import known_hosts as known
 from saltern.modules.lib import ssh_keys as ssh
@@ -58,7 +58,7 @@ def present(
     lines = ssh.lines_of(path) if path else []
     old = known.of(lines, where)
     if _right(old, key, fingerprint, enc):
-        return _answer(ctx, name, path, old, {}, "is already in")
+        return _result(ctx, name, path, old, {}, "is already in")
     new = _wanted(ctx, name, key, fingerprint, port, enc, timeout)
     changes: dict[str, object] = {
         "old": [host.as_data(name) for host in old] or None,
@@ -69,7 +69,7 @@ def present(
         added = [f"{written(where)} {host.kind} {host.blob}" for host in new]
         ssh.write_private(path, [*known.without(lines, where), *added], home, 0o600 if home else 0o644)
         new = known.of(ssh.lines_of(path), where)
-    return _answer(ctx, name, path, old if ctx.test else new, changes, "is set to be added to")
+    return _result(ctx, name, path, old if ctx.test else new, changes, "is set to be added to")
 
 
 def _place(ctx: Context, user: str | None, config: str | None) -> tuple[str, ssh.Home | None]:
@@ -117,17 +117,15 @@ def _wanted(
     return found
 
 
-def _answer(
+def _result(
     ctx: Context, name: str, path: str, hosts: list[Host], changes: dict[str, object], words: str
 ) -> Result:
     data: dict[str, object] = {"host": name, "path": path, "keys": [host.as_data(name) for host in hosts]}
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(f"Host {name} {words} {path}", f"Host {name} {words} {path}", f"{name}'s key saved to {path}"),
         data,
-        right=f"Host {name} {words} {path}",
-        would=f"Host {name} {words} {path}",
-        done=f"{name}'s key saved to {path}",
     )
 
 
@@ -171,11 +169,13 @@ def absent(
         changes = {"old": [host.as_data(name) for host in old], "new": None}
         if not ctx.test:
             ssh.write_private(path, known.without(lines, where), home)
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            "Host is already absent",
+            f"Host {name} is set to be removed from {path}",
+            f"{name} removed from {path}",
+        ),
         {"host": name, "path": path, "keys": [host.as_data(name) for host in old] if ctx.test else []},
-        right="Host is already absent",
-        would=f"Host {name} is set to be removed from {path}",
-        done=f"{name} removed from {path}",
     )

@@ -9,9 +9,10 @@ from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.commands import environment, listed
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, output, unused
+from saltern.modules.api.programs import output, unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.pip.command import Pip, forget, install, packages
@@ -160,14 +161,16 @@ def _managed(
         "python": python_version(ctx, pip.argv[0], env.user) if here else None,
         "packages": packages(ctx, pip) if here else {},
     }
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            "virtualenv exists",
+            f"Virtualenv {env.path} is set to be {'created' if making else 'changed'}",
+            "Created new virtualenv" if making else "Changed the packages of the virtualenv",
+        ),
         data,
-        right="virtualenv exists",
-        would=f"Virtualenv {env.path} is set to be {'created' if making else 'changed'}",
-        done="Created new virtualenv" if making else "Changed the packages of the virtualenv",
-        warnings=warnings,
+        warnings,
     )
 
 

@@ -44,4 +44,6 @@ def strip_proto(url: str) -> str:
 def redact_http_basic_auth(output: str) -> str:
     import re
 
-    return re.sub(r"(https?)://[^@/\s]*@", r"\1://<redacted>@", output)
+    from saltern.language.mask import mask
+
+    return re.sub(r"(https?)://[^\s/]*\*\*\*(?=@)", r"\1://<redacted>", mask(output))

@@ -7,7 +7,7 @@ from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.api.programs import masked
+from saltern.language.mask import mask
 from saltern.modules.functions.file.errors import absolute
 from saltern.modules.lib.git.command import Git, lines, login
 from saltern.modules.lib.git.copy import is_repository
@@ -141,7 +141,7 @@ def remotes(
     for line in lines(here(ctx, cwd, user).out("remote", "-v")):
         name, rest = line.split("\t", 1)
         url, kind = rest.rsplit(" ", 1)
-        found.setdefault(name, {})[kind.strip("()")] = masked(url) if redact_auth else url
+        found.setdefault(name, {})[kind.strip("()")] = mask(url) if redact_auth else url
     return found
 
 

@@ -9,20 +9,15 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.diffs import difference
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.write import back_up, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes, Seen
 
-
-class Words(Struct, frozen=True):
-    """What the answer says: nothing to do, would do, done."""
-
-    right: str = "No changes needed to be made"
-    would: str = "The file would change"
-    done: str = "Changes were made"
+USUAL = Words("No changes needed to be made", "The file would change", "Changes were made")
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -36,7 +31,7 @@ class Edit(Struct, frozen=True, kw_only=True):
     ignore_missing: bool = False  # a missing file is fine and stays missing
     makedirs: bool = False
     attributes: Attributes = KEPT
-    words: Words = Words()
+    words: Words = USUAL
 
 
 def backup_suffix(backup: object) -> str:
@@ -52,7 +47,7 @@ def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
     path = absolute(how.path)
     seen = files.see(path)
     if seen is None and how.ignore_missing:
-        return unchanged(how.words.right, facts(ctx, path, None))
+        return result_of(ctx, {}, how.words.already, facts(ctx, path, None))
     if seen is None and not how.create:
         raise Refused(f"{path}: file not found")
     if seen is not None and seen.data is None:
@@ -60,14 +55,16 @@ def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
     old = seen.data if seen is not None and seen.data is not None else b""
     new = _changed(old, how, change)
     if new == old and seen is not None:
-        return unchanged(how.words.right, facts(ctx, path, seen.stat, old))
+        return result_of(ctx, {}, how.words.already, facts(ctx, path, seen.stat, old))
     notes = parent_notes(ctx, path, how.makedirs) if seen is None else []
     files.settle(path)
     if not ctx.test:
         seen = _write(ctx, path, how, seen, new)
     changes: dict[str, object] = {"diff": difference(old, new, show=how.show_changes) or "New file"}
     known = facts(ctx, path, seen.stat if seen else None, seen.data if seen else None)
-    return changed(ctx, changes, how.words.done, "\n".join([how.words.would, *notes]), known)
+    return result_of(
+        ctx, changes, Words(would="\n".join([how.words.would, *notes]), done=how.words.done), known
+    )
 
 
 def _changed(old: bytes, how: Edit, change: Callable[[str], str]) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 
-from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.names import names_of
@@ -49,16 +48,3 @@ def digest(data: bytes, form: str = "sha256") -> str:
     import hashlib
 
     return hashlib.new(form, data, usedforsecurity=False).hexdigest()
-
-
-def changed(
-    ctx: Context, changes: dict[str, object], done: str, would: str, data: dict[str, object]
-) -> Result:
-    """Done, or in test mode: would be done. The changes are the same in both."""
-    if ctx.test:
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=would, changes=changes, data=data)
-    return Result(outcome=Outcome.OK, comment=done, changes=changes, data=data)
-
-
-def unchanged(comment: str, data: dict[str, object]) -> Result:
-    return Result(outcome=Outcome.OK, comment=comment, data=data)

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.diffs import NEW_FILE, difference
-from saltern.modules.lib.files.facts import changed, facts, unchanged
+from saltern.modules.lib.files.facts import facts
 from saltern.modules.lib.files.owners import asked, attribute_changes
 from saltern.system import files
 from saltern.system.files import Attributes, Seen
@@ -66,7 +67,9 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
     )
     if not changes:
         assert seen is not None
-        return unchanged(f"File {path} is in the correct state", facts(ctx, path, seen.stat, seen.data))
+        return result_of(
+            ctx, {}, f"File {path} is in the correct state", facts(ctx, path, seen.stat, seen.data)
+        )
     notes += parent_notes(ctx, path, wanted.makedirs)
     files.settle(path, follow=wanted.follow)  # a planted link is refused in test mode, too
     if not ctx.test:
@@ -76,7 +79,7 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
     known = facts(ctx, path, seen.stat if seen else None, seen.data if seen else None)
     would = "\n".join([f"File {path} would be changed", *notes])
     done = "Empty file" if "new" in changes else f"File {path} updated"
-    return changed(ctx, changes, done, would, known)
+    return result_of(ctx, changes, Words(would=would, done=done), known)
 
 
 def _check_kind(path: str, seen: Seen | None, follow: bool) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
+from saltern.language.mask import mask
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import complaint, masked, program
+from saltern.modules.api.programs import complaint, program
 from saltern.modules.api.refused import Refused
 from saltern.system.foreign import foreign_directory
 from saltern.system.paths import open_directory, settle
@@ -118,7 +119,7 @@ def _environment(login: Login) -> dict[str, str]:
 
 def shown(url: str) -> str:
     """An address without the password it may hold."""
-    return masked(url)
+    return mask(url)
 
 
 def lines(text: str) -> Sequence[str]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import answer
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.ini.text import IniText
@@ -62,13 +62,15 @@ def edited(ctx: Context, file: File, change: Callable[[IniText], Changes]) -> Re
         changes = {}
     if changes and not ctx.test and str(ini) != before:
         save(file, ini)
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            "No changes take effect" if there else f"{path} is not there",
+            f"{path} would be changed",
+            "Changes take effect",
+        ),
         {"path": path, "sections": ini.sections()},
-        right="No changes take effect" if there else f"{path} is not there",
-        would=f"{path} would be changed",
-        done="Changes take effect",
     )
 
 

@@ -7,12 +7,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from saltern.language.mask import MASK
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks
 
 SECRETS = ("wpa-psk", "wpa-password", "wireless-key", "wpa-private-key-passwd")
-MASK = "***"
 SCRIPT_MODE = 0o755
 
 

@@ -8,9 +8,10 @@ from saltern.language.mask import mask
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.archives.entries import toplevel
 from saltern.modules.lib.archives.formats import Packed, contents, form_of
@@ -201,12 +202,14 @@ def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple
         if todo:
             unpack_all(ctx, job, packed, landing, digest)
         set_owners(ctx, job, landing)
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            f"All files in archive are already present in {job.into}",
+            f"{url} would be extracted to {job.into}" if todo else f"{job.into} would get other owners",
+            f"{url} extracted to {job.into}" if todo else f"Updated the owners in {job.into}",
+        ),
         data,
-        right=f"All files in archive are already present in {job.into}",
-        would=f"{url} would be extracted to {job.into}" if todo else f"{job.into} would get other owners",
-        done=f"{url} extracted to {job.into}" if todo else f"Updated the owners in {job.into}",
-        warnings=warnings,
+        warnings,
     )

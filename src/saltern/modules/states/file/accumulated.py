@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from saltern.language.chunk import Chunk
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.accumulators import collected, collected_for
-from saltern.modules.lib.files.facts import unchanged
 
 MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}
 
@@ -66,7 +66,9 @@ def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result
     if ctx.chunk is not None:
         makers = collected(ctx, MAKERS).setdefault(filename, {}).setdefault(name, [])
         makers += [ctx.chunk.id, ctx.chunk.name]
-    return unchanged(
+    return result_of(
+        ctx,
+        {},
         f"Accumulator {name} for file {filename} has {len(mine)} texts",
         {"path": filename, "accumulator": name, "texts": list(mine)},
     )

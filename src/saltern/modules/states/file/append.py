@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files import sources
 from saltern.modules.lib.files.content import render_source, template_of
-from saltern.modules.lib.files.edit import Edit, Words, edit, ended
+from saltern.modules.lib.files.edit import Edit, edit, ended
 
 NO_TEMPLATE = "no argument is called {!r}, and no template is rendered that could use it"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from saltern.language.mask import mask
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.lib.files import sources, web_cache
-from saltern.modules.lib.files.facts import changed, digest, facts, unchanged
+from saltern.modules.lib.files.facts import digest, facts
 from saltern.modules.lib.files.signatures import signing
 from saltern.system import files
 
@@ -57,7 +58,7 @@ def cached(
     if not name.startswith(WEB):
         found = sources.find(ctx, name, how)
         known: dict[str, object] = {"url": name, "size": len(found.data), "sha256": digest(found.data)}
-        return unchanged(f"File {name} is present on this machine", known)
+        return result_of(ctx, {}, f"File {name} is present on this machine", known)
     return _from_web(ctx, name, how)
 
 
@@ -65,16 +66,20 @@ def _from_web(ctx: Context, address: str, how: sources.Fetch) -> Result:
     path, url = sources.cache_path(ctx, address), mask(address)
     old = files.read(path)
     if ctx.test and old is None and (how.source_hash or how.skip_verify or how.use_etag):
-        return changed(ctx, {"new": path}, "", f"{url} would be fetched", {"url": url, "path": path})
+        return result_of(
+            ctx, {"new": path}, Words(would=f"{url} would be fetched", done=""), {"url": url, "path": path}
+        )
     found = sources.find(ctx, address, how)
     if found.data == old:
         known = facts(ctx, path, files.look(path), old) | {"url": url}
-        return unchanged(f"{url} is kept at {path}", known)
+        return result_of(ctx, {}, f"{url} is kept at {path}", known)
     known = facts(ctx, path, files.look(path), found.data) | {"url": url}
     changes: dict[str, object] = (
         {"new": path} if old is None else {"hash": {"old": digest(old), "new": digest(found.data)}}
     )
-    return changed(ctx, changes, f"{url} is kept at {path}", f"{url} would be fetched", known)
+    return result_of(
+        ctx, changes, Words(would=f"{url} would be fetched", done=f"{url} is kept at {path}"), known
+    )
 
 
 @state
@@ -94,13 +99,12 @@ def not_cached(ctx: Context, name: str) -> Result:
     path = sources.cache_path(ctx, name)
     found = files.look(path)
     if found is None:
-        return unchanged(f"nothing is kept of {mask(name)}", {"url": mask(name), "path": path})
+        return result_of(ctx, {}, f"nothing is kept of {mask(name)}", {"url": mask(name), "path": path})
     if not ctx.test:
         web_cache.forget(ctx, name)
-    return changed(
+    return result_of(
         ctx,
         {"deleted": [path]},
-        f"{path} was deleted",
-        f"{path} would be deleted",
+        Words(would=f"{path} would be deleted", done=f"{path} was deleted"),
         {"url": mask(name), "path": path},
     )

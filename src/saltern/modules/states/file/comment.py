@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words
 from saltern.modules.api.declare import state
 from saltern.modules.lib.files.comment_forms import Forms
-from saltern.modules.lib.files.edit import Edit, Words, backup_suffix, edit
+from saltern.modules.lib.files.edit import Edit, backup_suffix, edit
 
 
 @state

@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.owners import asked, attribute_changes, attributes_of
 from saltern.modules.lib.files.write import make_parents, parent_notes
 from saltern.system import files
@@ -105,7 +106,7 @@ def _copy(ctx: Context, move: Move) -> Result:
     there = files.look(move.path)
     if there is not None and (not move.force or _equal(move, found)):
         word = "is a copy already" if move.force else "is there and is left alone (force: False)"
-        return unchanged(f"{move.path} {word}", facts(ctx, move.path, there))
+        return result_of(ctx, {}, f"{move.path} {word}", facts(ctx, move.path, there))
     attributes, notes = _asked(ctx, move, found)
     changes: dict[str, object] = {move.path: move.source}
     changes |= attribute_changes(None, attributes, user=move.user, group=move.group, mode=move.mode)
@@ -115,7 +116,7 @@ def _copy(ctx: Context, move: Move) -> Result:
         there = files.look(move.path)
     would = "\n".join([f"{move.source} would be copied to {move.path}", *notes])
     done = f"{move.path} is now a copy of {move.source}"
-    return changed(ctx, changes, done, would, facts(ctx, move.path, there))
+    return result_of(ctx, changes, Words(would=would, done=done), facts(ctx, move.path, there))
 
 
 def _equal(move: Move, found: os.stat_result) -> bool:
@@ -182,17 +183,17 @@ def rename(
     there = files.look(move.path)
     if files.look(move.source) is None:
         comment = f"nothing is at {source}, so it counts as moved"
-        return unchanged(comment, facts(ctx, move.path, there))
+        return result_of(ctx, {}, comment, facts(ctx, move.path, there))
     if there is not None and not force:
         comment = f"{move.path} is there and is left alone (force: False)"
-        return unchanged(comment, facts(ctx, move.path, there))
+        return result_of(ctx, {}, comment, facts(ctx, move.path, there))
     notes = parent_notes(ctx, move.path, move.makedirs)
     if not ctx.test:
         _renamed(move, there)
         there = files.look(move.path)
     would = "\n".join([f"{source} would be moved to {move.path}", *notes])
     done = f"{source} is now at {move.path}"
-    return changed(ctx, {move.path: source}, done, would, facts(ctx, move.path, there))
+    return result_of(ctx, {move.path: source}, Words(would=would, done=done), facts(ctx, move.path, there))
 
 
 def _renamed(move: Move, there: os.stat_result | None) -> None:

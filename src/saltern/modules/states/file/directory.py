@@ -9,10 +9,11 @@ from msgspec import Struct
 
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.owners import asked, attribute_changes
 from saltern.modules.lib.files.patterns import path_matcher
 from saltern.modules.lib.files.walk import below, required_paths, superfluous
@@ -162,7 +163,7 @@ def settle_directory(
     changes |= reported | dict.fromkeys(removed, CLEANED)
     known = facts(ctx, wanted.path, files.look(wanted.path, follow=True))
     if not changes:
-        return unchanged(f"The directory {wanted.path} is in the correct state", known)
+        return result_of(ctx, {}, f"The directory {wanted.path} is in the correct state", known)
     if ctx.test:
         comment = "\n".join(["The following files will be changed:", *_listing(changes), *notes])
         return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=known)

@@ -10,10 +10,11 @@ from msgspec.structs import replace as altered
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.names import names_of
 from saltern.modules.lib.files.owners import asked
 from saltern.modules.lib.files.write import beside, make_parents, parent_notes
@@ -181,7 +182,7 @@ def _link(
         found = files.look(path)
     would = "\n".join([f"{link.word.capitalize()} {path} to {link.target} is set for creation", *notes])
     done = f"Created new {link.word} {path} -> {link.target}"
-    return changed(ctx, changes, done, would, _facts(ctx, link, found))
+    return result_of(ctx, changes, Words(would=would, done=done), _facts(ctx, link, found))
 
 
 def _facts(ctx: Context, link: Link, found: os.stat_result | None) -> dict[str, object]:
@@ -195,7 +196,7 @@ def _owned(ctx: Context, link: Link, found: os.stat_result, attributes: Attribut
     right = attributes.uid in (None, found.st_uid) and attributes.gid in (None, found.st_gid)
     if right:
         comment = f"{link.word.capitalize()} {link.path} is present and owned by {before}"
-        return unchanged(comment, _facts(ctx, link, found))
+        return result_of(ctx, {}, comment, _facts(ctx, link, found))
     if not ctx.test:
         files.set_attributes(link.path, attributes, follow=False)
         found = os.lstat(link.path)
@@ -203,7 +204,7 @@ def _owned(ctx: Context, link: Link, found: os.stat_result, attributes: Attribut
         f"{link.word.capitalize()} {link.path} is present, its owner would change from {before} to {after}"
     )
     done = f"{link.word.capitalize()} {link.path} belongs to {after} now"
-    return changed(ctx, {"ownership": after}, done, would, _facts(ctx, link, found))
+    return result_of(ctx, {"ownership": after}, Words(would=would, done=done), _facts(ctx, link, found))
 
 
 def _in_the_way(link: Link, found: os.stat_result) -> dict[str, object]:

@@ -6,6 +6,7 @@ from msgspec.structs import replace as altered
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
@@ -18,7 +19,7 @@ from saltern.modules.lib.files.content import (
     render_source,
     template_of,
 )
-from saltern.modules.lib.files.facts import absolute, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.own_source import refuse_own_source, right_already
 from saltern.modules.lib.files.signatures import signing
 from saltern.modules.lib.files.write import Same, Wanted, place
@@ -162,9 +163,8 @@ def managed(
         tmp_ext=tmp_ext,
     )
     if not create and files.look(wanted.path, follow=True) is None:
-        return unchanged(
-            f"{wanted.path} is not there, and create is False",
-            facts(ctx, wanted.path, None),
+        return result_of(
+            ctx, {}, f"{wanted.path} is not there, and create is False", facts(ctx, wanted.path, None)
         )
     plain = not (template or encoding or context or defaults)
     more = variables if source else {}  # Salt hands them on to the templates of sources only

@@ -7,9 +7,10 @@ import stat
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.owners import attribute_changes, attributes_of
 from saltern.system import files
 from saltern.system.files import Attributes
@@ -64,13 +65,18 @@ def mknod(
     if found is None:
         changes = {"new": f"{word} {path}"} | changes
     if not changes:
-        return unchanged(f"{word.capitalize()} {path} is in the correct state", facts(ctx, path, found))
+        return result_of(
+            ctx, {}, f"{word.capitalize()} {path} is in the correct state", facts(ctx, path, found)
+        )
     if not ctx.test:
         _make(path, found is None, bits, os.makedev(major, minor) if ntype != "p" else 0, attributes)
         found = files.look(path)
     would = f"{word.capitalize()} {path} is set to be {'changed' if found else 'created'}"
-    return changed(
-        ctx, changes, f"{word.capitalize()} {path} is as wanted now", would, facts(ctx, path, found)
+    return result_of(
+        ctx,
+        changes,
+        Words(would=would, done=f"{word.capitalize()} {path} is as wanted now"),
+        facts(ctx, path, found),
     )
 
 

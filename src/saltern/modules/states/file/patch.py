@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files import sources
 from saltern.modules.lib.files.content import render_source, template_of
 from saltern.modules.lib.files.diffs import difference
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.system import files
 from saltern.system.process import NOT_FOUND, Ran
 
@@ -114,7 +115,7 @@ def _on_file(ctx: Context, job: Job) -> Result:
         out = os.path.join(scratch, "patched")
         rejects = f"--reject-file={job.reject_file or os.path.join(scratch, 'rejected')}"
         if not _run(ctx, job, "--reverse", "--dry-run", rejects, f"--output={out}", job.path).code:
-            return unchanged("The patch is in already", facts(ctx, job.path, seen.stat, seen.data))
+            return result_of(ctx, {}, "The patch is in already", facts(ctx, job.path, seen.stat, seen.data))
         ran = _run(ctx, job, rejects, f"--output={out}", job.path)
         new = files.read(out)
     if ran.code or new is None:
@@ -124,14 +125,16 @@ def _on_file(ctx: Context, job: Job) -> Result:
         files.write(job.path, new)
         seen = files.Seen(os.stat(job.path), new)
     known = facts(ctx, job.path, seen.stat, seen.data)
-    return changed(ctx, changes, "The patch is applied", "The patch fits and would be applied", known)
+    return result_of(
+        ctx, changes, Words(would="The patch fits and would be applied", done="The patch is applied"), known
+    )
 
 
 def _on_directory(ctx: Context, job: Job) -> Result:
     found = files.look(job.path, follow=True)
     rejects = [f"--reject-file={job.reject_file or '-'}"]
     if not _run(ctx, job, "--reverse", "--dry-run", *rejects, cwd=job.path).code:
-        return unchanged("The patch is in already", facts(ctx, job.path, found))
+        return result_of(ctx, {}, "The patch is in already", facts(ctx, job.path, found))
     tried = _run(ctx, job, "--dry-run", *rejects, cwd=job.path)
     if tried.code:
         raise _refused(job, tried)
@@ -141,4 +144,6 @@ def _on_directory(ctx: Context, job: Job) -> Result:
         if ran.code:
             raise _refused(job, ran)
     known = facts(ctx, job.path, found)
-    return changed(ctx, changes, "The patch is applied", "The patch fits and would be applied", known)
+    return result_of(
+        ctx, changes, Words(would="The patch fits and would be applied", done="The patch is applied"), known
+    )

@@ -6,10 +6,11 @@ import os
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.system import files
 
 
@@ -34,7 +35,7 @@ def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
         raise Refused(f"{path} is the root directory, which is not removed")
     found = files.look(path.rstrip("/"))
     if found is None:
-        return unchanged(f"File {path} is not present", facts(ctx, path, None))
+        return result_of(ctx, {}, f"File {path} is not present", facts(ctx, path, None))
     kind = "directory" if files.kind_of(found) == "directory" else "file"
     known = facts(ctx, path, found)
     files.settle(path.rstrip("/"), follow=False)  # a planted link on the way is refused in test mode, too
@@ -42,7 +43,7 @@ def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
         files.remove(path.rstrip("/"))
         known = facts(ctx, path, None)
     would = f"{kind.capitalize()} {path} is set for removal"
-    return changed(ctx, {"removed": path}, f"Removed {kind} {path}", would, known)
+    return result_of(ctx, {"removed": path}, Words(would=would, done=f"Removed {kind} {path}"), known)
 
 
 @state
@@ -67,7 +68,7 @@ def exists(ctx: Context, /, name: str, **_: Ignored) -> Result:
             comment=f"Specified path {path} does not exist",
             data=facts(ctx, path, None),
         )
-    return unchanged(f"Path {path} exists", facts(ctx, path, found))
+    return result_of(ctx, {}, f"Path {path} exists", facts(ctx, path, found))
 
 
 @state
@@ -92,4 +93,4 @@ def missing(ctx: Context, /, name: str, **_: Ignored) -> Result:
             comment=f"Specified path {path} exists",
             data=facts(ctx, path, found),
         )
-    return unchanged(f"Path {path} is missing", facts(ctx, path, None))
+    return result_of(ctx, {}, f"Path {path} is missing", facts(ctx, path, None))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.prune import prunable
 from saltern.system import files
 
@@ -41,7 +42,7 @@ def pruned(
 def _pruned(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_than: float | None) -> Result:
     found = files.look(path)
     if found is None:
-        return unchanged(f"Directory {path} is not present", facts(ctx, path, None))
+        return result_of(ctx, {}, f"Directory {path} is not present", facts(ctx, path, None))
     if files.kind_of(found) != "directory":
         raise Refused(f"{path} is not a directory, but a {files.kind_of(found)}")
     deep = recurse or ignore_errors
@@ -54,7 +55,7 @@ def _pruned(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_t
         changes: dict[str, object] = {"deleted": todo.deleted, "errors": todo.errors}
         return failed(f"Failed to remove directory {path}: it is not empty", changes=changes, **known)
     if not todo.deleted:
-        return unchanged(f"Nothing to remove in {path}", known)
+        return result_of(ctx, {}, f"Nothing to remove in {path}", known)
     done = f"Recursively removed empty directories under {path}" if deep else f"Removed directory {path}"
     gone: dict[str, object] = {"deleted": sorted(todo.deleted) if deep else path}
-    return changed(ctx, gone, done, f"Directory {path} is set for removal", known)
+    return result_of(ctx, gone, Words(would=f"Directory {path} is set for removal", done=done), known)

@@ -12,6 +12,7 @@ from msgspec.structs import replace as altered
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
@@ -198,14 +199,12 @@ def _recurse(ctx: Context, plan: Plan, layers: Layers) -> Result:
     known = facts(ctx, plan.root, files.look(plan.root, follow=True)) | {"files": count}
     if problems:
         return Result(outcome=Outcome.FAILED, comment="\n".join(problems), changes=changes, data=known)
-    if not changes:
-        comment = f"The directory {plan.root} is in the correct state"
-        return Result(outcome=Outcome.OK, comment=comment, data=known)
-    if ctx.test:
-        comment = "\n".join([f"{plan.root} is set to be updated:", *changes])
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=known)
-    comment = f"Recursively updated {plan.root}"
-    return Result(outcome=Outcome.OK, comment=comment, changes=changes, data=known)
+    words = Words(
+        f"The directory {plan.root} is in the correct state",
+        "\n".join([f"{plan.root} is set to be updated:", *changes]),
+        f"Recursively updated {plan.root}",
+    )
+    return result_of(ctx, changes, words, known)
 
 
 def _results(ctx: Context, plan: Plan, layers: Layers) -> Iterator[tuple[str, Result]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words
 from saltern.modules.api.declare import state
-from saltern.modules.lib.files.edit import Edit, Words, backup_suffix, edit
+from saltern.modules.lib.files.edit import USUAL, Edit, backup_suffix, edit
 from saltern.modules.lib.files.patterns import compiled
 from saltern.modules.lib.files.replacement import flag_bits, replacer
 
@@ -63,6 +64,6 @@ def replace(
         show_changes=show_changes,
         ignore_missing=ignore_if_missing,
         encoding=encoding or "utf-8",
-        words=Words(would="Changes would have been made"),
+        words=Words(USUAL.already, "Changes would have been made", USUAL.done),
     )
     return edit(ctx, how, replacer(search, repl, count, backslash_literal, put, extra))

@@ -8,10 +8,11 @@ from msgspec.structs import replace as altered
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.serializers import FORMATS, Format
 from saltern.modules.lib.files.write import Wanted, place
 from saltern.system import files
@@ -76,7 +77,7 @@ def serialize(
     ctx.facts = {"path": name}
     path = absolute(name)
     if not create and files.look(path, follow=True) is None:
-        return unchanged(f"{path} is not there, and create is False", facts(ctx, path, None))
+        return result_of(ctx, {}, f"{path} is not there, and create is False", facts(ctx, path, None))
     kind = serializer or formatter or "yaml"
     form = FORMATS.get(kind.lower())
     if form is None:

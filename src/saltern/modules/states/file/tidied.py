@@ -9,10 +9,11 @@ from msgspec import Struct
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.patterns import compiled
 from saltern.modules.lib.files.walk import below
 from saltern.system import files
@@ -96,16 +97,15 @@ def tidied(
     )
     todo = list(_old(ctx, path, rules, rmdirs, followlinks))
     if not todo:
-        return unchanged(f"{path} is tidy", facts(ctx, path, found))
+        return result_of(ctx, {}, f"{path} is tidy", facts(ctx, path, found))
     if not ctx.test:
         for victim in todo:
             files.remove(victim, tree=False)
     done = f"Tidied {path}: {len(todo)} paths removed"
-    return changed(
+    return result_of(
         ctx,
         {"removed": todo},
-        done,
-        f"{len(todo)} paths would be removed from {path}",
+        Words(would=f"{len(todo)} paths would be removed from {path}", done=done),
         facts(ctx, path, found),
     )
 

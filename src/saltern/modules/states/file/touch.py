@@ -6,9 +6,10 @@ import os
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.facts import absolute, changed, facts, unchanged
+from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.write import parent_notes
 from saltern.system import files
 
@@ -39,7 +40,7 @@ def touch(
     found = files.look(path, follow=True)
     fixed = atime is not None or mtime is not None
     if found is not None and fixed and _have(found, times):
-        return unchanged(f"{path} has these times already", facts(ctx, path, found))
+        return result_of(ctx, {}, f"{path} has these times already", facts(ctx, path, found))
     notes = [] if found else parent_notes(ctx, path, makedirs)
     changes: dict[str, object] = {"touched" if found else "new": path}
     kind = "directory" if found and files.kind_of(found) == "directory" else "file"
@@ -48,7 +49,9 @@ def touch(
     if not ctx.test:
         _touch(path, found is None, makedirs, times if fixed or found else None)
         found = files.look(path, follow=True)
-    return changed(ctx, changes, done, "\n".join([would, *notes]), facts(ctx, path, found))
+    return result_of(
+        ctx, changes, Words(would="\n".join([would, *notes]), done=done), facts(ctx, path, found)
+    )
 
 
 def _times(ctx: Context, atime: object, mtime: object) -> tuple[float, float]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path
 from saltern.modules.lib.git.command import Git, lines, login, shown
@@ -67,7 +68,7 @@ def _new(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tup
         data |= look(git, path, "origin").facts()
     changes = {"new": f"{shown(url)} => {path}"}
     words = f"{shown(url)} would be cloned to {path}", f"{shown(url)} cloned to {path}"
-    return answer(ctx, changes, data, right="", would=words[0], done=words[1], warnings=warnings)
+    return result_of(ctx, changes, Words(would=words[0], done=words[1]), data, warnings)
 
 
 def _here(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tuple[str, ...]) -> Result:
@@ -87,14 +88,16 @@ def _here(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tu
             _switch(git, path, branch)
             copy = look(git, path, "origin")
     data = {**copy.facts(), "url": shown(url)}
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            f"Repository already exists at {path}",
+            f"Branch would be changed to '{branch}'",
+            f"Branch changed to '{branch}'",
+        ),
         data,
-        right=f"Repository already exists at {path}",
-        would=f"Branch would be changed to '{branch}'",
-        done=f"Branch changed to '{branch}'",
-        warnings=warnings,
+        warnings,
     )
 
 

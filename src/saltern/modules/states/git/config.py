@@ -7,9 +7,10 @@ import re
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, complaint, unused
+from saltern.modules.api.programs import complaint, unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.git.command import Git, lines
@@ -117,14 +118,16 @@ def config_set(
         place.replace(key, wanted)
         if place.values(key) != wanted:
             raise Refused(f"git did not keep the value of {key!r}")
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            f"{key} is set to {wanted!r} already",
+            f"{key} would be set to {wanted!r}",
+            f"{key} was set to {wanted!r}",
+        ),
         {"name": key, "where": place.name, "value": wanted if changes and not ctx.test else old},
-        right=f"{key} is set to {wanted!r} already",
-        would=f"{key} would be set to {wanted!r}",
-        done=f"{key} was set to {wanted!r}",
-        warnings=unused(rest, MEANINGLESS),
+        unused(rest, MEANINGLESS),
     )
 
 
@@ -169,14 +172,12 @@ def config_unset(
     if changes and not ctx.test:
         for key in found:
             place.unset(key, value_regex)
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(f"{name} is not set", f"{', '.join(found)} would be unset", f"{', '.join(found)} was unset"),
         {"name": name, "where": place.name},
-        right=f"{name} is not set",
-        would=f"{', '.join(found)} would be unset",
-        done=f"{', '.join(found)} was unset",
-        warnings=unused(rest, MEANINGLESS),
+        unused(rest, MEANINGLESS),
     )
 
 

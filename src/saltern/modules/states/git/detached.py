@@ -6,9 +6,10 @@ from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.git.clone import (
     Clone,
@@ -96,7 +97,7 @@ def _new(ctx: Context, git: Git, how: Clone, rev: str, warnings: tuple[str, ...]
         clone(git, how, revision, sha)
         data |= look(git, how.path, how.remote).facts()
     would, done = f"{source} would be cloned to {how.path}", f"{source} cloned to {how.path}"
-    return answer(ctx, changes, data, right="", would=would, done=done, warnings=warnings)
+    return result_of(ctx, changes, Words(would=would, done=done), data, warnings)
 
 
 def _here(
@@ -132,14 +133,16 @@ def _here(
     if changes and not ctx.test:
         _do(git, how, copy, sha, changes, force=force_checkout or hard_reset)
         copy = look(git, how.path, how.remote)
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            f"Repository {how.path} is at {sha}",
+            f"HEAD of {how.path} would be detached at {sha}",
+            f"HEAD of {how.path} detached at {sha}",
+        ),
         {**copy.facts(), "url": shown(how.url)},
-        right=f"Repository {how.path} is at {sha}",
-        would=f"HEAD of {how.path} would be detached at {sha}",
-        done=f"HEAD of {how.path} detached at {sha}",
-        warnings=warnings,
+        warnings,
     )
 
 

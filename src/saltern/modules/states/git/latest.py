@@ -6,9 +6,10 @@ from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path, whole
 from saltern.modules.lib.git.command import Git, login, shown
@@ -140,7 +141,7 @@ def _clone(
         data |= look(git, how.path, how.remote).facts()
     would = f"Repository {source} would be cloned to {how.path}"
     done = f"{source} cloned to {how.path}"
-    return answer(ctx, changes, data, right="", would=would, done=done, warnings=warnings)
+    return result_of(ctx, changes, Words(would=would, done=done), data, warnings)
 
 
 def _update(
@@ -163,4 +164,4 @@ def _update(
         right += ", but with uncommitted changes"
     would = f"Repository {path} would be updated"
     done = f"Repository {path} updated"
-    return answer(ctx, steps.changes, data, right=right, would=would, done=done, warnings=warnings)
+    return result_of(ctx, steps.changes, Words(right, would, done), data, warnings)

@@ -6,9 +6,10 @@ import os
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.git.clone import occupied
@@ -68,14 +69,16 @@ def present(
             files.remove(os.path.join(path, one))
         _init(Git(ctx, user=user), path, bare, template, separate_git_dir, shared)
     data = {"path": path, "bare": _is_bare(ctx, path, user) if is_repository(path) else bare}
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            f"Repository already exists at {path}",
+            f"Repository would be initialized at {path}",
+            f"Repository initialized at {path}",
+        ),
         data,
-        right=f"Repository already exists at {path}",
-        would=f"Repository would be initialized at {path}",
-        done=f"Repository initialized at {path}",
-        warnings=unused(rest, MEANINGLESS),
+        unused(rest, MEANINGLESS),
     )
 
 

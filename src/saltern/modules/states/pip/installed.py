@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from saltern.language.result import Result
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
-from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
 from saltern.modules.lib.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
@@ -164,15 +165,17 @@ def _installed(
         new = _install(ctx, pip, wanted, words, before, what)
     after = before if ctx.test else packages(ctx, pip)
     names = {name for one in wanted if (name := split(one)[0])} | set(new)
-    reported = ", ".join(wanted) or "the requirements"
-    return answer(
+    told = ", ".join(wanted) or "the requirements"
+    return result_of(
         ctx,
         {f"{name}=={version}" if version else name: "Installed" for name, version in new.items()},
+        Words(
+            f"Python packages already installed: {told}",
+            f"Python packages would be installed: {told}",
+            f"Python packages installed: {told}",
+        ),
         {"packages": {name: after.get(name) for name in sorted(names)}},
-        right=f"Python packages already installed: {reported}",
-        would=f"Python packages would be installed: {reported}",
-        done=f"Python packages installed: {reported}",
-        warnings=warnings,
+        warnings,
     )
 
 

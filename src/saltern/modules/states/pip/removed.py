@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import answer, unused
+from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, packages, split
 from saltern.modules.lib.pip.outdated import outdated
@@ -59,14 +60,16 @@ def removed(
         if left := [one for one in there if one in packages(ctx, pip)]:
             raise Refused(f"pip could not remove {', '.join(left)}")
     present = packages(ctx, pip)
-    return answer(
+    return result_of(
         ctx,
         dict.fromkeys(there, "Removed"),
+        Words(
+            "Package is not installed.",
+            f"Package(s) {', '.join(there)} will be removed",
+            "Package was successfully removed.",
+        ),
         {"packages": {one: present.get(one) for one in names}},
-        right="Package is not installed.",
-        would=f"Package(s) {', '.join(there)} will be removed",
-        done="Package was successfully removed.",
-        warnings=unused(rest, MEANINGLESS),
+        unused(rest, MEANINGLESS),
     )
 
 
@@ -114,12 +117,14 @@ def uptodate(
         words = ["--upgrade", "--", *(f"{key}=={row[1]}" for key, row in old.items())]
         install(ctx, pip, words, dry=False, what="cannot upgrade")
         forget(ctx)
-    return answer(
+    return result_of(
         ctx,
         changes,
+        Words(
+            "System is already up-to-date.",
+            f"{len(old)} packages would be upgraded",
+            "Upgrade ran successfully.",
+        ),
         {"packages": packages(ctx, pip)},
-        right="System is already up-to-date.",
-        would=f"{len(old)} packages would be upgraded",
-        done="Upgrade ran successfully.",
-        warnings=unused(rest, MEANINGLESS),
+        unused(rest, MEANINGLESS),
     )

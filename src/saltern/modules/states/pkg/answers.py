@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from saltern.language.diagnostics import did_you_mean
-from saltern.language.result import Outcome, Result
-from saltern.modules.api.context import Context
 
 # Salt hands these on to one package manager or another; here they mean nothing.
 UNUSED = frozenset(
@@ -14,18 +12,6 @@ UNUSED = frozenset(
     | {"bypass_file", "bypass_file_contains", "force_yes", "use_vt", "output_loglevel", "aggregate"}
     | {"disableexcludes", "setopt", "novendorchange", "no_recommends", "failhard", "saltenv"}
 )
-
-
-def answer(
-    ctx: Context,
-    changes: dict[str, object],
-    comment: str,
-    data: dict[str, object],
-    warnings: tuple[str, ...] = (),
-) -> Result:
-    """Done, or in test mode: would be done."""
-    outcome = Outcome.WOULD_CHANGE if ctx.test and changes else Outcome.OK
-    return Result(outcome=outcome, comment=comment, changes=changes, data=data, warnings=warnings)
 
 
 def named(names: Iterable[str]) -> str:

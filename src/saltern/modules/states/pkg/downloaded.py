@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, wanted
-from saltern.modules.states.pkg.answers import answer, named, unused
+from saltern.modules.states.pkg.answers import named, unused
 
 
 @state
@@ -78,12 +79,12 @@ def _fetched(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...
         "packages": {item.name: item.version for item in order.items},
     }
     if not left:
-        return answer(ctx, {}, "All specified packages are already downloaded", data, notes)
+        return result_of(ctx, {}, "All specified packages are already downloaded", data, notes)
     changes: dict[str, object] = {item.name: change("", item.version) for item in left}
     names = named(item.name for item in left)
     if ctx.test:
-        return answer(ctx, changes, f"The following packages would be downloaded: {names}", data, notes)
+        return result_of(ctx, changes, f"The following packages would be downloaded: {names}", data, notes)
     manager.carry_out(Order("download", tuple(left), order.how))
     if still := missing():
         raise PackageError(f"These packages were not downloaded: {named(item.name for item in still)}")
-    return answer(ctx, changes, f"The following packages were downloaded: {names}", data, notes)
+    return result_of(ctx, changes, f"The following packages were downloaded: {names}", data, notes)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import (
     How,
@@ -22,7 +23,7 @@ from saltern.modules.lib.packages.model import (
 )
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, facts
-from saltern.modules.states.pkg.answers import answer, named
+from saltern.modules.states.pkg.answers import named
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -77,7 +78,7 @@ class Job(Struct, frozen=True, kw_only=True):
         return facts(self.manager, self.wants, listing)
 
     def ok(self, changes: dict[str, object], comment: str, listing: Listing) -> Result:
-        return answer(self.ctx, changes, comment, self.facts(listing), self.notes)
+        return result_of(self.ctx, changes, comment, self.facts(listing), self.notes)
 
     def failed(self, changes: dict[str, object], lines: Iterable[str], listing: Listing) -> Result:
         return Result(

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from saltern.language.result import Outcome, Result, ok
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, facts, wanted
-from saltern.modules.states.pkg.answers import answer, named, unused
+from saltern.modules.states.pkg.answers import named, unused
 
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")
 
@@ -108,13 +109,13 @@ def _gone(
     there = [one for one in wants if _there(manager, one, before, ignore_epoch)]
     if not there:
         comment = f"All specified packages{_versions(wants)} are already absent"
-        return answer(ctx, {}, comment, facts(manager, wants, before[0]), notes)
+        return result_of(ctx, {}, comment, facts(manager, wants, before[0]), notes)
     order = Order(verb, tuple(item for one in there for item in _items(manager, one, before, ignore_epoch)))
     names = named(one.name for one in there)
     if ctx.test:
         changes = _shape(verb, *_split(manager.foresee(order), before))
         comment = f"The following packages will be {DONE[verb]}: {names}"
-        return answer(ctx, changes, comment, facts(manager, wants, before[0]), notes)
+        return result_of(ctx, changes, comment, facts(manager, wants, before[0]), notes)
     said = _act(manager, order)
     after = look(manager)
     changes = _shape(verb, difference(before[0], after[0]), _forgotten(before[1], after[1]))
@@ -128,7 +129,7 @@ def _gone(
             data=facts(manager, wants, after[0]),
             warnings=notes,
         )
-    return answer(
+    return result_of(
         ctx, changes, f"All targeted packages were {DONE[verb]}.", facts(manager, wants, after[0]), notes
     )
 

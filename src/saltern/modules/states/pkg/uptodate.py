@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
+from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.wanted import wanted
-from saltern.modules.states.pkg.answers import answer, unused
+from saltern.modules.states.pkg.answers import unused
 
 
 @state
@@ -80,9 +81,9 @@ def _upgraded(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ..
     foreseen = {} if nothing else manager.foresee(order)
     facts: dict[str, object] = {"manager": manager.name, "upgrades": foreseen}
     if not foreseen:
-        return answer(ctx, {}, "System is already up-to-date", facts, notes)
+        return result_of(ctx, {}, "System is already up-to-date", facts, notes)
     if ctx.test:
-        return answer(ctx, foreseen, "System update will be performed", facts, notes)
+        return result_of(ctx, foreseen, "System update will be performed", facts, notes)
     before = manager.listing()
     try:
         manager.carry_out(order)
@@ -91,4 +92,4 @@ def _upgraded(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ..
         return Result(outcome=Outcome.FAILED, comment=str(problem), changes=done, data=facts, warnings=notes)
     done = difference(before, manager.listing())
     facts["upgrades"] = {name: value for name, value in foreseen.items() if name not in done}
-    return answer(ctx, done, "Upgrade ran successfully", facts, notes)
+    return result_of(ctx, done, "Upgrade ran successfully", facts, notes)
