@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from saltern.language.mask import mask
 from saltern.modules.api.context import Context
@@ -14,7 +14,13 @@ from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran
 PLAIN_WORDS: Mapping[str, str] = {"LC_ALL": "C", "LANGUAGE": "C"}
 PLAIN_UTF8: Mapping[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
 MOST_SHOWN = 2000
+PACKAGE = "the package that has it"
 SAFE = {"PYTHONSAFEPATH": "1"}  # a Python takes no module from the directory that it runs in
+
+
+def said(ran: Ran) -> str:
+    """What a program said of its failure, short enough for a comment."""
+    return (ran.err.strip() or ran.out.strip())[-MOST_SHOWN:]
 
 
 def tool(
@@ -23,24 +29,28 @@ def tool(
     stdin: str | None = None,
     accept: tuple[int, ...] = (0,),
     user: str | None = None,
+    env: Mapping[str, str] = PLAIN_WORDS,
+    install: str = PACKAGE,
+    words: Callable[[Ran], str] = said,
     hide: bool = False,
 ) -> Ran:
     """Run a program of the system; raises ``Refused`` unless its exit code is accepted.
 
-    ``hide`` keeps its arguments out of the message, where one of them may be a secret.
+    ``install`` says what has the program if it is missing, ``words`` finds the reason in its output, and
+    ``hide`` keeps the arguments out of the message, where one of them may be a secret.
     """
-    ran = ctx.host.run(argv, stdin=stdin, user=user or ctx.runas, env=PLAIN_WORDS)
+    ran = ctx.host.run(argv, stdin=stdin, user=user or ctx.runas, env=env)
     if ran.code in accept:
         return ran
     if ran.code == NOT_FOUND and not ran.out:
-        raise Refused(f"the program {argv[0]!r} is not on this machine; install the package that has it")
+        raise Refused(missing_program(argv[0], install))
     shown = argv[0] if hide else " ".join(argv)
-    raise Refused(f"{shown}: {said(ran) or f'exit code {ran.code}'}")
+    raise Refused(f"{shown}: {words(ran) or f'exit code {ran.code}'}")
 
 
-def said(ran: Ran) -> str:
-    """Why a program says that it failed, short enough for a comment."""
-    return (ran.err.strip() or ran.out.strip())[-MOST_SHOWN:]
+def missing_program(name: str, install: str = PACKAGE) -> str:
+    """The message for a program that cannot be started."""
+    return f"the program {name!r} is not on this machine; install {install}"
 
 
 def has(program: str) -> bool:
@@ -93,10 +103,10 @@ def output(
 
 
 def complaint(ran: Ran, name: str, *, what: str, secrets: Sequence[str | None] = ()) -> str:
+    """Why the program failed: ``what`` it was for, and its own words without these secrets."""
     if ran.code == NOT_FOUND and not ran.pid:
-        return f"{what}: the program {name!r} is not on this machine; install it first"
-    said = (ran.err.strip() or ran.out.strip())[-2000:] or f"{name} ended with {ran.code}"
-    return f"{what}: {mask(said, secrets)}"
+        return f"{what}: {missing_program(name, 'it first')}"
+    return f"{what}: {mask(said(ran) or f'{name} ended with {ran.code}', secrets)}"
 
 
 def give(ctx: Context, path: str, user: str | None) -> None:
@@ -111,12 +121,3 @@ def give(ctx: Context, path: str, user: str | None) -> None:
     except UnknownUser as problem:
         raise Refused(str(problem), later=True) from None
     os.chown(path, who.uid, who.gid)
-
-
-def unused(rest: Mapping[str, object], meaningless: frozenset[str]) -> tuple[str, ...]:
-    """Remarks on keywords that are not used. Those that have no meaning here anyway are passed over."""
-    return tuple(
-        f"argument {name!r} has no effect here"
-        for name in rest
-        if name not in meaningless and not name.startswith("__")
-    )

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from saltern.language.diagnostics import did_you_mean
 from saltern.language.result import Outcome, Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused, schema_of
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.services.processes import pids_of
 from saltern.modules.lib.services.providers import manager
 from saltern.modules.lib.services.react import reacted, reaction
@@ -149,14 +149,7 @@ QUIETLY_UNUSED = frozenset({"provider", "timeout", "restart", "runlevels", "skip
 
 
 def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
-    """Salt takes any argument here and forgets it; so do we, and say so."""
-    known = schema_of(running.body, skip=2).params if rest else {}
-    return tuple(
-        f"argument {name!r} has no effect here" + (f"; {hint}" if hint else "")
-        for name in rest
-        if name not in QUIETLY_UNUSED
-        for hint in (did_you_mean(name, known),)
-    )
+    return unused(rest, QUIETLY_UNUSED, schema_of(running.body, skip=2).params) if rest else ()
 
 
 def _brought(ctx: Context, name: str, wish: Wish, words: Words, rest: Mapping[str, object]) -> Result:

@@ -12,8 +12,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import output, unused
+from saltern.modules.api.programs import output
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.pip.command import Pip, forget, install, packages
 from saltern.modules.lib.pip.words import options, requirement_files

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from saltern.language.mask import mask
 from saltern.modules.api.argv import vector
 from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.language.mask import mask
 from saltern.modules.functions.file.errors import absolute
 from saltern.modules.lib.git.command import Git, lines, login
 from saltern.modules.lib.git.copy import is_repository

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
+from saltern.modules.api.programs import missing_program
 from saltern.modules.api.refused import Refused
 
 CLEAR_BEGIN, CLEAR_END = b"-----BEGIN PGP SIGNED MESSAGE-----", b"-----END PGP SIGNATURE-----"
@@ -138,7 +139,7 @@ def _status(ctx: Context, argv: list[str]) -> list[str]:
 
     ran = ctx.host.run(argv, cwd="/", env={"LC_ALL": "C.UTF-8"})
     if ran.code == NOT_FOUND and not ran.pid:
-        raise Refused("cannot verify a signature: the program 'gpg' is not on this machine; install it first")
+        raise Refused(f"cannot verify a signature: {missing_program('gpg', 'it first')}")
     mark = "[GNUPG:] "
     return [line.removeprefix(mark) for line in ran.out.splitlines() if line.startswith(mark)]
 

@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, tool
+from saltern.modules.api.programs import PLAIN_WORDS, missing_program, tool
 from saltern.modules.api.refused import Refused, one_line
 from saltern.system.process import NOT_FOUND
 
@@ -59,7 +59,7 @@ def is_running(ctx: Context) -> bool:
     """Raises ``Refused`` if there is no firewalld on this machine."""
     ran = ctx.host.run([ONLINE, "--state"], env=PLAIN_WORDS)
     if ran.code == NOT_FOUND:
-        raise Refused(f"the program {ONLINE!r} is not on this machine; install firewalld")
+        raise Refused(missing_program(ONLINE, "firewalld"))
     return ran.code == 0
 
 

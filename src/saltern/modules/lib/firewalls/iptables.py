@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, said, tool
+from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said, tool
 from saltern.modules.api.refused import Refused, known
 from saltern.modules.lib.firewalls import iptables_saved
 from saltern.system.process import NOT_FOUND, Ran
@@ -87,7 +87,7 @@ def holds(ctx: Context, where: Place, rule: Sequence[str]) -> bool:
     argv = [PROGRAMS[where.family], "-w", "-t", where.table, "-C", where.chain, *rule]
     ran = ctx.host.run(argv, env=PLAIN_WORDS)
     if ran.code == NOT_FOUND:
-        raise Refused(f"the program {argv[0]!r} is not on this machine; install iptables")
+        raise Refused(missing_program(argv[0], "iptables"))
     if ran.code < 2 or NO_TARGET_YET.search(ran.err):
         return ran.code == 0
     raise Refused(f"{' '.join(argv)}: {said(ran).splitlines()[0] if said(ran) else f'exit code {ran.code}'}")

@@ -8,7 +8,7 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, said, tool
+from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said, tool
 from saltern.modules.api.refused import Refused, known, one_line
 from saltern.modules.lib.firewalls import nft_code
 from saltern.modules.lib.firewalls.nft_rule import FAMILIES
@@ -108,7 +108,7 @@ def _meaning(ctx: Context, where: Place, rule: str) -> nft_code.Code:
     argv = ["nft", "--check", "--debug=netlink", "--", "add", "rule", *where.path, rule]
     ran = ctx.host.run(argv, env=PLAIN_WORDS)
     if ran.code == NOT_FOUND:
-        raise Refused("the program 'nft' is not on this machine; install nftables")
+        raise Refused(missing_program("nft", "nftables"))
     found = nft_code.rules(ran.out)
     if len(found) == 1 and (ran.code == 0 or NONE_SUCH in ran.err):
         return found[0].code

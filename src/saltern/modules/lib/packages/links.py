@@ -9,8 +9,9 @@ from msgspec import Struct, field
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.programs import PLAIN_UTF8
 from saltern.modules.lib.packages.model import PackageError
-from saltern.modules.lib.packages.tool import ENV, why
+from saltern.modules.lib.packages.tool import why
 from saltern.system.process import NOT_FOUND, Ran
 
 PROGRAMS = ("update-alternatives", "alternatives")  # Debian and SUSE; then Red Hat
@@ -167,7 +168,7 @@ def _order(ctx: Context, *argv: str) -> None:
 
 def _run(ctx: Context, *argv: str) -> Ran:
     for program in PROGRAMS:
-        ran = ctx.host.run([program, *argv], env=ENV)
+        ran = ctx.host.run([program, *argv], env=PLAIN_UTF8)
         if ran.code != NOT_FOUND:
             return ran
     raise PackageError("neither update-alternatives nor alternatives is on this machine")

@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from saltern.language.mask import mask
+from saltern.modules.api.programs import PLAIN_UTF8, missing_program
 from saltern.modules.lib.packages.model import PackageError
 from saltern.system.clock import Clock
 from saltern.system.host import Host, kept
 from saltern.system.process import NOT_FOUND, Ran
 from saltern.system.waits import report_wait
 
-# Its output is read by us, so in English; maintainer scripts still get a UTF-8 locale.
-ENV: dict[str, str] = {"LC_ALL": "C.UTF-8", "LANGUAGE": "C"}
 MOST_SAID = 12  # lines
 BUSY = (
     "could not get lock",
@@ -44,7 +43,7 @@ class Tool:
     def __init__(self, host: Host, clock: Clock, env: Mapping[str, str] | None = None) -> None:
         self.host = host
         self.clock = clock
-        self.env = {**ENV, **(env or {})}
+        self.env = {**PLAIN_UTF8, **(env or {})}  # maintainer scripts need a UTF-8 locale
 
     def run(self, argv: Sequence[str], *, stdin: str | None = None) -> Ran:
         return self.host.run(list(argv), env=self.env, stdin=stdin)
@@ -92,7 +91,7 @@ def why(argv: Sequence[str], ran: Ran) -> str:
     Some print the reason (which packages are in conflict) beside the errors, on the other stream.
     """
     if ran.code == NOT_FOUND and not ran.out:
-        return f"the program {argv[0]!r} is not on this machine; install the package that has it"
+        return missing_program(argv[0])
     said = _from(REASON, ran.out) + _from(ERROR, ran.err)
     said = said or _lines(ran.err) or _lines(ran.out) or [f"it ended with exit code {ran.code}"]
     if needs_root(ran):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, said
+from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said
 from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_FOUND
 
@@ -70,7 +70,7 @@ def run(
         argv += ["--noautoload", "--transform", f"{lens} incl {file}"]
     ran = ctx.host.run(argv, stdin="\n".join((*script, "")), user=ctx.runas, env=PLAIN_WORDS)
     if ran.code == NOT_FOUND:
-        raise Refused("the program 'augtool' is not on this machine; install the package that has it")
+        raise Refused(missing_program("augtool"))
     if ran.code != 0 and "Unknown command 'preview'" in said(ran):
         raise Refused(NO_PREVIEW)
     if ran.code != 0:

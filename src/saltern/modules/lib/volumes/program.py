@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS
-from saltern.modules.api.refused import Refused
-from saltern.system.process import NOT_FOUND, Ran
+from saltern.modules.api.programs import PLAIN_WORDS, tool
+from saltern.system.process import Ran
 
-# LVM complains of every file that our parent process has left open, which cannot be helped here.
+# LVM warns of each file descriptor that it inherits; that is of no use to the user.
 QUIET = {**PLAIN_WORDS, "LVM_SUPPRESS_FD_WARNINGS": "1"}
 
 
 def lvm(ctx: Context, *argv: str, accept: tuple[int, ...] = (0,)) -> Ran:
     """Raises ``Refused`` with what the program says, its warnings aside."""
-    ran = ctx.host.run(argv, env=QUIET, user=ctx.runas)
-    if ran.code in accept:
-        return ran
-    if ran.code == NOT_FOUND and not ran.out:
-        raise Refused(f"the program {argv[0]!r} is not on this machine; install the package lvm2")
+    return tool(ctx, *argv, accept=accept, env=QUIET, install="the package lvm2", words=_without_warnings)
+
+
+def _without_warnings(ran: Ran) -> str:
     lines = [line.strip() for line in ran.err.splitlines()]
-    said = [line for line in lines if line and not line.startswith("WARNING:")]
-    raise Refused(f"{' '.join(argv)}: {' '.join(said or lines) or f'exit code {ran.code}'}")
+    return " ".join([line for line in lines if line and not line.startswith("WARNING:")] or lines)

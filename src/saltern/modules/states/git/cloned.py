@@ -7,8 +7,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path
 from saltern.modules.lib.git.command import Git, lines, login, shown
 from saltern.modules.lib.git.copy import commit_of, is_repository, look

@@ -10,8 +10,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import complaint, unused
+from saltern.modules.api.programs import complaint
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.git.command import Git, lines
 from saltern.modules.lib.git.copy import is_repository

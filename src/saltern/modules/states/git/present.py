@@ -9,8 +9,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.git.clone import occupied
 from saltern.modules.lib.git.command import Git

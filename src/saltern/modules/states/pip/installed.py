@@ -10,8 +10,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
-from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
 from saltern.modules.lib.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
 

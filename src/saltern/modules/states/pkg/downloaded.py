@@ -7,11 +7,12 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, wanted
-from saltern.modules.states.pkg.answers import named, unused
+from saltern.modules.states.pkg.words import MEANINGLESS, named
 
 
 @state
@@ -53,7 +54,9 @@ def downloaded(
     wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
     how = How(fromrepo=fromrepo or "", skip_verify=skip_verify)
     items = _items(manager, wants, how, ignore_epoch)
-    return _fetched(ctx, manager, Order("download", items, how), unused(rest, ("version", "pkgs")))
+    return _fetched(
+        ctx, manager, Order("download", items, how), unused(rest, MEANINGLESS, ("version", "pkgs"))
+    )
 
 
 def _items(manager: Manager, wants: list[Wanted], how: How, ignore_epoch: bool | None) -> tuple[Item, ...]:

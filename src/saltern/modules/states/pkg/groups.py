@@ -6,12 +6,13 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import How, PackageError
 from saltern.modules.lib.packages.wanted import wanted
 from saltern.modules.lib.packages.whole_group import whole
-from saltern.modules.states.pkg.answers import unused
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
+from saltern.modules.states.pkg.words import MEANINGLESS
 
 WORDS = Wording(
     nothing="Group is already installed: {}",
@@ -56,5 +57,5 @@ def group_installed(
     names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
     wants = wanted(name, sorted(names))
     terms = Terms(how=How(fromrepo=fromrepo or "", skip_verify=skip_verify), refresh=refresh)
-    notes = unused(rest, ("skip", "include"))
+    notes = unused(rest, MEANINGLESS, ("skip", "include"))
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))

@@ -10,7 +10,7 @@ from saltern.modules.api.params import Ignored
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Manager, PackageError
 from saltern.modules.lib.packages.wanted import wanted
-from saltern.modules.states.pkg.answers import named
+from saltern.modules.states.pkg.words import named
 
 
 @state

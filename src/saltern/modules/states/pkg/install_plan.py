@@ -23,7 +23,7 @@ from saltern.modules.lib.packages.model import (
 )
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, facts
-from saltern.modules.states.pkg.answers import named
+from saltern.modules.states.pkg.words import named
 
 
 class Terms(Struct, frozen=True, kw_only=True):

@@ -6,11 +6,12 @@ from saltern.language.result import Result, ok
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import How
 from saltern.modules.lib.packages.wanted import LATEST, from_sources, wanted
-from saltern.modules.states.pkg.answers import unused
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
+from saltern.modules.states.pkg.words import MEANINGLESS
 
 INSTALLED = Wording(
     nothing="All specified packages are already installed",
@@ -112,7 +113,7 @@ def installed(
         ignore_epoch=ignore_epoch,
         reinstall=reinstall,
     )
-    notes = unused(rest, KNOWN)
+    notes = unused(rest, MEANINGLESS, KNOWN)
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=INSTALLED, notes=notes))
 
 
@@ -176,7 +177,7 @@ def latest(
     # Without fresh lists the newest version is only the newest known one.
     if refresh is None:
         _fresh(ctx, cache_valid_time)
-    notes = unused(rest, KNOWN)
+    notes = unused(rest, MEANINGLESS, KNOWN)
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=UPGRADED, notes=notes))
 
 

@@ -9,11 +9,12 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, facts, wanted
-from saltern.modules.states.pkg.answers import named, unused
+from saltern.modules.states.pkg.words import MEANINGLESS, named
 
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")
 
@@ -50,7 +51,7 @@ def removed(
         return manager.listing(), {}
 
     wants = _reader(name, pkgs, version, normalize)
-    return _gone(ctx, "remove", wants, look, ignore_epoch, unused(rest, KNOWN))
+    return _gone(ctx, "remove", wants, look, ignore_epoch, unused(rest, MEANINGLESS, KNOWN))
 
 
 @state(removes=True)
@@ -86,7 +87,7 @@ def purged(
         return manager.listing(), manager.leftovers()
 
     wants = _reader(name, pkgs, version, normalize)
-    return _gone(ctx, "purge", wants, look, ignore_epoch, unused(rest, KNOWN))
+    return _gone(ctx, "purge", wants, look, ignore_epoch, unused(rest, MEANINGLESS, KNOWN))
 
 
 Read = Callable[[Manager], list[Wanted]]

@@ -7,10 +7,11 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.wanted import wanted
-from saltern.modules.states.pkg.answers import unused
+from saltern.modules.states.pkg.words import MEANINGLESS
 
 
 @state
@@ -64,7 +65,7 @@ def uptodate(
         enablerepo=tuple(enablerepo or ()),
         disablerepo=tuple(disablerepo or ()),
     )
-    notes = unused(rest, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
+    notes = unused(rest, MEANINGLESS, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
     return _upgraded(ctx, manager, _order(manager, pkgs, how), notes)
 
 

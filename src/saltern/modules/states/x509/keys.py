@@ -9,8 +9,8 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.x509.encode import KEY_ENCODINGS, check_encoding, encode_key
 from saltern.modules.lib.x509.keys import Kind, generate, kind_of, wanted_kind
 from saltern.modules.lib.x509.library import part, public_bytes

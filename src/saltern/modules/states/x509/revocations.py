@@ -9,8 +9,8 @@ from typing import Any
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import unused
 from saltern.modules.api.refused import Refused
+from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.x509.encode import OTHER_ENCODINGS, check_encoding, encode_other
 from saltern.modules.lib.x509.load import encoding_of_text, load_list
 from saltern.modules.lib.x509.revocation import (

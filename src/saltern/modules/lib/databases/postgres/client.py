@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import MOST_SHOWN, PLAIN_WORDS
+from saltern.modules.api.programs import MOST_SHOWN, PLAIN_WORDS, missing_program
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.postgres.programs import option, program
@@ -177,7 +177,7 @@ def _environment(who: Login) -> dict[str, str]:
 
 def _problem(ran: Ran, secrets: Sequence[str]) -> Refused:
     if ran.code == NOT_FOUND and not ran.out:
-        return NotThere("the program 'psql' is not on this machine; install PostgreSQL's client package")
+        return NotThere(missing_program("psql", "PostgreSQL's client package"))
     if ran.timed_out:
         return Refused("PostgreSQL did not answer in the time that the option postgres.timeout allows")
     said = error_text(ran.err, secrets) or f"psql left with exit code {ran.code}"

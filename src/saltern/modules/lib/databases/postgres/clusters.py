@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, said, tool
+from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said, tool
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.postgres.client import SYSTEM_USER
@@ -177,7 +177,7 @@ def _password_file(wish: Directory) -> str:
 def _initdb(ctx: Context, argv: list[str], wish: Directory) -> None:
     ran = ctx.host.run(argv, user=wish.runas, env=PLAIN_WORDS, cwd="/")
     if ran.code == NOT_FOUND and not ran.out:
-        raise Refused("the program 'initdb' is not on this machine; install PostgreSQL's server package")
+        raise Refused(missing_program("initdb", "PostgreSQL's server package"))
     if ran.code:
         text = said(ran)
         raise Refused(f"initdb: {text.replace(wish.password, REDACTED) if wish.password else text}")

@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.programs import PLAIN_UTF8
 from saltern.modules.lib.addresses import is_web
 from saltern.modules.lib.packages.apt import Apt
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories import keys, lines
 from saltern.modules.lib.packages.repositories.lines import Entry
 from saltern.modules.lib.packages.repositories.model import Plan, Wish
-from saltern.modules.lib.packages.tool import ENV, why
+from saltern.modules.lib.packages.tool import why
 from saltern.system import files
 from saltern.system.process import NOT_FOUND
 
@@ -218,7 +219,7 @@ def _ppa(ctx: Context, ppa: str) -> Plan:
 
     def act() -> None:
         argv = ["add-apt-repository", "--yes", "--no-update", named]
-        ran = ctx.host.run(argv, env=ENV)
+        ran = ctx.host.run(argv, env=PLAIN_UTF8)
         if ran.code == NOT_FOUND:
             raise PackageError(
                 f"{named} is added with add-apt-repository; install software-properties-common first"

@@ -6,10 +6,11 @@ import os
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.programs import PLAIN_UTF8
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories import ini
 from saltern.modules.lib.packages.repositories.model import Plan, Wish
-from saltern.modules.lib.packages.tool import ENV, why
+from saltern.modules.lib.packages.tool import why
 
 PLACES = {"dnf": "/etc/yum.repos.d", "yum": "/etc/yum.repos.d", "zypper": "/etc/zypp/repos.d"}
 ADDRESSES = ("baseurl", "mirrorlist", "metalink")
@@ -123,7 +124,7 @@ def _copr(ctx: Context, wish: Wish, place: str, *, on: bool) -> Plan:
 
     def act() -> None:
         argv = ["dnf", "-y", "copr", "enable" if on else "remove", f"{owner}/{project}"]
-        ran = ctx.host.run(argv, env=ENV)
+        ran = ctx.host.run(argv, env=PLAIN_UTF8)
         if "No such command" in ran.err + ran.out:
             raise PackageError("dnf knows copr by a plugin; install dnf-plugins-core first")
         if ran.code:
