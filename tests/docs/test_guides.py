@@ -12,7 +12,7 @@ from tools.examples import ROOT
 from saltern.config.settings import Settings
 from saltern.engine.session import Session
 from saltern.engine.single import single
-from saltern.language.result import Outcome
+from saltern.language.result import Outcome, Result
 from saltern.modules.api.registry import Registry
 
 SOURCE = ROOT / "src" / "saltern"
@@ -22,7 +22,7 @@ SOURCE = ROOT / "src" / "saltern"
 def marker() -> ModuleType:
     """The module that the guide tells the reader to write."""
     text = (ROOT / "docs/guides/write-a-state-module.md").read_text(encoding="utf-8")
-    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    code = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[0]
     module = ModuleType("marker")
     exec(compile(code, "marker.py", "exec", dont_inherit=True), module.__dict__)
     return module
@@ -32,11 +32,32 @@ def marker() -> ModuleType:
 def test_the_module_of_the_guide_works(
     marker: ModuleType, tmp_path: Path, test: bool, outcome: Outcome
 ) -> None:
+    path = str(tmp_path / "marked")
+    result = _call(marker, tmp_path, path, test=test)
+    assert (result.outcome, result.changes) == (outcome, {"new": path})
+    assert (tmp_path / "marked").exists() is not test
+    assert result.data == {"path": path, "exists": not test}
+
+
+def test_the_module_of_the_guide_does_nothing_twice(marker: ModuleType, tmp_path: Path) -> None:
+    _call(marker, tmp_path, str(tmp_path / "marked"))
+    again = _call(marker, tmp_path, str(tmp_path / "marked"))
+    assert (again.outcome, again.changes) == (Outcome.OK, {})
+
+
+def test_the_module_of_the_guide_refuses(marker: ModuleType, tmp_path: Path) -> None:
+    result = _call(marker, tmp_path, "marked")
+    assert (result.outcome, result.comment) == (Outcome.FAILED, "'marked' is not an absolute path")
+    failed = _call(marker, tmp_path, str(tmp_path / "no" / "marked"))
+    assert failed.outcome is Outcome.FAILED
+    assert failed.comment.endswith("No such file or directory")
+
+
+def _call(marker: ModuleType, tmp_path: Path, name: str, *, test: bool = False) -> Result:
     settings = Settings(file_roots={"base": [str(tmp_path)]}, pillar_roots={}, test=test)
     session = Session(settings, registry=Registry(states={"marker": marker}))
-    report = single(session, "marker.present", str(tmp_path / "marked"), {})
-    assert [answer.result.outcome for answer in report.answers] == [outcome]
-    assert (tmp_path / "marked").exists() is not test
+    [answer] = single(session, "marker.present", name, {}).answers
+    return answer.result
 
 
 def test_the_walk_visits_every_folder() -> None:
