@@ -210,4 +210,4 @@ def _whose(user: str) -> list[str]:
 def _refused(code: int, reported: str, user: str) -> Refused:
     if code == NOT_FOUND:
         return Refused(missing_program("crontab", "cron"))
-    return Refused(f"the crontab of {user!r}: {told}")
+    return Refused(f"the crontab of {user!r}: {reported}")

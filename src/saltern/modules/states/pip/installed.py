@@ -165,14 +165,14 @@ def _installed(
         new = _install(ctx, pip, wanted, words, before, what)
     after = before if ctx.test else packages(ctx, pip)
     names = {name for one in wanted if (name := split(one)[0])} | set(new)
-    told = ", ".join(wanted) or "the requirements"
+    listed = ", ".join(wanted) or "the requirements"
     return result_of(
         ctx,
         {f"{name}=={version}" if version else name: "Installed" for name, version in new.items()},
         Words(
-            f"Python packages already installed: {told}",
-            f"Python packages would be installed: {told}",
-            f"Python packages installed: {told}",
+            f"Python packages already installed: {listed}",
+            f"Python packages would be installed: {listed}",
+            f"Python packages installed: {listed}",
         ),
         {"packages": {name: after.get(name) for name in sorted(names)}},
         warnings,
