@@ -7,13 +7,13 @@ Who asks for all of them (by iterating, comparing, copying) takes all looks.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from saltern.config.settings import Settings
+from saltern.facts.lazy_dict import LazyDict
 
-_MISSING = object()
 _PLACES = ("/etc/salt/grains", "/etc/saltern/grains")
 
 
@@ -131,13 +131,8 @@ _MAPPINGS = frozenset(
 )
 
 
-class Grains(dict[str, object]):
-    """A dictionary of all grains that fills itself as it is read.
-
-    Values put in by hand win over detected ones until ``refresh()``. A C function that reads the
-    dictionary past its methods (``msgspec.json.encode``) sees only what was asked for before: hand
-    it ``copy()``.
-    """
+class Grains(LazyDict):
+    """All grains. Values put in by hand win over detected ones until ``refresh()``."""
 
     __slots__ = ("_groups", "_owners", "_settings", "_static")
 
@@ -156,12 +151,12 @@ class Grains(dict[str, object]):
 
     def refresh(self) -> None:
         """Forget everything; read what is given again, and look again when asked."""
-        super().clear()
-        super().update(self._static())
+        dict.clear(self)
+        self.update(self._static())
         self._owners = {name: group for group in self._groups for name in group.names}
-        self._collect("id")  # costs nothing, and json takes a dictionary without entries for an empty one
+        self.collect("id")  # costs nothing, and json takes a dictionary without entries for an empty one
 
-    def _collect(self, name: object) -> None:
+    def collect(self, name: object) -> None:
         """Take the look that finds ``name`` out, unless it was taken."""
         group = self._owners.get(name) if isinstance(name, str) else None
         if group is None:
@@ -169,7 +164,7 @@ class Grains(dict[str, object]):
         for each in group.names:
             self._owners.pop(each, None)
         for key, value in _fenced(group, self._settings).items():
-            super().setdefault(key, value)
+            dict.setdefault(self, key, value)
 
     def known(self) -> list[str]:
         """Their names, without a look at any."""
@@ -178,95 +173,12 @@ class Grains(dict[str, object]):
     def full(self) -> Grains:
         """The same, with every look taken."""
         for name in list(self._owners):
-            self._collect(name)
+            self.collect(name)
         return self
-
-    def __missing__(self, name: str) -> object:
-        self._collect(name)
-        value = super().get(name, _MISSING)
-        if value is _MISSING:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: object) -> bool:
-        if not super().__contains__(name):
-            self._collect(name)
-        return super().__contains__(name)
-
-    def get(self, name: str, default: object = None) -> object:
-        return super().get(name) if name in self else default
-
-    def setdefault(self, name: str, default: object = None) -> object:
-        self._collect(name)
-        return super().setdefault(name, default)
-
-    def pop(self, name: str, *default: object) -> object:
-        self._collect(name)
-        return super().pop(name, *default)
-
-    def __delitem__(self, name: str) -> None:
-        self._collect(name)
-        super().__delitem__(name)
-
-    def popitem(self) -> tuple[str, object]:
-        self.full()
-        return super().popitem()
 
     def clear(self) -> None:
         self._owners.clear()
         super().clear()
-
-    def __iter__(self) -> Iterator[str]:
-        self.full()
-        return super().__iter__()
-
-    def __reversed__(self) -> Iterator[str]:
-        self.full()
-        return super().__reversed__()
-
-    def __len__(self) -> int:
-        self.full()
-        return super().__len__()
-
-    def __bool__(self) -> bool:
-        return super().__len__() > 0 or len(self) > 0
-
-    def keys(self) -> KeysView[str]:  # type: ignore[override]
-        self.full()
-        return super().keys()
-
-    def values(self) -> ValuesView[object]:  # type: ignore[override]
-        self.full()
-        return super().values()
-
-    def items(self) -> ItemsView[str, object]:  # type: ignore[override]
-        self.full()
-        return super().items()
-
-    def copy(self) -> dict[str, object]:
-        """A plain dictionary of all grains."""
-        return dict(self.items())
-
-    def __or__(self, other: Mapping[str, object]) -> dict[str, object]:  # type: ignore[override]
-        return self.copy() | dict(other)
-
-    def __ror__(self, other: Mapping[str, object]) -> dict[str, object]:  # type: ignore[override]
-        return dict(other) | self.copy()
-
-    def __eq__(self, other: object) -> bool:
-        return self.copy() == (other.copy() if isinstance(other, Grains) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None
-
-    def __repr__(self) -> str:
-        return repr(self.copy())
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Copied and pickled as the plain dictionary it stands for."""
-        return dict, (self.copy(),)
 
 
 def _fenced(group: Group, settings: Settings) -> dict[str, object]:

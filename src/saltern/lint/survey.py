@@ -119,7 +119,7 @@ class Walk:
             named=frozenset(self._seen.named),
             has_top=self._seen.has_top,
             lost=self._selection.lost,
-            unused=self._unused(),
+            unused=_unused(self._seen.blocks, self._selection, self.loader),
         )
 
     def _is_ready(self, ref: SlsRef) -> bool:
@@ -132,19 +132,8 @@ class Walk:
         if source is None or not is_late(source):
             return True
         self._late.add(ref)
-        self._readable(source)
+        _check_readable(self._session, source, self.found)
         return False
-
-    def _unused(self) -> list[Block]:
-        """Blocks that no run calls, nor may call: a state that is left out here or comes later is not seen.
-
-        Where only some files are checked, of those.
-        """
-        paths = {source.path for ref in self._wanted if (source := self.loader.known(ref))}
-        unused = self._seen.blocks.unused()
-        wanted = [one for one in unused if self._selection.whole or one.file in paths]
-        texts = {one.file: self.loader.text_of(one.file) for one in wanted}
-        return [one for one in wanted if not names_block(texts[one.file] or one.name, one.name)]
 
     # -- runs ------------------------------------------------------------------------------------------
 
@@ -220,7 +209,7 @@ class Walk:
             return
         self._frames.add(target.definition)
         text = target.block.text if target.block else getattr(target.source, "text", "")
-        self._readable(target)
+        _check_readable(self._session, target, self.found)
         if _ASKS.search(text):
             return
         try:
@@ -240,17 +229,6 @@ class Walk:
         self.found.edits |= found.edits
         self._add(plan.chunks, delays, late=True)
 
-    def _readable(self, one: Target | SlsSource) -> None:
-        renderers = self._session.renderers
-        source = one if isinstance(one, SlsSource) else one.source
-        try:
-            if isinstance(source, SlsSource):
-                renderers.compiles(source)
-            elif isinstance(one, Target) and isinstance(one.scope.home, Home):
-                renderers.compiles(one.scope.home.source, one.block, one.scope)
-        except CompileError as problem:
-            self.found.add(problem.diagnostics)
-
     def _tell_unrendered(self) -> None:
         """What only a delayed entry names may need what that entry gives it; it was rendered with that."""
         delayed = {
@@ -260,6 +238,29 @@ class Walk:
         for ref, problem in self.loader.problems.items():
             if ref in looked and ref not in delayed and ref not in self._late:
                 self.found.add(problem.diagnostics)
+
+
+def _check_readable(session: Session, one: Target | SlsSource, found: Findings) -> None:
+    """Report what is wrong with the template of a file or a block, without rendering it."""
+    source = one if isinstance(one, SlsSource) else one.source
+    try:
+        if isinstance(source, SlsSource):
+            session.renderers.compiles(source)
+        elif isinstance(one, Target) and isinstance(one.scope.home, Home):
+            session.renderers.compiles(one.scope.home.source, one.block, one.scope)
+    except CompileError as problem:
+        found.add(problem.diagnostics)
+
+
+def _unused(blocks: Delays, selection: Selection, loader: KeptLoader) -> list[Block]:
+    """Blocks that no run calls, nor may call: a state that is left out here or comes later is not seen.
+
+    Where only some files are checked, of those.
+    """
+    paths = {source.path for ref in selection.refs if (source := loader.known(ref))}
+    wanted = [one for one in blocks.unused() if selection.whole or one.file in paths]
+    texts = {one.file: loader.text_of(one.file) for one in wanted}
+    return [one for one in wanted if not names_block(texts[one.file] or one.name, one.name)]
 
 
 def _who(given: Assigned) -> Who:

@@ -6,7 +6,6 @@ timer writes must not inherit a locked or half-full buffer.
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, TextIO
 
@@ -26,14 +25,14 @@ from saltern.language.events import (
 from saltern.language.result import Outcome, Result
 from saltern.report.colours import of_result, painter
 from saltern.report.indentation import SHOWN, heading, indent
-from saltern.report.text import columns, cut, safe_line
+from saltern.report.screen import Screen
+from saltern.report.text import cut, safe_line
 
 if TYPE_CHECKING:
     import threading
 
 PERIOD = 0.25  # the bar moves at most this often, and finished lines wait no longer
 BAR = 20
-CLEAR = "\r\x1b[J"  # from the start of the line to the end of the screen
 MARKS = {
     "clean": "✓",
     "changed": "●",
@@ -67,17 +66,15 @@ class Live:
         self, out: TextIO, colour: bool = True, verbose: bool = True, sub_states: str = "full"
     ) -> None:
         out.flush()
-        self._descriptor = out.fileno()
+        self._screen = Screen(out)
         self._paint = painter(colour)
         self._marks = MARKS if "utf" in (out.encoding or "").lower() else ASCII
-        self._encoding = out.encoding or "ascii"
         self._verbose = verbose
         self._shows = SHOWN[sub_states]
         self._total = self._done = self._failed = self._steps = 0
         self._running: dict[str, tuple[Chunk, float]] = {}
         self._headed: set[str] = set()  # of those that run, the ones whose steps stand below a line of theirs
         self._waiting: list[str] = []
-        self._drawn = 0  # columns of the bar on the screen
         self._written = 0.0
         self._closed = False
         self._lock, self._over = _lock_and_event()
@@ -117,7 +114,7 @@ class Live:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._write(self._erased() + "".join(self._waiting))
+                self._screen.replace_bar("".join(self._waiting), "")
                 self._waiting.clear()
 
     def _start(self) -> None:
@@ -155,12 +152,12 @@ class Live:
             self._headed.add(answer.parent)
             chunk, inset = self._running[answer.parent][0], indent(answer.depth - 1)
             line = f"{inset}{self._marks['running']} {safe_line(f'{chunk.function} {chunk.id}')}"
-            self._waiting.append(self._paint(cut(line, self._width() - 1), "cyan") + "\r\n")
+            self._waiting.append(self._paint(cut(line, self._screen.width() - 1), "cyan") + "\r\n")
         self._waiting.append(self._line(answer, kind))
 
     def _line(self, answer: Answer, kind: str) -> str:
         """``✓ file.managed nginx.conf 12 ms``, and under a failure the first line of its comment."""
-        chunk, width, colour = answer.chunk, self._width(), of_result(answer.result)
+        chunk, width, colour = answer.chunk, self._screen.width(), of_result(answer.result)
         took = f" {_span(answer.took)}" if answer.timed else ""
         text = safe_line(f"{chunk.function} {chunk.id}")
         inset = indent(answer.depth)
@@ -172,13 +169,12 @@ class Live:
         return "".join(f"{line}\r\n" for line in lines)
 
     def _heading(self, frame: Frame) -> str:
-        line = cut(f"{indent(frame.depth)}{heading(frame)}", self._width() - 1)
+        line = cut(f"{indent(frame.depth)}{heading(frame)}", self._screen.width() - 1)
         return self._paint(line, "cyan") + "\r\n"
 
     def _draw(self) -> None:
-        erased, bar = self._erased(), self._bar()
-        self._drawn = columns(bar)  # first: Ctrl-C may come between the writing and the next line
-        self._write(erased + "".join(self._waiting) + bar)
+        if not self._screen.replace_bar("".join(self._waiting), self._bar()):
+            self._over.set()
         self._waiting.clear()
         self._written = time.monotonic()
 
@@ -187,7 +183,7 @@ class Live:
         total = max(self._total, self._done)
         filled = BAR * self._done // total if total else BAR
         marks = self._marks["done"] * filled + self._marks["left"] * (BAR - filled)
-        width = self._width()
+        width = self._screen.width()
         parts = [marks] if width >= 60 else []
         parts.append(f"{self._done}/{total}")
         if self._failed:
@@ -203,28 +199,6 @@ class Live:
         chunk, since = next(iter(self._running.values()))
         more = f" (+{len(self._running) - 1})" if len(self._running) > 1 else ""
         return [f"{_span(time.monotonic() - since)}{more}", safe_line(f"{chunk.function} {chunk.id}")]
-
-    def _erased(self) -> str:
-        """Back to where the bar began: a terminal made narrower has wrapped it to several rows."""
-        if not self._drawn:
-            return ""
-        rows = (self._drawn - 1) // self._width()
-        self._drawn = 0
-        return (f"\x1b[{rows}A" if rows else "") + CLEAR
-
-    def _width(self) -> int:
-        try:
-            return max(os.get_terminal_size(self._descriptor).columns or 80, 10)
-        except OSError:
-            return 80
-
-    def _write(self, text: str) -> None:
-        data = text.encode(self._encoding, "backslashreplace")
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-        except OSError:  # the terminal is gone; the run goes on
-            self._over.set()
 
 
 def _lock_and_event() -> tuple[threading.RLock, threading.Event]:

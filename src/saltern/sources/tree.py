@@ -12,7 +12,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from posixpath import normpath
 
 from msgspec import Struct
@@ -59,17 +59,8 @@ class Tree:
         self._max_size = max_size
         self._texts = texts or {}
         self._found: dict[str, None] | None = None
-        self._within = () if links_out else tuple(sorted({os.path.realpath(one) for one in self._all()}))
-
-    def _all(self) -> Iterator[str]:
-        return (root for dirs in self._roots.values() for root in dirs)
-
-    def _is_out(self, path: str) -> bool:
-        if not self._within:
-            return False
-        from saltern.system.guard import is_within
-
-        return not is_within(os.path.realpath(path), self._within)
+        every = (root for dirs in self._roots.values() for root in dirs)
+        self._is_out = None if links_out else _leads_out_of(every)
 
     def record_files(self) -> dict[str, None]:
         """Record every file that is found or read from here on; the mapping fills while that happens."""
@@ -111,7 +102,7 @@ class Tree:
             return None
         for root in self.roots(env):
             full = f"{root}/{name}"
-            if full in self._texts or (os.path.isfile(full) and not self._is_out(full)):
+            if full in self._texts or (os.path.isfile(full) and not (self._is_out and self._is_out(full))):
                 if self._found is not None:
                     self._found[full] = None
                 return full
@@ -119,24 +110,22 @@ class Tree:
 
     def names(self, env: str) -> list[str]:
         """Every file, sorted, relative to its root; with those that exist only in an editor."""
-        found = {name for root in self.roots(env) for name in self._walk(root, files=True)}
+        found = {name for root in self.roots(env) for name in _walk(root, files=True, out=self._is_out)}
         for root in self.roots(env) if self._texts else ():
             found |= {path.removeprefix(f"{root}/") for path in self._texts if path.startswith(f"{root}/")}
         return sorted(found)
 
     def directories(self, env: str) -> list[str]:
-        return sorted({name for root in self.roots(env) for name in self._walk(root, files=False)})
+        roots = self.roots(env)
+        return sorted({name for root in roots for name in _walk(root, files=False, out=self._is_out)})
 
     def links(self, env: str) -> dict[str, str]:
         """Every link and where it leads, as written; also those that lead nowhere."""
         found: dict[str, str] = {}
         for root in self.roots(env):
-            for name, target in _links(root, self._is_out if self._within else None):
+            for name, target in _links(root, self._is_out):
                 found.setdefault(name, target)
         return dict(sorted(found.items()))
-
-    def _walk(self, root: str, *, files: bool) -> Iterator[str]:
-        return _walk(root, files=files, out=self._is_out if self._within else None)
 
     # -- state files -------------------------------------------------------------------------
 
@@ -176,7 +165,7 @@ class Tree:
         """What the file holds, or None if there is no such file. Raises for what cannot be text."""
         if self._texts and path in self._texts:
             return self._texts[path]
-        if self._is_out(path):
+        if self._is_out is not None and self._is_out(path):
             return None
         try:
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -187,7 +176,7 @@ class Tree:
                 return None
             raise _unreadable(path, problem.strerror or str(problem)) from None
         try:
-            text = self._read(fd, path)
+            text = _read(fd, path, self._max_size)
         except IsADirectoryError:
             return None
         finally:
@@ -196,34 +185,43 @@ class Tree:
             self._found[path] = None
         return text
 
-    def _read(self, fd: int, path: str) -> str:
-        found = os.fstat(fd)
-        if stat.S_ISDIR(found.st_mode):
-            raise IsADirectoryError
-        if not stat.S_ISREG(found.st_mode):
-            raise _unreadable(path, "it is not a plain file")
-        size = found.st_size
-        if size > self._max_size:
-            raise CompileError(
-                Diagnostic(
-                    code="file-too-large",
-                    what=f"this file has {size:,} bytes; {self._max_size:,} are allowed",
-                    where=Mark(path),
-                    fix="is it a state file at all? The limit is max_sls_size in the configuration",
-                )
+
+def _read(fd: int, path: str, max_size: int) -> str:
+    found = os.fstat(fd)
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError
+    if not stat.S_ISREG(found.st_mode):
+        raise _unreadable(path, "it is not a plain file")
+    size = found.st_size
+    if size > max_size:
+        raise CompileError(
+            Diagnostic(
+                code="file-too-large",
+                what=f"this file has {size:,} bytes; {max_size:,} are allowed",
+                where=Mark(path),
+                fix="is it a state file at all? The limit is max_sls_size in the configuration",
             )
-        blocks: list[bytes] = []
-        while block := os.read(fd, max(size, 65536) + 1):
-            blocks.append(block)
-            if sum(map(len, blocks)) > self._max_size:
-                raise _unreadable(path, "it does not end")
-        return _decode(b"".join(blocks), path)
+        )
+    blocks: list[bytes] = []
+    while block := os.read(fd, max(size, 65536) + 1):
+        blocks.append(block)
+        if sum(map(len, blocks)) > max_size:
+            raise _unreadable(path, "it does not end")
+    return _decode(b"".join(blocks), path)
 
 
 def inside(path: str) -> str | None:
     """``path`` in its plain form, or None if it leads out of the root."""
     name = normpath(path.lstrip("/"))
     return None if name.startswith("..") or name == "." or "\0" in name else name
+
+
+def _leads_out_of(roots: Iterable[str]) -> Callable[[str], bool]:
+    """A question: whether a path leads out of all of these directories, by whatever links."""
+    from saltern.system.guard import is_within
+
+    within = tuple(sorted({os.path.realpath(one) for one in roots}))
+    return lambda path: not is_within(os.path.realpath(path), within)
 
 
 def _decode(data: bytes, path: str) -> str:

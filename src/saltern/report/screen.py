@@ -1,0 +1,48 @@
+"""A terminal with a bar on its last line, which is replaced by what comes above it and a new bar."""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+from saltern.report.text import columns
+
+CLEAR = "\r\x1b[J"  # from the start of the line to the end of the screen
+
+
+class Screen:
+    """Writes to the file descriptor in whole pieces, past any buffer."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._descriptor = out.fileno()
+        self._encoding = out.encoding or "ascii"
+        self._drawn = 0  # columns of the bar on the screen
+
+    def width(self) -> int:
+        try:
+            return max(os.get_terminal_size(self._descriptor).columns or 80, 10)
+        except OSError:
+            return 80
+
+    def replace_bar(self, text: str, bar: str) -> bool:
+        """Write the text where the bar was, and the new bar below it; False if the terminal is gone."""
+        erased = self._erase()
+        self._drawn = columns(bar)  # first: Ctrl-C may come between the writing and the next line
+        return self._write(erased + text + bar)
+
+    def _erase(self) -> str:
+        """The way back to where the bar began: a terminal made narrower has wrapped it to several rows."""
+        if not self._drawn:
+            return ""
+        rows = (self._drawn - 1) // self.width()
+        self._drawn = 0
+        return (f"\x1b[{rows}A" if rows else "") + CLEAR
+
+    def _write(self, text: str) -> bool:
+        data = text.encode(self._encoding, "backslashreplace")
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError:  # the run continues without it
+            return False
+        return True
