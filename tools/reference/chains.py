@@ -20,7 +20,7 @@ WORDS = (
     (r"Annotated\[(.*), Meta\(.*\)\]", r"\1"),
     (r"Literal\[['\"](\w+)['\"], ['\"](\w+)['\"]\]", r"\1 or \2"),
     (r"dict\[Text, str \| None\]", "mapping of names to versions"),
-    (r"list\[dict\[str, Any\]\]", "list of actions"),
+    (r"list\[dict\[str, object\]\]", "list of actions"),
     (r"dict\[.*\]|Env", "mapping"),
     (r"Names|list\[\w+\]", "list"),
     (r"Text|str|Label", "text"),

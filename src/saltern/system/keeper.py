@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from _weakref import ref  # what it is without the rest of weakref, which no other part of a run needs
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakMethod
 
 from saltern.system import effects, keeper_process, ledger, process
 from saltern.system.faults import point
@@ -49,8 +49,7 @@ class ProgramKeeper:
         self._name = ""  # of the ledger that the programs of this process are in
         self._apart: dict[int, str] = {}  # states in processes of their own → their ledgers
         self._client: KeeperClient | None = None  # started when it is first needed
-        forget = WeakMethod(self._forget)  # a hook cannot be removed; that of an old run does nothing
-        os.register_at_fork(after_in_child=lambda: (hook := forget()) and hook())
+        _forget_in_children(ref(self))
 
     def end(self, *, forget: bool) -> None:
         """No more programs are kept. ``forget``: what was kept is not needed any more."""
@@ -208,6 +207,16 @@ class ProgramKeeper:
             self._ledger.close()
             self._ledger = None
         self._close(wait=False)
+
+
+def _forget_in_children(keeper: ref[ProgramKeeper]) -> None:
+    """A hook cannot be removed; that of a run that is over does nothing."""
+
+    def forget() -> None:
+        if (mine := keeper()) is not None:
+            mine._forget()
+
+    os.register_at_fork(after_in_child=forget)
 
 
 def output_folder(kept: str) -> str:
