@@ -119,7 +119,7 @@ def _collect(value: object, found: set[str]) -> None:
 
 def _is_option(word: str) -> bool:
     """A number is none: an age, an offset, a niceness; no program takes it for more."""
-    return word[0] == "-" and word.strip("-") != "" and not word[1:].replace(".", "", 1).isdecimal()
+    return word[0] == "-" and word not in ("-", "--") and not word[1:].replace(".", "", 1).isdecimal()
 
 
 class GuardedHost:
