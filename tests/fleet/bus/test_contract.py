@@ -255,6 +255,7 @@ def test_one_who_floods_loses_its_own_messages_and_no_one_elses(place: Place) ->
 
         async def slow(message: Message) -> None:
             await gate.wait()
+            await asyncio.sleep(0)
             await handled(message)
 
         await bus.subscribe("up.*.svc", slow, parallel=2, sender=1)

@@ -15,7 +15,7 @@ from tests.fleet.harness import QUICK, NatsPlace, free_port, run, until
 
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.client import NatsBus
-from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.nats import Connection, Link
 from saltern.fleet.bus.ports import Change, Disconnected, Message, NotConnected, NotPermitted, State, TooLarge
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -42,8 +42,9 @@ class FakeBroker:
         self.tasks[task] = writer
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
             writer.write(INFO + b"\r\n")
-            while (await reader.readline()).strip() != b"PING":
-                pass
+            while (line := await reader.readline()).strip() != b"PING":
+                if not line:
+                    raise ConnectionResetError
             writer.write(self.before_pong + b"PONG\r\n")
             await self.after(reader, writer)
         writer.close()
@@ -264,6 +265,39 @@ def test_a_dead_peer_is_noticed_without_its_word(server: NatsPlace) -> None:
         await bus.close()
 
     run(scenario())
+
+
+def test_a_fault_of_ours_does_not_leave_the_bus_deaf(
+    server: NatsPlace, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever watches or gives credentials may fail; the bus tries again."""
+
+    async def scenario() -> None:
+        settings = Connection(servers=(server.url("one"),), name="one", backoff=QUICK)
+        bus = await NatsBus.connect(settings)
+        changes: list[Change] = []
+
+        def watcher(change: Change) -> None:
+            changes.append(change)
+            raise ValueError("a moody watcher")
+
+        bus.watch(watcher)
+        real, attempts = bus._opened, iter(range(3))
+
+        async def opened() -> Link:
+            if next(attempts, None) is not None:
+                raise ValueError("a moody credential")
+            return await real()
+
+        bus._opened = opened  # type: ignore[method-assign]
+        server.stop()
+        await until(lambda: sum(change.state is State.RETRY for change in changes) >= 3)
+        server.start()
+        await until(lambda: bus.connected)
+        await bus.close()
+
+    run(scenario())
+    assert "a moody watcher" in caplog.text and "a moody credential" in caplog.text
 
 
 def test_the_client_brings_nothing_of_the_engine_and_no_web_library() -> None:

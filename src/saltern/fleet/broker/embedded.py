@@ -169,11 +169,9 @@ class EmbeddedBroker:
                 self._crashed("the broker ended unexpectedly; it is started again")
                 await asyncio.sleep(LOCAL.delay(attempt))
                 try:
-                    self._process = self._prepared(self._binary)
-                    await self._process.start()
-                    await self._introduce()
-                except (OperationError, BusError) as problem:
-                    log.error("%s", problem)
+                    await self._run(self._binary)
+                except (OperationError, BusError, TimeoutError) as problem:
+                    log.error("the broker could not be started again: %s", problem)
 
     async def stop(self, *, gently: bool = False) -> None:
         """End the broker; ``gently`` sends clients away one after the other first."""
@@ -205,7 +203,7 @@ class EmbeddedBroker:
             await self._end_process(gently=True)
             try:
                 return await self._run(new)
-            except (OperationError, BusError) as problem:
+            except (OperationError, BusError, TimeoutError) as problem:
                 await self._end_process(gently=False)
                 await self._run(old)
                 what = f"{path} does not work, and {old.path} was started again: {problem}"
@@ -213,16 +211,20 @@ class EmbeddedBroker:
                 raise OperationError(Diagnostic(code="fleet-broker-failed", what=what, fix=fix)) from None
 
     async def _run(self, binary: Binary) -> Vitals:
+        """Start this program, and talk to it as soon as our own connection to the old one is known to be
+        gone.
+        """
         self._binary = binary
         self._process = self._prepared(binary)
         await self._process.start()
-        vitals = await self._introduce()
-        self._watch_again()
-        return vitals
-
-    def _watch_again(self) -> None:
-        if self._guard is None or self._guard.done():
-            self._guard = asyncio.create_task(self._keep_running())
+        async with asyncio.timeout(HEALTHY):
+            while True:
+                try:
+                    return await self._introduce()
+                except BusError:
+                    if not self._process.alive:
+                        raise
+                    await asyncio.sleep(0.1)
 
     # -- what controllers need -----------------------------------------------------------------------
 

@@ -105,13 +105,23 @@ class NatsBus:
             await asyncio.sleep(self._settings.backoff.delay(attempt))
             attempt += 1
             async with self._swap:
-                try:
-                    self._link = await self._opened()
-                except NotConnected as problem:
-                    self._tell(Change(State.RETRY, str(problem)))
+                if not await self._reconnected():
                     continue
-                self._up.set()
             self._tell(Change(State.CONNECTED))
+
+    async def _reconnected(self) -> bool:
+        """Try once. Whatever goes wrong, a fault of ours too, is no reason never to try again."""
+        try:
+            self._link = await self._opened()
+        except NotConnected as problem:
+            self._tell(Change(State.RETRY, str(problem)))
+            return False
+        except Exception as problem:
+            log.exception("the attempt to connect failed")
+            self._tell(Change(State.RETRY, f"{type(problem).__name__}: {problem}"))
+            return False
+        self._up.set()
+        return True
 
     async def _until_lost(self, link: Link, attempt: int) -> int:
         """Wait for the end of the link, or of the one that took its place; the number of the next attempt."""
@@ -129,7 +139,10 @@ class NatsBus:
 
     def _tell(self, change: Change) -> None:
         for watcher in self._watchers:
-            watcher(change)
+            try:
+                watcher(change)
+            except Exception:
+                log.exception("a watcher failed")
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)

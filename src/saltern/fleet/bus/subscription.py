@@ -72,6 +72,7 @@ class KeptSubscription:
         try:
             while (message := self._queue.get()) is not None:
                 await self._handle(message)
+                await asyncio.sleep(0)  # others get their turn, too, while one floods
         finally:
             self._pumps -= 1
 
