@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.e2e.command import Place
+from tests.e2e.command import Place, is_told_well
 
 from saltern.cli.commands import COMMANDS
 
@@ -155,3 +155,13 @@ def test_a_byte_that_is_no_text_in_a_delayed_block_is_kept_in_a_plan(tree: Place
     done = tree.run("plan", "d", "-o", "d.plan")
     assert done.code == 2, done.err
     assert tree.run("apply", "d.plan").code in (1, 2)
+
+
+@pytest.mark.parametrize("piece", ["7", "1:", "{{ ", "{% ", "{# ", "{{}", "- ", " "], ids=repr)
+def test_a_long_row_of_the_same_is_read_in_one_go(place: Place, piece: str) -> None:
+    """What looks through the rest of the text for each of them takes minutes, and is ended by a signal."""
+    place.write(
+        {"main.sls": f"a:\n  test.nop:\n    - x: q\n    # {piece * 100_000}\n    - y: z{piece * 100_000}\n"}
+    )
+    for words in (["check"], ["check", "--untrusted"], ["fmt", "--check"], ["show", "low-sls", "main"]):
+        is_told_well(place.run(*words))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from saltern.chains.owner import owner
 from saltern.config.settings import Settings
 from saltern.engine.nested_engine import make_session
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import clock
 from saltern.system.mounts import is_forgetful
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
         return before
     needed = any(action.kind in ("state", "highstate") for action in plan.steps)
     make_session(settings).check_roots(needed=needed)  # what could not even begin is not accepted
-    name = legs.new(time.time())
+    name = legs.new(clock.now())
     with legs.locked(name):
         if (before := _asked_before(legs, order, plan)) is not None:
             return before
@@ -67,7 +67,7 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
             "settings": to_builtins(settings, enc_hook=str),
             "pillar": order.pillar,
             "version": __version__,
-            "started": time.time(),
+            "started": clock.now(),
             "token": order.token,
             "plan_sha256": plan.sha256(),
             "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",

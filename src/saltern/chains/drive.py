@@ -7,7 +7,6 @@ that is killed anywhere is followed by one that does the same as it would have d
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +26,12 @@ from saltern.engine.apply import prepare
 from saltern.engine.request import Request
 from saltern.engine.session import Session
 from saltern.journal.fold import RunState
+from saltern.journal.form import age
 from saltern.journal.report import report_of
 from saltern.journal.runs import RESUMABLE, Runs
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.events import ChunkStarted, Event, Report
-from saltern.system import keeper, ledger
+from saltern.system import clock, keeper, ledger
 from saltern.system.ledger import Kept
 from saltern.system.private import make_private
 from saltern.system.waits import report_wait
@@ -114,12 +114,12 @@ class _Driver:
             return
         replaced = state.status is Leg.UPDATING and state.chunk is None
         if state.status in (Leg.PENDING, Leg.PAUSED) or replaced:
-            self.journal.add("begun", at=time.time(), pid=os.getpid())
+            self.journal.add("begun", at=clock.now(), pid=os.getpid())
             return
         jid = state.chunk.jid if state.chunk else ""
         run = self.run_of(jid) if jid and jid in self.runs.jids() else None
         if run is None or run.status in ("broken", "unbegun"):
-            self.journal.add("recovered", at=time.time(), run=run.resumed if run else 0)
+            self.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
 
     def look(self) -> LegState:
         state = self.legs.known(self.name).state
@@ -205,7 +205,7 @@ class _Driver:
         """What the run of a chunk has done; None: its journal is damaged, so that is unknown."""
         if not self.runs.is_damaged(jid):
             return self.runs.state(jid)
-        with self.runs.locked(jid, time.time(), wait=self.settings.queue_runs):
+        with self.runs.locked(jid, clock.now(), wait=self.settings.queue_runs):
             if self.runs.is_damaged(jid):
                 self.runs.put_aside(jid)
                 return None
@@ -214,7 +214,7 @@ class _Driver:
     def gone(self, chunk: steps.OpenChunk) -> bool:
         """One that was announced has left a mark; without it, a run leaves no file before it acts. Has one
         been removed since, what it did is unknown."""
-        later = [one for one in self.runs.jids() if one > chunk.jid]
+        later = [one for one in self.runs.jids() if age(one) > age(chunk.jid)]
         if not chunk.announced and len(later) < self.settings.keep_runs:
             self.journal.add("results", steps=results(Report(), chunk.actions))
             return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from saltern.chains.compile import state_id
@@ -14,6 +13,7 @@ from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import OperationError
 from saltern.system import ledger
+from saltern.system.clock import stamp
 
 WAS = "it was running when its process ended; its result is determined when it is resumed"
 DAMAGED = "damaged"
@@ -126,6 +126,6 @@ def unread(leg: str) -> dict[str, object]:
 def summary(leg: str, known: Known | OperationError) -> str:
     if not isinstance(known, Known):
         return LINE.format(leg, DAMAGED, "", "", "").rstrip()
-    started = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(known.head["started"]))
+    started = stamp(known.head["started"])
     plan = known.state.plan
     return LINE.format(known.id, known.state.status.value, started, plan.chain.name, plan.system)

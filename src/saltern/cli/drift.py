@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from types import SimpleNamespace
@@ -143,7 +142,9 @@ def lines(found: Drift, *, colour: bool) -> Iterator[str]:
 
 
 def stamp(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+    from saltern.system import clock
+
+    return f"{clock.stamp(seconds)} UTC"
 
 
 def _timer(args: SimpleNamespace) -> int:

@@ -19,6 +19,7 @@ from saltern.language.diagnostics import (
     SalternError,
     did_you_mean,
 )
+from saltern.system.clock import help_python
 
 USAGE = """\
 usage: saltern COMMAND [options]
@@ -34,6 +35,7 @@ saltern COMMAND --help says more; saltern --version prints the version.
 
 def run(argv: list[str]) -> int:
     """The exit code of one command line."""
+    help_python()
     sys.set_int_max_str_digits(numbers.MOST_DIGITS)  # Python's own limit is 4,300, and it raises
     try:
         code = _run(argv)

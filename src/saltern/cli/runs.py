@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from msgspec import to_builtins
 
@@ -11,6 +10,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
 from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
 from saltern.journal.runs import RESUMABLE, Runs, Summary
+from saltern.system.clock import stamp
 
 LINE = CommandLine(
     command="runs",
@@ -42,7 +42,7 @@ def _print(found: list[Summary]) -> None:
         return
     print(HEAD)
     for one in found:
-        started = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(one.started)) if one.started else ""
+        started = stamp(one.started) if one.started else ""
         took = f"{one.took:.1f} s" if one.took else ""
         print(WIDTH.format(one.jid, one.status, started, took, one.done, one.changed, one.failed, one.asked))
     if any(one.status in RESUMABLE for one in found):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 
 from saltern.config.settings import Settings
 from saltern.durable.barriers.cancel import cancel_reboot
 from saltern.journal.recorder import Recorder
 from saltern.journal.runs import RESUMABLE, Runs
-from saltern.system import ledger
+from saltern.system import clock, ledger
 
 
 def abandon(settings: Settings, jid: str, why: str) -> str:
@@ -17,7 +16,7 @@ def abandon(settings: Settings, jid: str, why: str) -> str:
     What came of a reboot that was under way; empty if none was.
     """
     runs = Runs(settings)
-    with runs.locked(jid, time.time(), wait=settings.queue_runs):
+    with runs.locked(jid, clock.now(), wait=settings.queue_runs):
         cancelled = cancel_reboot(runs, jid, settings)
         state = runs.state(jid)
         if state.status in RESUMABLE:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from saltern.journal.fold import RunState
 from saltern.journal.runs import RESUMABLE, Runs
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.events import Report
+from saltern.system import clock
 from saltern.system.own_files import remember
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def resume(
     if chosen is None:
         return None
     _quarantine_if_damaged(runs, chosen, settings)
-    with runs.locked(chosen, time.time(), wait=settings.queue_runs):
+    with runs.locked(chosen, clock.now(), wait=settings.queue_runs):
         state = runs.state(chosen)  # another process may have continued it while we waited for the lock
         _check(chosen, state)
         head = head_of(state)
@@ -66,7 +66,7 @@ def _quarantine_if_damaged(runs: Runs, jid: str, settings: Settings) -> None:
         runs.state(jid)
     except OperationError:
         if runs.is_damaged(jid):
-            with runs.locked(jid, time.time(), wait=settings.queue_runs):
+            with runs.locked(jid, clock.now(), wait=settings.queue_runs):
                 if runs.is_damaged(jid):
                     runs.put_aside(jid)
         runs.state(jid)

@@ -53,7 +53,14 @@ def names_in(folder: str, suffix: str) -> list[str]:
         names = os.listdir(folder)
     except FileNotFoundError:
         return []
-    return sorted({name.rpartition(suffix)[0] for name in names if name.endswith(ends)}, reverse=True)
+    return sorted(
+        {name.rpartition(suffix)[0] for name in names if name.endswith(ends)}, key=age, reverse=True
+    )
+
+
+def age(name: str) -> tuple[int, str]:
+    """Sorts names of runs by when they began: a number with more digits is a later one."""
+    return (len(name) if name.isdigit() else 0, name)
 
 
 def is_aside(path: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from saltern.lint.page import Line, Page
+from saltern.lint.page import Line, Page, tags
 
 STEP = 2
 _DASH = re.compile(r"-(?:[ ]+|$)")
@@ -24,7 +24,6 @@ _FIXED = re.compile(
     r"-%\}|-\}\}|\bindent\b|\{%[-+]?\s*(?:include|macro|call|filter|set\s+\w+\s*[-+]?%\})|^\s*\{\{[^\n]*\}\}\s*$",
     re.MULTILINE,
 )
-_EXPRESSION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 
 
 class Open(Struct):
@@ -197,12 +196,14 @@ def meaning(text: str) -> list[tuple[str, ...]] | None:
     """
     from saltern.render.yaml_events import events
 
-    tags: list[str] = []
-
-    def stand_in(found: re.Match[str]) -> str:
-        tags.append(re.sub(r"^(\{.[-+]?)\s*|\s*([-+]?.\})$", r"\1\2", found[0]))
-        return f"template{len(tags)}" if found[0].startswith("{{") else ""
-
-    kept = _EXPRESSION.sub(stand_in, text)
-    found = events(kept)
-    return None if found is None else [*found, *((tag,) for tag in tags)]
+    seen: list[str] = []
+    kept: list[str] = []
+    last = 0
+    for start, end in tags(text):
+        tag = text[start:end]
+        head, tail = 2 + (tag[2:3] in ("-", "+")), 2 + (tag[-3:-2] in ("-", "+"))
+        seen.append(f"{tag[:head]}{tag[head:-tail].strip()}{tag[-tail:]}")
+        kept += [text[last:start], f"template{len(seen)}" if tag.startswith("{{") else ""]
+        last = end
+    found = events("".join([*kept, text[last:]]))
+    return None if found is None else [*found, *((tag,) for tag in seen)]

@@ -13,7 +13,8 @@ from saltern.lint.findings import Edit
 from saltern.render.pipeline import parse_pipe
 from saltern.sources.tree import SlsSource
 
-_TEMPLATE = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", re.DOTALL)
+_OPENS = re.compile(r"\{[%{#]")
+_CLOSES = {"{%": "%}", "{{": "}}", "{#": "#}"}
 _SCALAR = re.compile(r"(?P<before>[ ]*(?:- +)*)(?P<key>[^#]*:[ ]+)?[|>][-+0-9]*[ ]*(?:#.*)?")
 _VALUE = re.compile(
     r"(?P<before>[ ]*(?:- +)*(?:(?P<key>[\w.-]+):[ ]+)?)(?P<value>[^\s'\"{\[|>&*!#][^\s#]*)[ ]*(?:#.*)?"
@@ -76,17 +77,32 @@ class Page:
         return Edit(self.file, line.start + start, line.start + end, text)
 
 
+def tags(text: str) -> Iterator[tuple[int, int]]:
+    """Where each tag of a template begins and ends. One that is not closed is none, and found to be so once:
+    a pattern would look through the whole text for each."""
+    unclosed: set[str] = set()
+    at = 0
+    while found := _OPENS.search(text, at):
+        at = found.start() + 1
+        end = text.find(_CLOSES[found[0]], found.end()) if found[0] not in unclosed else -1
+        if end < 0:
+            unclosed.add(found[0])
+            continue
+        at = end + 2
+        yield found.start(), at
+
+
 def _inside(text: str) -> set[int]:
     """The lines, from 1, that begin inside a template's tag."""
     found: set[int] = set()
     if "{" not in text:
         return found
     line = counted = 0
-    for tag in _TEMPLATE.finditer(text):
-        if "\n" in tag[0]:
-            line += text.count("\n", counted, tag.start())
-            counted = tag.start()
-            found.update(range(line + 2, line + 2 + tag[0].count("\n")))
+    for start, end in tags(text):
+        if several := text.count("\n", start, end):
+            line += text.count("\n", counted, start)
+            counted = start
+            found.update(range(line + 2, line + 2 + several))
     return found
 
 

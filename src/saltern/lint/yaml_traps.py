@@ -9,7 +9,7 @@ from saltern.lint.page import Line, Page
 from saltern.render.yaml import plain
 
 _OCTAL = re.compile(r"0o?[0-7]{3,4}")
-_SIXTIES = re.compile(r"[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_SIXTIES = re.compile(r"(?<![0-9_])[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _MODES = re.compile(r"\w*mode|umask")
 # Arguments that are text, whatever they look like.
 _TEXTS = {"name", "hostname", "user", "group", "owner", "runas", "password", "comment"}

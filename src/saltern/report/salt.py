@@ -13,6 +13,7 @@ from saltern.language.diagnostics import Diagnostic
 from saltern.language.events import Answer, Report
 from saltern.report.plain import is_plain, plain
 from saltern.report.text import emit, tame
+from saltern.system.clock import bounded
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
@@ -112,7 +113,7 @@ def time_of_day() -> Callable[[float], str]:
     seconds: dict[int, str] = {}
 
     def clock(moment: float) -> str:
-        whole, micro = divmod(round(moment * 1_000_000), 1_000_000)
+        whole, micro = divmod(round(bounded(moment) * 1_000_000), 1_000_000)
         text = seconds.get(whole)
         if text is None:
             text = seconds[whole] = time.strftime("%H:%M:%S", time.localtime(whole))

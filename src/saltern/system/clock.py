@@ -5,6 +5,10 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
+EARLIEST = 0.0
+SOON = 1e-6  # after it: a moment of 0 would read as none
+LATEST = 253_402_128_000.0  # the year 9999, less two days: its last hours are another year in other zones
+
 
 class Clock(Protocol):
     def now(self) -> float:
@@ -18,8 +22,35 @@ class Clock(Protocol):
     def sleep(self, seconds: float) -> None: ...
 
 
+def now() -> float:
+    """Seconds since the epoch, in the years 1970 to 9999, whatever the clock of the machine says.
+
+    Not ``time.time``: that raises in the year 2262 and later.
+    """
+    return bounded(time.clock_gettime(time.CLOCK_REALTIME)) or SOON
+
+
+def help_python() -> None:
+    """Where the clock is past what ``time.time`` knows: whoever calls that, as logging does, gets ours."""
+    try:
+        time.time()
+    except OverflowError:
+        time.time = now
+        time.time_ns = lambda: int(now() * 1_000_000_000)
+
+
+def bounded(seconds: float) -> float:
+    """A moment that has a date; of what is no moment at all, the first one."""
+    return min(max(seconds, EARLIEST), LATEST) if seconds == seconds else EARLIEST
+
+
+def stamp(seconds: float, form: str = "%Y-%m-%d %H:%M:%S") -> str:
+    """The date of any number, in UTC: files of others may say what no clock does."""
+    return time.strftime(form, time.gmtime(bounded(seconds)))
+
+
 class SystemClock:
-    now = staticmethod(time.time)
+    now = staticmethod(now)
     tick = staticmethod(time.perf_counter)
     sleep = staticmethod(time.sleep)
 

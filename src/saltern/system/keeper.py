@@ -15,7 +15,7 @@ from _weakref import ref  # what it is without the rest of weakref, which no oth
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from saltern.system import effects, keeper_process, ledger, process
+from saltern.system import clock, effects, keeper_process, ledger, process
 from saltern.system.faults import point
 from saltern.system.keeper_process import PROGRAM, TOKEN
 from saltern.system.ledger import Entry, Kept, Ledger
@@ -149,7 +149,7 @@ class ProgramKeeper:
             return process.run(command, **options)
         ledger.add(self._ledger, Entry(name, os.getpid()))
         ran = process.run(command, **options)
-        ledger.add(self._ledger, Entry(name, os.getpid(), ran, time.time()))
+        ledger.add(self._ledger, Entry(name, os.getpid(), ran, clock.now()))
         return ran
 
     def _ask(self, client: KeeperClient, name: str, command: str | list[str], options: dict[str, Any]) -> Ran:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import marshal
 import os
 import signal
-import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from msgspec import Struct, msgpack
 
-from saltern.system import ledger, process
+from saltern.system import clock, ledger, process
 from saltern.system.ledger import Entry, Ledger
 from saltern.system.process import Ran
 
@@ -91,7 +90,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
         return
     if ran.timed_out:
         sweep(options["env"])
-    ledger.add(book, Entry(name, os.getpid(), ran, time.time()))
+    ledger.add(book, Entry(name, os.getpid(), ran, clock.now()))
     try:
         _tell(answers, Answer(ran))
     except BrokenPipeError:

@@ -42,10 +42,9 @@ class Pending(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         if self.at is None:
             return f"a {self.mode} is scheduled"
-        import time
+        from saltern.system.clock import stamp
 
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(self.at))
-        return f"a {self.mode} is scheduled for {when} UTC"
+        return f"a {self.mode} is scheduled for {stamp(self.at)} UTC"
 
 
 def pending(root: str = "/") -> Pending | None:

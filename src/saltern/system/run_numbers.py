@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
+from saltern.system.clock import bounded, stamp
 
 
 def run_number(now: float, after: str = "") -> str:
     """Twenty digits of time, as Salt names its jobs; later than ``after``, whatever the clock says."""
-    whole, part = divmod(now, 1)
-    stamp = f"{time.strftime('%Y%m%d%H%M%S', time.gmtime(whole))}{int(part * 1_000_000):06d}"
-    return later_number(stamp, after)
+    whole, part = divmod(bounded(now), 1)
+    return later_number(f"{stamp(whole, '%Y%m%d%H%M%S')}{int(part * 1_000_000):06d}", after)
 
 
 def later_number(wanted: str, after: str) -> str:
     """``wanted``, or the number next to ``after`` if that is not earlier. Both are digits, or empty."""
-    return max(wanted, str(int(after) + 1)) if after else wanted
+    return max(wanted, str(int(after) + 1), key=int) if after else wanted

@@ -11,6 +11,7 @@ from msgspec import Struct
 from saltern.config.settings import cache_directory
 from saltern.language.result import Outcome, SubResult
 from saltern.modules.api.context import Context
+from saltern.system import clock
 
 LONGEST = 16 * 1024 * 1024  # bytes of one line that are heard; the log has all of it
 TAIL = 40  # lines kept to show when the output cannot be read
@@ -144,11 +145,9 @@ class _Log:
     """All that an engine printed, readable by its owner only; the oldest of many are removed."""
 
     def __init__(self, ctx: Context, engine: str) -> None:
-        import time
-
         base = cache_directory(ctx.settings) or "/tmp"
         self._folder = os.path.join(base, "engines", engine)
-        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(ctx.clock.now()))
+        stamp = clock.stamp(ctx.clock.now(), "%Y%m%d-%H%M%S")
         id_ = "".join(char if char.isalnum() else "_" for char in (ctx.chunk.id if ctx.chunk else "call"))
         self.path = os.path.join(self._folder, f"{stamp}-{os.getpid()}-{id_[:60]}.log")
 

@@ -75,7 +75,7 @@ def refresh(
         ctx.run.context[PENDING] = True
         return False
     chosen = manager(ctx)
-    if valid_for and ctx.clock.now() - chosen.refreshed_at() < valid_for:
+    if valid_for and 0 <= ctx.clock.now() - chosen.refreshed_at() < valid_for:  # not from the future
         return False
     chosen.refresh(trust=trust)
     ctx.run.context[FRESH] = True

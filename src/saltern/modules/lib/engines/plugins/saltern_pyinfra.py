@@ -110,7 +110,7 @@ class Telling:
             retries=getattr(meta, "retry_attempts", 0),
             parent=known.parent_op_hash,
             start=start,
-            took=time.time() - start,
+            took=max(time.time() - start, 0.0),
             **_names(state, meta._hash, host),
         )
 

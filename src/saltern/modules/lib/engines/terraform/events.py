@@ -131,7 +131,7 @@ class Applied(Stream):
                 comment,
                 changes=changes,
                 began=began,
-                took=now - began,
+                took=max(now - began, 0.0),
                 printed=self._lines(address),
             )
         )
@@ -144,7 +144,14 @@ class Applied(Stream):
             comment += "\nit was destroyed, and not created again"
         began = self._began.get(address, now)
         self._steps(
-            step(one, Outcome.FAILED, comment, began=began, took=now - began, printed=self._lines(address))
+            step(
+                one,
+                Outcome.FAILED,
+                comment,
+                began=began,
+                took=max(now - began, 0.0),
+                printed=self._lines(address),
+            )
         )
 
     def _lines(self, address: str) -> str:

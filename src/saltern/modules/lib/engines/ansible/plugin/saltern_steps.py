@@ -173,7 +173,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
                 "word": word,
                 "label": label[:LONGEST],
                 "start": start,
-                "took": now - start,
+                "took": max(now - start, 0.0),
                 "end": now,
                 **self._body(given),
             }
