@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from saltern.config.settings import Settings
 from saltern.durable.barriers.cancel import cancel_reboot
 from saltern.journal.recorder import Recorder
