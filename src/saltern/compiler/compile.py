@@ -17,6 +17,7 @@ from saltern.compiler.reverse import reverse
 from saltern.compiler.use import use
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
+from saltern.language.hidden import labels
 from saltern.language.high import Exclusion, High
 from saltern.language.requisites import WITHOUT_REACTION
 from saltern.language.source import SlsRef
@@ -80,6 +81,7 @@ def shape(high: High, rules: Rules, found: Diagnostics) -> list[Chunk]:
     high = extend(high, found)
     found.check()
     chunks = lower(high.declarations, list(high.files.values()), found, rules.disabled_requisites)
+    found.conceal(labels(chunks))
     check_options(chunks, found)
     found.check()
     return chunks

@@ -71,7 +71,8 @@ def _numeric(order: object) -> int | float | None:
 def _odd(chunk: Chunk, order: object, found: Diagnostics) -> None:
     found.warn(
         "order-unknown",
-        f"the order {order!r} of {chunk.id!r} is not known; it runs after all numbered states",
+        f"the order {'given' if chunk.hidden else repr(order)} of {chunk.label!r} is not known;"
+        " it runs after all numbered states",
         where=chunk.mark("order"),
         fix="write a number, 'first' or 'last'",
     )

@@ -10,7 +10,7 @@ The family of errors::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
 from msgspec import Struct
@@ -75,6 +75,27 @@ class Diagnostics:
 
     def __init__(self) -> None:
         self._found: list[Diagnostic] = []
+        self._hidden: dict[str, str] = {}
+
+    def conceal(self, known: Mapping[str, str]) -> None:
+        """Names that no problem may quote, found before or from now on → what stands for each."""
+        self._hidden |= {name: label for name, label in known.items() if len(name) > 2 and name != label}
+        self._found = [self._shown(one) for one in self._found]
+
+    def _shown(self, one: Diagnostic) -> Diagnostic:
+        if not self._hidden:
+            return one
+        from msgspec.structs import replace
+
+        also = tuple((self._said(text), mark) for text, mark in one.also)
+        what, fix, detail = map(self._said, (one.what, one.fix, one.detail))
+        return replace(one, what=what, fix=fix, detail=detail, also=also)
+
+    def _said(self, text: str) -> str:
+        import re
+
+        names = "|".join(map(re.escape, sorted(self._hidden, key=len, reverse=True)))
+        return re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda found: self._hidden[found[0]], text)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self._found)
@@ -92,7 +113,8 @@ class Diagnostics:
         also: tuple[tuple[str, Mark], ...] = (),
         detail: str = "",
     ) -> None:
-        self._found.append(Diagnostic(code=code, what=what, where=where, fix=fix, also=also, detail=detail))
+        made = Diagnostic(code=code, what=what, where=where, fix=fix, also=also, detail=detail)
+        self._found.append(self._shown(made))
 
     def warn(
         self,
@@ -103,12 +125,11 @@ class Diagnostics:
         fix: str = "",
         also: tuple[tuple[str, Mark], ...] = (),
     ) -> None:
-        self._found.append(
-            Diagnostic(severity=Severity.WARNING, code=code, what=what, where=where, fix=fix, also=also)
-        )
+        made = Diagnostic(severity=Severity.WARNING, code=code, what=what, where=where, fix=fix, also=also)
+        self._found.append(self._shown(made))
 
     def add(self, problems: Iterable[Diagnostic]) -> None:
-        self._found.extend(problems)
+        self._found.extend(map(self._shown, problems))
 
     @property
     def errors(self) -> list[Diagnostic]:

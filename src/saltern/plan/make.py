@@ -148,14 +148,14 @@ class _Resolver:
         return self.joins[wanted]
 
     def unknown(self, chunk: Chunk, wanted: Requisite) -> None:
-        named = f"{wanted.kind!r} of {chunk.label!r} names {described(wanted)}"
+        named = f"{wanted.kind!r} of {chunk.label!r} names {'a state' if chunk.hidden else described(wanted)}"
         what = f"{named}, which no SLS of this run declares"
         where = chunk.mark(wanted.kind, wanted.at)
         if is_pattern(wanted.value):
             self.found.warn("requisite-matches-nothing", what, where=where)
             return
         there = self.elsewhere(wanted.value) if self.elsewhere else ""
-        fix = there or self.matcher.suggestion(wanted)
+        fix = "" if chunk.hidden else there or self.matcher.suggestion(wanted)
         if wanted.kind == "listen_in":
             tell = self.found.error if self.strict else self.found.warn
             tell("requisite-in-unknown", what, where=where, fix=fix)

@@ -402,7 +402,8 @@ class Renderers:
 
     def _yaml(self, made: Rendered, source: str) -> object:
         """What the text means; from the cache, where no template made it."""
-        cache = self._cache if made.lines is None and made.text == source else None
+        keeps = made.lines is None and made.text == source and "no_log" not in source
+        cache = self._cache if keeps else None
         if cache is not None and (kept := cache.get(source, self._limits)) is not MISSING:
             return kept
         from saltern.render.yaml import read
@@ -426,7 +427,12 @@ class Renderers:
         shared = {**self._shared, "saltenv": job.env, **job.values}
         if not made.text.strip() and stage.name != "py":
             return None
-        return _load(stage.name, job)(made.text, _job(job, shared, stage, self._seconds))
+        try:
+            return _load(stage.name, job)(made.text, _job(job, shared, stage, self._seconds))
+        except CompileError as problem:
+            if made.text == source or made.lines is None:
+                raise
+            raise CompileError(*(_from_data(one, source) for one in problem.diagnostics)) from None
 
 
 def _check_numbers(document: Document) -> None:
@@ -527,6 +533,14 @@ def _yaml_diagnostic(problem: YamlProblem, made: Rendered, source: str, job: Job
     detail = f"a template made this line; to see it: saltern show rendered {job.sls}" if job.sls else ""
     what, fix = (_without(text, source) for text in (problem.what, problem.fix))
     return Diagnostic(code=problem.code, what=what, where=where, fix=fix, detail=detail)
+
+
+def _from_data(problem: Diagnostic, source: str) -> Diagnostic:
+    """A problem in what a template made: what it quotes may be a value of the pillar."""
+    from msgspec.structs import replace
+
+    what, fix = (_without(text, source) for text in (problem.what, problem.fix))
+    return replace(problem, what=what, fix=fix)
 
 
 _QUOTED = r"'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\""

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -140,7 +141,12 @@ def _read(
         if origin is not None:
             where = origin(problem.line, problem.column)
             raise Misread(problem.what, where, problem.fix) from None
-        raise TemplateRuntimeError(f"{title}: {problem.told(of_what)}") from None
+        raise TemplateRuntimeError(f"{title}: {without_values(problem.told(of_what))}") from None
+
+
+def without_values(text: str) -> str:
+    """What a block renders to may be a value of the pillar: nothing of it is quoted."""
+    return re.sub(r"'(?:[^'\\]|\\.)+'|\"(?:[^\"\\]|\\.)+\"", "'•••'", text)
 
 
 def _raise(message: object) -> None:
