@@ -13,6 +13,7 @@ import os
 import sys
 from _frozen_importlib import ModuleSpec  # importlib.machinery has them, too, and is one more module to find
 from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+from _imp import _fix_co_filename  # type: ignore[attr-defined]
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -117,10 +118,14 @@ class _Loader(SourceFileLoader):
         self._code = code
 
     def get_code(self, fullname: str) -> CodeType | None:
+        """Whoever asks again is given what Python keeps."""
         code, self._code = self._code, b""
-        return (
-            marshal.loads(code) if code else super().get_code(fullname)
-        )  # who asks again reads Python's file
+        try:
+            found: CodeType = marshal.loads(code)
+        except GARBLED:
+            return super().get_code(fullname)
+        _fix_co_filename(found, self.path)  # it may have been compiled, or the package moved, elsewhere
+        return found
 
 
 def identity(file: str) -> str:

@@ -123,7 +123,17 @@ def test_a_package_that_was_moved_finds_its_modules_where_they_are(package: Pack
     moved.mkdir()
     os.rename(package.base / "saltern", moved / "saltern")
     package.base = moved
-    assert package.run("import saltern.one\nprint(saltern.one.__file__)") == f"{moved}/saltern/one.py\n"
+    program = "import saltern.one\nprint(saltern.one.__file__, saltern.one.answer.__code__.co_filename)"
+    assert package.run(program) == f"{moved}/saltern/one.py {moved}/saltern/one.py\n"
+
+
+def test_code_that_was_compiled_under_another_path_shows_its_own(package: Package) -> None:
+    compileall = [sys.executable, "-m", "compileall", "-q", "saltern"]
+    subprocess.run(compileall, cwd=package.base, check=True)
+    program = "import saltern.one\nprint(saltern.one.answer.__code__.co_filename, kept('saltern.one'))"
+    path = package.base / "saltern/one.py"
+    assert package.run(program) == f"{path} False\n"
+    assert package.run(program) == f"{path} True\n"
 
 
 @pytest.mark.parametrize(
