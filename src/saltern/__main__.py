@@ -29,15 +29,9 @@ def main() -> None:
     from saltern.system.code_cache import install
 
     cache = install()
-    # Where typing_extensions happens to be installed, msgspec imports it for types we do not use, and
-    # that costs more than all of our own modules.
-    hidden = "typing_extensions" not in sys.modules
-    if hidden:
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-    import msgspec  # noqa: F401
+    from saltern.system.lean_msgspec import import_msgspec
 
-    if hidden:
-        del sys.modules["typing_extensions"]
+    import_msgspec()
     from saltern.cli.main import run
     from saltern.cli.streams import keep_order
     from saltern.system.signals import end_in_order

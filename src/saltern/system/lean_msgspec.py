@@ -1,0 +1,93 @@
+"""msgspec without the modules that it imports for what we do not use: they cost as much as a third of ours.
+
+Whoever does use them (a module of a user, in the same process) has them all the same: each is imported when
+it is first asked for. Only the program does this, before anything else; a library takes msgspec as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+LATE = ("inspect", "toml", "yaml")  # modules of msgspec that nothing in it needs before they are used
+SCHEMA = (
+    "schema",
+    "schema_components",
+)  # functions of ``msgspec.json`` that another module has, with ``textwrap``
+
+
+def import_msgspec() -> None:
+    """As ``import msgspec`` does. A version that cannot be had like this is left to the next who does."""
+    if "msgspec" in sys.modules:
+        return
+    if "uuid" not in sys.modules and "platform" not in sys.modules:
+        _import_uuid()
+    schema = _module({name: _later("msgspec._json_schema", name) for name in SCHEMA})
+    late = {f"msgspec.{name}": ModuleType(name) for name in LATE}
+    try:
+        with _InPlaceOf({**late, "msgspec._json_schema": schema, "typing_extensions": None}):
+            import msgspec
+    except (ImportError, AttributeError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "msgspec"]:
+            del sys.modules[name]
+        return
+    names = vars(msgspec)
+    for name in LATE:
+        if names.get(name) is late[f"msgspec.{name}"]:
+            del names[name]
+    names["__getattr__"] = _late_module(names.get("__getattr__"))
+
+
+def _import_uuid() -> None:
+    """Up to Python 3.11, all it wants of ``platform`` is the name of the system."""
+    with _InPlaceOf({"platform": _module({"system": lambda: os.uname().sysname})}):
+        import uuid
+    vars(uuid).pop("platform", None)
+
+
+def _late_module(other: Callable[[str], object] | None) -> Callable[[str], object]:
+    """What a module does about names that it does not have; ``other`` is its own way, if it has one."""
+
+    def find(name: str) -> object:
+        if name in LATE:
+            return import_module(f"msgspec.{name}")
+        if other is None:
+            raise AttributeError(f"module 'msgspec' has no attribute {name!r}", name=name)
+        return other(name)
+
+    return find
+
+
+def _later(module: str, name: str) -> Callable[..., object]:
+    def call(*values: object, **named: object) -> object:
+        found: Callable[..., object] = getattr(import_module(module), name)
+        return found(*values, **named)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _module(names: Mapping[str, object]) -> ModuleType:
+    made = ModuleType("")
+    vars(made).update(names)
+    return made
+
+
+class _InPlaceOf:
+    """For a while, what is imported under a name is this; None: it is not installed."""
+
+    def __init__(self, modules: Mapping[str, ModuleType | None]) -> None:
+        self._modules = {name: one for name, one in modules.items() if name not in sys.modules}
+
+    def __enter__(self) -> None:
+        sys.modules.update(self._modules)  # type: ignore[arg-type]
+
+    def __exit__(self, *_: object) -> None:
+        for name in self._modules:
+            del sys.modules[name]
