@@ -9,25 +9,25 @@ result durable and ends. ``Kept`` is what an earlier process of the same run has
 from __future__ import annotations
 
 import os
-import signal
 import time
 from _weakref import ref  # what it is without the rest of weakref, which no other part of a run needs
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from saltern.system import clock, effects, keeper_process, ledger, process
+from saltern.system import clock, effects, ledger
 from saltern.system.faults import point
-from saltern.system.keeper_process import PROGRAM, TOKEN
 from saltern.system.ledger import Entry, Kept, Ledger
-from saltern.system.process import Ran, Sink
 from saltern.system.signals import was_terminated
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what runs programs is imported for the first of them
     from saltern.system.keeper_client import KeeperClient
+    from saltern.system.process import Sink
+    from saltern.system.ran import Ran
 
 RAISED: dict[str, type[Exception]] = {one.__name__: one for one in (ValueError, TypeError, OSError)}
 LOST = "the process that ran it was killed, and how it ended is unknown"
 KEPT, OUTPUT = ".kept", ".out"  # how the folders of a run end
+AS_IT_IS = frozenset((str, bytes, bool, int, float, type(None)))
 LOOK = 0.05  # seconds between two looks at a keeper of before
 NO_STATE = -1
 
@@ -126,6 +126,9 @@ class ProgramKeeper:
 
         The program finds a name in its environment that stays the same if the state is called again.
         """
+        from saltern.system import process
+        from saltern.system.keeper_process import PROGRAM, TOKEN
+
         if self._step == NO_STATE or sink is not None:
             return process.run(command, env=env, sink=sink, **options)
         self._times += 1
@@ -145,6 +148,8 @@ class ProgramKeeper:
 
     def _run_here(self, name: str, command: str | Sequence[str], options: dict[str, Any]) -> Ran:
         """There is no keeper: the ledger has what is begun, all the same."""
+        from saltern.system import process
+
         if self._ledger is None:
             return process.run(command, **options)
         ledger.add(self._ledger, Entry(name, os.getpid()))
@@ -160,8 +165,10 @@ class ProgramKeeper:
             raise
         if answer is None:
             self._close()
+            from saltern.system import keeper_process
+
             keeper_process.sweep(options["env"])
-            return Ran(128 + signal.SIGKILL, err=LOST, pid=client.pid, signal=int(signal.SIGKILL), lost=True)
+            return keeper_process.lost(client.pid, LOST)
         if answer.ran is None:
             raise RAISED.get(answer.raised, RuntimeError)(answer.text)
         return answer.ran
@@ -237,6 +244,8 @@ def called(step: int, call: int) -> str:
 
 def _plain(value: Any) -> Any:
     """Without types that only this process has: the keeper knows only Python's own."""
+    if type(value) in AS_IT_IS:
+        return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, Mapping):

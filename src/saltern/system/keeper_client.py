@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from saltern.system import keeper_process
 from saltern.system.faults import point
 from saltern.system.keeper_process import Answer
 from saltern.system.ledger import Ledger
+from saltern.system.signals import signal
 
 LOOK = 0.05  # seconds between two interrupts of a keeper
 

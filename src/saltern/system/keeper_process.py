@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import signal
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -16,7 +15,8 @@ from msgspec import Struct, msgpack
 
 from saltern.system import clock, ledger, process
 from saltern.system.ledger import Entry, Ledger
-from saltern.system.process import Ran
+from saltern.system.ran import Ran
+from saltern.system.signals import signal
 
 TOKEN = "SALTERN_TOKEN"  # for the program: the same whenever its state is called again
 PROGRAM = "SALTERN_PROGRAM"  # for us: of this one start, so that only what it has begun is ended with it
@@ -124,6 +124,11 @@ def _exactly(pipe: int, size: int) -> bytes | None:
             return None
         data += piece
     return bytes(data)
+
+
+def lost(pid: int, why: str) -> Ran:
+    """What is known of a program when the keeper that ran it was killed."""
+    return Ran(128 + signal.SIGKILL, err=why, pid=pid, signal=int(signal.SIGKILL), lost=True)
 
 
 # -- the whole tree -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from msgspec import Struct, field, msgpack
 from saltern.system import mark
 from saltern.system.mark import Mark, MarkDamaged
 from saltern.system.private import make_private
-from saltern.system.process import Ran
+from saltern.system.ran import Ran
 
 HEAD = 12  # bytes before each entry: its length, its checksum
 ROOM = 1 << 20  # bytes that a ledger may have when the next program begins

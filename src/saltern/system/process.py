@@ -7,7 +7,6 @@ cheapest way there is and needs no import. Only a change of user needs ``subproc
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from time import monotonic
 
@@ -15,6 +14,8 @@ from msgspec import Struct
 
 from saltern.system import log
 from saltern.system.output import Printed
+from saltern.system.ran import Ran as Ran  # those who run programs know it from here
+from saltern.system.signals import signal
 
 PATIENCE = 10.0  # seconds for a program to end when it is asked to
 LINGER = 5.0  # seconds that what a program leaves behind may keep its output open
@@ -28,22 +29,6 @@ IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # a program expects their 
 
 Sink = Callable[[int, bytes], None]
 Mask = Collection[int]
-
-
-class Ran(Struct, frozen=True):
-    """What a program left: its exit code and what it printed.
-
-    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n. ``lost``: nobody knows
-    how it ended.
-    """
-
-    code: int
-    out: str = ""
-    err: str = ""
-    pid: int = 0
-    timed_out: bool = False
-    signal: int = 0
-    lost: bool = False
 
 
 class User(Struct, frozen=True):

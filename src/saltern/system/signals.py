@@ -6,7 +6,14 @@ Signals, and the terminals that the three streams are, belong to the process.
 from __future__ import annotations
 
 import os
-import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import signal as signal
+else:
+    # The same, but numbers are numbers: ``signal`` makes enumerations of them, at the start of every run and
+    # again of all that it is given and gives back. For those who run programs, too.
+    import _signal as signal
 
 _terminated = False
 _terminals: tuple[int, ...] = ()  # of the three streams, those that are one
@@ -16,7 +23,7 @@ def end_in_order() -> None:
     """SIGTERM and SIGHUP interrupt as Ctrl-C does. An ignored SIGHUP, as of ``nohup``, stays so."""
     global _terminals
     signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         _terminals = tuple(stream for stream in range(3) if os.isatty(stream))
         signal.signal(signal.SIGHUP, _hang_up)
 
@@ -24,7 +31,7 @@ def end_in_order() -> None:
 def end_at_once() -> None:
     """For a child of ours that has nothing to report: whoever ends us ends it."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 

@@ -1,0 +1,21 @@
+"""What is known of a program that has ended: for those who run it, and those who only read of it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Ran(Struct, frozen=True):
+    """What a program left: its exit code and what it printed.
+
+    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n. ``lost``: nobody knows
+    how it ended.
+    """
+
+    code: int
+    out: str = ""
+    err: str = ""
+    pid: int = 0
+    timed_out: bool = False
+    signal: int = 0
+    lost: bool = False
