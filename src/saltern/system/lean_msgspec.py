@@ -1,6 +1,6 @@
 """msgspec without the modules that it imports for what we do not use: they cost as much as a third of ours.
 
-Whoever does use them (a module of a user, in the same process) has them all the same: each is imported when
+A module of a user that does use them, in the same process, has them all the same: each is imported when
 it is first asked for. Only the program does this, before anything else; a library takes msgspec as it is.
 """
 
@@ -23,7 +23,7 @@ SCHEMA = (
 
 
 def import_msgspec() -> None:
-    """As ``import msgspec`` does. A version that cannot be had like this is left to the next who does."""
+    """As ``import msgspec`` does. A version that cannot be imported like this is left to the next import."""
     if "msgspec" in sys.modules:
         return
     if "uuid" not in sys.modules and "platform" not in sys.modules:
