@@ -7,7 +7,6 @@ an argument. The state, the function, the place in the file, the result and the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -88,7 +87,7 @@ def _referring(chunk: Chunk, known: Mapping[str, str]) -> Chunk:
     return replace(chunk, requisites=requisites, args=args)
 
 
-def relabelled(value: Any, known: Mapping[str, str]) -> Any:
+def relabelled(value: object, known: Mapping[str, str]) -> object:
     """Data in which no text is the name of a hidden state."""
     if isinstance(value, str):
         return known.get(value, value)

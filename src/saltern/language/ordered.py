@@ -7,10 +7,13 @@ Salt's filter ``yaml`` sorts the keys of every mapping but of those: pillar, the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeVar, cast
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
-class Ordered(dict[Any, Any]):
+class Ordered(dict[object, object]):
     """A plain mapping in all but one respect: whoever writes it as text keeps the order of its keys."""
 
     __slots__ = ()
@@ -20,23 +23,27 @@ class Ordered(dict[Any, Any]):
 
     __copy__ = copy
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: object) -> Ordered:
         return Ordered({**self, **other}) if isinstance(other, Mapping) else NotImplemented
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: object) -> Ordered:
         return Ordered({**other, **self}) if isinstance(other, Mapping) else NotImplemented
 
 
-def ordered(value: Any) -> Any:
+def ordered(value: V) -> V:
     """A copy in which every mapping is ``Ordered``, down to the last one."""
+    return cast("V", _ordered(value))
+
+
+def _ordered(value: object) -> object:
     if isinstance(value, Mapping):
-        return Ordered((key, ordered(inner)) for key, inner in value.items())
+        return Ordered((key, _ordered(inner)) for key, inner in value.items())
     if isinstance(value, list):
-        return [ordered(inner) for inner in value]
+        return [_ordered(inner) for inner in value]
     return value
 
 
-def unordered(value: Any) -> Any:
+def unordered(value: object) -> object:
     """A copy of plain mappings only."""
     if isinstance(value, Mapping):
         return {key: unordered(inner) for key, inner in value.items()}
@@ -45,6 +52,10 @@ def unordered(value: Any) -> Any:
     return value
 
 
-def like(pattern: object, pairs: dict[Any, Any]) -> dict[Any, Any]:
+def like(pattern: object, pairs: dict[K, V]) -> dict[K, V]:
     """``pairs`` as a mapping of the kind of ``pattern``."""
-    return Ordered(pairs) if isinstance(pattern, Ordered) else pairs
+    return (
+        cast("dict[K, V]", Ordered(cast("dict[object, object]", pairs)))
+        if isinstance(pattern, Ordered)
+        else pairs
+    )

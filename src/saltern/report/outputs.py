@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from msgspec import Struct
 
@@ -76,20 +76,17 @@ def options_for(out: TextIO, *, colour: bool | None = None, **settings: Any) -> 
 
 def report_writer(name: str) -> Writer:
     """The function that writes a Report in this format."""
-    writer: Writer = _imported(_row(name).report)
-    return writer
+    return cast("Writer", _imported(_row(name).report))
 
 
 def data_writer(name: str) -> DataWriter:
     """The function that writes plain data in this format."""
-    writer: DataWriter = _imported(_row(name).data)
-    return writer
+    return cast("DataWriter", _imported(_row(name).data))
 
 
 def problem_writer(name: str) -> ProblemWriter:
     """The function that writes a compile failure as data; nothing is written in formats for people."""
-    writer: ProblemWriter = _imported(_row(name).problems)
-    return writer
+    return cast("ProblemWriter", _imported(_row(name).problems))
 
 
 def write(report: Report, out: TextIO, options: OutputOptions, name: str = "highstate") -> None:
@@ -113,13 +110,14 @@ def _row(name: str) -> Output:
     return row
 
 
-def _imported(place: str) -> Any:
+def _imported(place: str) -> object:
     if not place:
         return _nothing
     from importlib import import_module
 
     module, _, function = place.partition(":")
-    return getattr(import_module(f"saltern.report.{module}"), function)
+    found: object = getattr(import_module(f"saltern.report.{module}"), function)
+    return found
 
 
 def _nothing(_value: object, _out: TextIO, _options: OutputOptions) -> None:

@@ -121,9 +121,11 @@ class ModuleCaller:
     def aggregate(self, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
         """What the module makes of it; one that fails to enlarge it leaves it as it is."""
         enlarge = self._registry.companion(chunk.state, "mod_aggregate")
+        if not callable(enlarge):
+            return chunk
         context = Context(self._run, env=chunk.env, chunk=chunk)
         try:
-            enlarged: object = enlarge(context, chunk, group, answered)
+            enlarged = enlarge(context, chunk, group, answered)
         except Exception:
             return chunk
         return enlarged if isinstance(enlarged, Chunk) else chunk

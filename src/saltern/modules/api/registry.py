@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -166,6 +166,7 @@ FUNCTIONS: tuple[str, ...] = (
 
 AnyState = StateFunction[Any]
 AnyFunction = Function[Any, object]
+M = TypeVar("M", AnyState, AnyFunction)
 
 
 class Provider(Protocol):
@@ -262,7 +263,7 @@ class Registry:
             if (found := provider.module(kind, name)) is not None:
                 yield found
 
-    def _first(self, kind: str, module: str, fun: str, marked: type) -> Any:
+    def _first(self, kind: str, module: str, fun: str, marked: type[M]) -> M | None:
         found = (_member(one, fun, marked) for one in self._layers(kind, module))
         return next((one for one in found if one is not None), None)
 
@@ -273,7 +274,7 @@ class Registry:
             self._modules[key] = import_module(f"saltern.modules.{kind}.{name}") if known else None
         return self._modules[key]
 
-    def companion(self, state: str, name: str) -> Any:
+    def companion(self, state: str, name: str) -> object:
         """``mod_watch`` and its kin of a state module, or None."""
         module = self.module("states", state)
         return getattr(module, name, None) if module is not None else None
@@ -286,10 +287,11 @@ class Registry:
 
     def members(self, kind: str, name: str) -> list[str]:
         """Every function of a module, those of the last providers aside."""
-        marked = StateFunction if kind == "states" else Function
         layers = [*(provider.module(kind, name) for provider in self._before), self._own(kind, name)]
         layers.append(self._plugins.module(kind, name))
-        return sorted({fun for one in layers for fun in member_names(one, marked)})
+        if kind == "states":
+            return sorted({fun for one in layers for fun in member_names(one, StateFunction)})
+        return sorted({fun for one in layers for fun in member_names(one, Function)})
 
     def unknown_state(self, state: str, fun: str) -> str:
         """Why there is no such state, and what it may have meant."""
@@ -342,23 +344,23 @@ def parameters(function: AnyFunction) -> tuple[str, ...]:
     return tuple(code.co_varnames[1 : code.co_argcount]) if code is not None else ()
 
 
-def _member(module: ModuleType | None, name: str, kind: type) -> Any:
+def _member(module: ModuleType | None, name: str, kind: type[M]) -> M | None:
     if module is None or name.startswith("_"):
         return None
     lazy: Mapping[str, str] = getattr(module, "LAZY", {})
     if name in lazy:
         module = import_module(f"{module.__name__}.{lazy[name]}")
     found = getattr(module, name, None)
-    if isinstance(found, kind) and found.name == name:  # type: ignore[attr-defined]
+    if isinstance(found, kind) and found.name == name:
         return found
     return next((one for one in _marked(module, kind) if one.name == name), None)
 
 
-def _marked(module: ModuleType, kind: type) -> Iterable[Any]:
+def _marked(module: ModuleType, kind: type[M]) -> Iterable[M]:
     return (one for one in vars(module).values() if isinstance(one, kind))
 
 
-def member_names(module: ModuleType | None, kind: type) -> set[str]:
+def member_names(module: ModuleType | None, kind: type[M]) -> set[str]:
     if module is None:
         return set()
     return {one.name for one in _marked(module, kind)} | set(getattr(module, "LAZY", {}))
