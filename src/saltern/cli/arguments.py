@@ -7,6 +7,7 @@ small run, and most runs make no mistake.
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -75,8 +76,6 @@ def _refuse_keywords(line: CommandLine, words: list[str]) -> None:
     from saltern.cli.salt_habits import of_words
 
     if told := of_words(words):
-        import sys
-
         for one in told:
             print(f"saltern {line.command}: {one}", file=sys.stderr)
         raise SystemExit(SURROUNDINGS)
@@ -144,8 +143,6 @@ def parser(line: CommandLine) -> ArgumentParser:
 
         def error(self, message: str) -> NoReturn:
             """One line and a hint; the whole usage is what --help is for."""
-            import sys
-
             from saltern.report.text import safe
 
             hint = hint_for(message, [row.flag for row in line.rows])

@@ -7,6 +7,7 @@ from the journals. Nothing is rendered. Where something goes wrong there are no 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -110,8 +111,6 @@ def _values(choices: Sequence[str], metavar: str, place: Place) -> list[str]:
 
 def _settings(place: Place) -> Settings:
     """By the options that stand before the cursor."""
-    import os
-
     from saltern.cli.options import roots
     from saltern.config.load import load
 

@@ -7,9 +7,12 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
+from msgspec import DecodeError, json
+
 from saltern.cli.options import existing, mapping_value, roots
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError, PillarError
 from saltern.lint.check import Checked
+from saltern.lint.select import root_around
 
 if TYPE_CHECKING:
     from saltern.lsp.worker import Answer, Question
@@ -49,7 +52,6 @@ def _tell_layers(answer: Answer) -> None:
 
 
 def _question(args: SimpleNamespace) -> Question:
-    from saltern.lint.select import root_around
     from saltern.lsp.launch import resolved
     from saltern.lsp.worker import Question
 
@@ -81,8 +83,6 @@ def _question(args: SimpleNamespace) -> Question:
 
 def _asked(question: Question) -> Answer:
     from subprocess import TimeoutExpired
-
-    from msgspec import DecodeError, json
 
     from saltern.lsp.launch import start
     from saltern.lsp.worker import Answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.graph import put
@@ -47,8 +49,6 @@ def main(argv: list[str]) -> int:
 
         put(run_page(state), args.output)
         return exits.OK
-    from io import StringIO
-
     from msgspec.structs import replace
 
     from saltern.journal.report import report_of

@@ -12,6 +12,7 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows, session
 from saltern.cli.output import exit_code, watched
 from saltern.cli.run_names import given
+from saltern.journal.runs import Runs
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Report
 from saltern.runtime.barriers import PAUSES
@@ -86,7 +87,6 @@ def _its_chain(engine: Session, report: Report) -> int:
 
 def _all(args: SimpleNamespace, engine: Session) -> int:
     """The one that is named first, then the others. One that cannot be resumed is no hindrance for them."""
-    from saltern.journal.runs import Runs
     from saltern.report.diagnostics import show
 
     worst = exits.OK

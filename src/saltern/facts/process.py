@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
+from saltern import __version__
 from saltern.config.settings import Settings
 
 # The release of Salt whose language we speak; states ask for it to decide what they may use.
@@ -36,8 +38,6 @@ def paths(_: Settings) -> dict[str, object]:
 
 
 def python(_: Settings) -> dict[str, object]:
-    from saltern import __version__
-
     return {
         "pythonexecutable": sys.executable,
         "pythonpath": list(sys.path),
@@ -68,8 +68,6 @@ def machine_id(_: Settings) -> dict[str, object]:
 
 
 def language(_: Settings) -> dict[str, object]:
-    import time
-
     variables = ("LC_ALL", "LC_CTYPE", "LANG", "LANGUAGE")
     told = next((os.environ[name] for name in variables if os.environ.get(name)), "")
     name, encoding = locale(told)

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from msgspec import Struct
 
+from saltern import __version__
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.source import Mark
 from saltern.report.text import emit, safe_line, tame
@@ -68,8 +69,6 @@ def _plainly(mark: Mark | None) -> Data:
 
 
 def sarif(found: Found, out: TextIO) -> None:
-    from saltern import __version__
-
     codes = sorted({one.code for one in found.problems})
     driver = {
         "name": "saltern",

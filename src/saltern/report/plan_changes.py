@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec import json
+
 from saltern.report.colours import Paint, of_diff_line
 from saltern.report.text import columns, lines, safe_line
 
@@ -105,7 +107,5 @@ def _word(value: object) -> str:
 
 def _block(value: object) -> str:
     if isinstance(value, dict | list):
-        from msgspec import json
-
         return json.format(json.encode(value), indent=2).decode()
     return str(value).removesuffix("\n")

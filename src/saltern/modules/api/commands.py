@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.system.host import kept
+from saltern.system.process import UnknownUser, look_up
 
 Command = str | Sequence[str]
 
@@ -177,8 +178,6 @@ def _directory(cwd: str | None, user: str | None) -> str:
 def _home(user: str | None) -> str:
     if not user:
         return os.path.expanduser("~")
-    from saltern.system.process import UnknownUser, look_up
-
     try:
         return look_up(user).home
     except UnknownUser:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from saltern.language.mask import mask
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
-from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran
+from saltern.system.process import NOT_ALLOWED, NOT_FOUND, Ran, UnknownUser, look_up
 
 # What programs say is read by programs and shown to people who grep for it: one language.
 PLAIN_WORDS: Mapping[str, str] = {"LC_ALL": "C", "LANGUAGE": "C"}
@@ -111,8 +111,6 @@ def complaint(ran: Ran, name: str, *, what: str, secrets: Sequence[str | None] =
 
 def give(ctx: Context, path: str, user: str | None) -> None:
     """Let the user a program runs as, if it is another, work in a private directory of ours."""
-    from saltern.system.process import UnknownUser, look_up
-
     name = user or ctx.runas
     if not name:
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from saltern import __version__
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
@@ -111,6 +112,4 @@ def updated(ctx: Context, version: str) -> bool:  # noqa: ARG001 - the run's own
         $ saltern call actionchains.updated 0.1.0
         ```
     """
-    from saltern import __version__
-
     return str(version) == __version__

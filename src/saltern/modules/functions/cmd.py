@@ -7,11 +7,12 @@ or ``*`` mean nothing. ``cmd.shell`` always has one.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
-from saltern.modules.api.commands import Command, Done, Options, execute
+from saltern.modules.api.commands import Command, Done, Options, execute, listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
 from saltern.modules.api.params import BadArgument, unknown_argument
@@ -274,7 +275,6 @@ def exec_code_all(
 
 
 def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
-    from saltern.modules.api.commands import listed
     from saltern.modules.lib.scripts import private_file
 
     place = private_file("\n".join(listed(code)).encode(), "", ctx.runas)
@@ -360,8 +360,6 @@ def tty(ctx: Context, device: str, echo: str = "") -> dict[str, str]:  # noqa: A
         …
         ```
     """
-    import re
-
     found = re.fullmatch(r"(tty\w*)|pts/?(\d+)", device)
     if not found:
         return {"Error": "The specified device is not a valid TTY"}

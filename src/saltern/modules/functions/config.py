@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 
 from saltern.language.ordered import like
 from saltern.modules.api.context import Context
@@ -134,8 +135,6 @@ def option(
 
 
 def _matching(places: list[Mapping[str, object]], pattern: str) -> dict[str, object]:
-    from fnmatch import fnmatchcase
-
     result: dict[str, object] = {}
     for place in reversed(places):
         result |= {key: fresh(inner) for key, inner in place.items() if fnmatchcase(str(key), pattern)}

@@ -9,7 +9,9 @@ copy is the file itself. Only what comes from the web is kept, below ``cachedir`
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 
 from saltern.language.mask import mask
 from saltern.modules.api.context import Context
@@ -119,9 +121,6 @@ def _wanted(name: str, include: str | None, exclude: str | None) -> bool:
 
 def _fits(name: str, pattern: str) -> bool:
     """A glob, or ``E@`` and a regular expression."""
-    import re
-    from fnmatch import fnmatchcase
-
     if pattern.startswith("E@"):
         return re.search(pattern[2:], name) is not None
     return fnmatchcase(name, pattern) or fnmatchcase(os.path.basename(name), pattern)

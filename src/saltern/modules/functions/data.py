@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from msgspec import DecodeError, msgpack
+
 from saltern.config.settings import state_directory
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
@@ -21,8 +23,6 @@ def _file(ctx: Context) -> str:
 
 def _kept(ctx: Context) -> dict[str, object]:
     """What is in the file; nothing if there is none. One that cannot be read is the caller's to know of."""
-    from msgspec import DecodeError, msgpack
-
     text = read(_file(ctx))
     try:
         kept = msgpack.decode(text) if text else {}
@@ -32,8 +32,6 @@ def _kept(ctx: Context) -> dict[str, object]:
 
 
 def _keep(ctx: Context, kept: dict[str, object]) -> None:
-    from msgspec import msgpack
-
     try:
         text = msgpack.encode(kept)
     except (TypeError, OverflowError, ValueError) as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shutil import which
+from time import strftime
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
@@ -270,8 +271,6 @@ def serial(ctx: Context, zone: str = "", update: bool = False) -> str:
         $ saltern call dnsutil.serial example.org
         ```
     """
-    from time import strftime
-
     key = f"dnsserial_{zone}" if zone else "dnsserial"
     stored, today = str(ctx.grains.get(key) or ""), strftime("%Y%m%d01")
     if not update:

@@ -10,6 +10,8 @@ from saltern.language.result import Result
 from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
+from saltern.modules.api.params import BadArgument
+from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.grain_changes import append_value, remove_values, set_value, take_away
 from saltern.modules.lib.nested_data import choose, fresh, laid_over
 
@@ -227,9 +229,6 @@ def setvals(
                 7
         ```
     """
-    from saltern.modules.api.params import BadArgument
-    from saltern.modules.lib import grains_file as kept
-
     if not isinstance(grains, dict):
         raise BadArgument("grains.setvals needs a mapping of grains to values")
     gone = {key for key, value in grains.items() if destructive and value is None}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from saltern.language.merge import deep
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
-from saltern.modules.lib.nested_data import each, fresh, laid_over
+from saltern.modules.lib.nested_data import each, fresh, laid_over, merged
 
 if TYPE_CHECKING:
     from saltern.targeting.match import Subject
@@ -109,8 +110,6 @@ def filter_by(
         lookup.get(default),
     )
     if merge and merge_lists and isinstance(found, Mapping) and isinstance(merge, Mapping):
-        from saltern.language.merge import deep
-
         return fresh(deep(found, merge, True))
     return laid_over(found, merge=merge, base=base, table=lookup)
 
@@ -164,8 +163,6 @@ def ifelse(
     )
     if not merge:
         return fresh(found)
-    from saltern.modules.lib.nested_data import merged
-
     return merged(found or {}, merge, merge_lists=merge_lists)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from saltern.language.merge import deep
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
@@ -67,8 +68,6 @@ def get(
 
 def _over(default: object, found: object, merge_lists: bool) -> object:
     """Only what is alike can be merged; otherwise pillar is right."""
-    from saltern.language.merge import deep
-
     if isinstance(default, Mapping) and isinstance(found, Mapping):
         return fresh(deep(default, found, merge_lists))
     if isinstance(default, list) and isinstance(found, list):

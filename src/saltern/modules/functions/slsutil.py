@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from posixpath import dirname, join
 from typing import TypeVar
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.api.params import BadArgument
+from saltern.modules.api.params import TRUE_WORDS, BadArgument
 from saltern.modules.lib.nested_data import each, fresh, merged
 
 F = TypeVar("F")
@@ -185,8 +186,6 @@ def boolstr(ctx: Context, value: object, true: str = "true", false: str = "false
         high
         ```
     """
-    from saltern.modules.api.params import TRUE_WORDS
-
     truth = value.strip().lower() in TRUE_WORDS if isinstance(value, str) else bool(value)
     return true if truth else false
 
@@ -291,8 +290,6 @@ def findup(ctx: Context, startpath: str, filenames: object, saltenv: str | None 
             web/defaults.yaml
         ```
     """
-    from posixpath import dirname, join
-
     here = startpath.strip("/")
     while True:
         for name in each(filenames):

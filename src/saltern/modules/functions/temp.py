@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 
@@ -29,7 +31,6 @@ def file(ctx: Context, suffix: str = "", prefix: str = "tmp", parent: str | None
         $ saltern call temp.file suffix=.conf
         ```
     """
-    import os
     from tempfile import mkstemp
 
     handle, path = mkstemp(suffix, prefix, parent)

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 
+from saltern import __version__
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
@@ -260,8 +262,6 @@ def version(ctx: Context) -> str:
         $ saltern call test.version
         ```
     """
-    from saltern import __version__
-
     return __version__
 
 
@@ -413,8 +413,6 @@ def raise_exception(ctx: Context, /, name: str, *args: object, **kwargs: object)
         $ saltern call test.try test.raise_exception return_try_exception=true
         ```
     """
-    import builtins
-
     kind = getattr(builtins, name.removeprefix("exceptions."), None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise BadArgument(f"Python has no exception called {name!r}")

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import time
+
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
@@ -89,8 +91,6 @@ def get_offset(ctx: Context) -> str:
             +0…00
         ```
     """
-    import time
-
     time.tzset()  # an earlier state may have set another zone
     return time.strftime("%z", time.localtime(ctx.clock.now()))
 
@@ -115,8 +115,6 @@ def get_zonecode(ctx: Context) -> str:
             CE…T
         ```
     """
-    import time
-
     time.tzset()
     return time.strftime("%Z", time.localtime(ctx.clock.now()))
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
 
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
@@ -44,7 +44,6 @@ class Npm(Struct, frozen=True, kw_only=True):
 
 def decoded(text: str) -> object:
     """npm's answer; remarks may stand around it."""
-    from msgspec import DecodeError
     from msgspec.json import decode
 
     try:

@@ -11,6 +11,7 @@ from saltern.modules.api.commands import Done, Options, execute, listed, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib import addresses
+from saltern.system.process import UnknownUser, look_up
 
 
 class NoScript(Exception):
@@ -78,8 +79,6 @@ def private_file(content: bytes, suffix: str, user: str | None) -> str:
 
 
 def _give(path: str, user: str) -> None:
-    from saltern.system.process import UnknownUser, look_up
-
     try:
         os.chown(path, look_up(user).uid, -1)
     except UnknownUser:

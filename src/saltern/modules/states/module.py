@@ -13,7 +13,7 @@ each function under its name, in the older form under ``ret``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -143,8 +143,6 @@ def _short(answer: object) -> str:
 
 
 def _unknown(ctx: Context, name: str) -> str:
-    from collections.abc import Iterable
-
     known = map(str, ctx.functions) if isinstance(ctx.functions, Iterable) else ()
     hint = did_you_mean(name, known)
     return f"no function is called '{name}'" + (f"; {hint}" if hint else "")

@@ -8,6 +8,7 @@ from saltern.modules.api.programs import complaint, program
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.nested_data import each
 from saltern.system import files
+from saltern.system.process import UnknownUser, look_up
 
 Names = list[str]
 TRIMMED = 100
@@ -52,8 +53,6 @@ def said(
 def owner(runas: str | None) -> files.Attributes:
     if not runas:
         return files.KEPT
-    from saltern.system.process import UnknownUser, look_up
-
     try:
         who = look_up(runas)
     except UnknownUser as problem:

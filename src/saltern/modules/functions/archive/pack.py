@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 
@@ -84,7 +85,6 @@ def zip_(
             - srv/app/other.txt
         ```
     """
-    import io
     import zipfile
 
     root = absolute(cwd) if cwd else "/"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
@@ -192,8 +193,6 @@ def unrar(
         $ saltern call archive.unrar /srv/downloads/app.rar /srv/app
         ```
     """
-    from fnmatch import fnmatchcase
-
     path, patterns, limits = absolute(rarfile), texts(excludes), limits_of(ctx)
     with explain_errors(rarfile):
         judge.check(tools.entries(ctx, "rar", path, limits))

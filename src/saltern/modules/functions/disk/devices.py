@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import PLAIN_WORDS, tool
@@ -54,8 +56,6 @@ def blkid(ctx: Context, device: str | None = None, token: str | None = None) -> 
 
 def _plain(value: str) -> str:
     """``export`` is for shells: signs that are special there have a backslash."""
-    import re
-
     return re.sub(r"\\(.)", r"\1", value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
@@ -33,7 +34,6 @@ def copy_from(
         $ saltern call docker.copy_from web /etc/passwd /srv/passwd
         ```
     """
-    import io
     import tarfile
 
     target = os.path.join(dest, os.path.basename(source)) if os.path.isdir(dest) else dest
@@ -91,7 +91,6 @@ def _is_there(ctx: Context, path: str, dest: str) -> bool:
 
 
 def _archive(folders: list[str], name: str, data: bytes) -> bytes:
-    import io
     import tarfile
 
     made = io.BytesIO()

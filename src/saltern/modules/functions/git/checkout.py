@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from saltern.modules.api.argv import vector
 from saltern.modules.api.commands import listed
 from saltern.modules.api.context import Context
@@ -97,8 +99,6 @@ def clone(
             True
         ```
     """
-    import os
-
     if not url:
         raise BadArgument("'url' is missing; give the address of the remote repository")
     target = os.path.join(absolute(cwd), name) if name else absolute(cwd)

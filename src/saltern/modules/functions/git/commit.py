@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from saltern.modules.api.commands import listed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
@@ -339,8 +341,6 @@ def archive(
             True
         ```
     """
-    import os
-
     before = f"{os.path.basename(absolute(cwd))}/" if prefix is None else prefix
     form = [f"--format={kwargs['format']}"] if kwargs.get("format") else []
     where = absolute(output)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import json
+
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import tool
@@ -107,8 +109,6 @@ def get_rules_json(ctx: Context, family: str = "ipv4") -> list[nft.Item]:
         $ saltern call nftables.get_rules_json family=inet
         ```
     """
-    from msgspec import json
-
     known(family, FAMILIES, "family")
     out = tool(ctx, "nft", "--numeric", "--json", "list", "ruleset", FAMILIES[family]).out
     return list(json.decode(out, type=dict).get("nftables", []))

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+
 from saltern.language.mask import mask
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
@@ -141,8 +143,6 @@ def get_repo_keys(ctx: Context, aptkey: bool = True, keydir: str | None = None) 
         $ saltern call pkg.get_repo_keys
         ```
     """
-    import os
-
     from saltern.modules.lib.packages.repositories import keys
 
     place = keydir or _only_apt(ctx)
@@ -180,8 +180,6 @@ def add_repo_key(
             True
         ```
     """
-    import os
-
     from saltern.modules.lib.packages.repositories import apt, keys
 
     place = keydir or _only_apt(ctx)
@@ -231,8 +229,6 @@ def del_repo_key(
             False
         ```
     """
-    import os
-
     from saltern.modules.lib.packages.repositories import keys
 
     place = keydir or _only_apt(ctx)

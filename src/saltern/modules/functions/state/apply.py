@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
@@ -115,8 +117,6 @@ def template(ctx: Context, /, tem: str, test: bool | None = None, **options: obj
         $ saltern call state.template /srv/salt/web/init.sls test=True
         ```
     """
-    import os
-
     path = next((one for one in (str(tem), f"{tem}.sls") if os.path.isfile(one)), None)
     if path is None:
         raise BadArgument(f"there is no file {tem!r}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+import msgspec
+
 from saltern.config.settings import cache_directory
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
@@ -25,8 +27,6 @@ def _path(ctx: Context) -> str:
 
 
 def _read(ctx: Context) -> Requests:
-    import msgspec
-
     path = _path(ctx)
     packed = ctx.host.read_bytes(path)
     if packed is None:
@@ -39,8 +39,6 @@ def _read(ctx: Context) -> Requests:
 
 def _keep(ctx: Context, requests: Requests) -> None:
     """For its owner only: the arguments may hold secrets."""
-    import msgspec
-
     path = _path(ctx)
     if not requests:
         ctx.host.remove(path)

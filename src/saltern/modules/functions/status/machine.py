@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC
+from datetime import UTC, datetime
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
@@ -32,8 +32,6 @@ def uptime(ctx: Context) -> dict[str, object]:
         $ saltern call status.uptime
         ```
     """
-    from datetime import datetime
-
     with open("/proc/uptime", encoding="ascii") as file:
         seconds = int(float(file.read().split()[0]))
     since = int(ctx.clock.now()) - seconds
@@ -58,8 +56,6 @@ def time(ctx: Context, format: str = "%A, %d. %B %Y %I:%M%p") -> str:
         $ saltern call status.time %Y-%m-%d
         ```
     """
-    from datetime import datetime
-
     return datetime.fromtimestamp(ctx.clock.now()).strftime(format)
 
 

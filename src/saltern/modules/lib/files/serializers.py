@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from io import StringIO
 from typing import Any
 
 from msgspec import Struct
@@ -72,7 +73,6 @@ def _from_toml(text: str, _options: Options) -> object:
 
 def _to_ini(data: object, options: Options) -> str:
     from configparser import ConfigParser
-    from io import StringIO
 
     parser = ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]

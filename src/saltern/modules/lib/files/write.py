@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -169,8 +170,6 @@ def back_up(ctx: Context, path: str, seen: Seen, backup: str) -> None:
 
 
 def _kept_at(ctx: Context, path: str) -> str:
-    import time
-
     from saltern.config.settings import cache_directory
 
     now = ctx.clock.now()

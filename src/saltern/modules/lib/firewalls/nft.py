@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said, tool
@@ -64,8 +64,6 @@ def run(ctx: Context, *words: str) -> str:
 
 def items(ctx: Context, kind: str, *what: str) -> list[Item]:
     """What nft lists of a kind (``table``, ``chain``, ``rule``), as its JSON has it."""
-    from msgspec import json
-
     answer = json.decode(tool(ctx, "nft", "--json", "--numeric", "list", *what).out or "{}", type=dict)
     return [one[kind] for one in answer.get("nftables", []) if kind in one]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cmp_to_key
 
 from saltern.modules.lib.packages.model import (
     PLAIN,
@@ -72,8 +73,6 @@ class Apk:
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
         if not names:
             return {}
-        from functools import cmp_to_key
-
         found: dict[str, Offer] = {}
         for name, places in _policy(self.tool.ask("apk", "policy", *names)):
             there = [version for version, repos in places.items() if _has(repos, how.fromrepo)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import cmp_to_key
 
 from msgspec import Struct
 
@@ -100,8 +101,6 @@ class Rpm:
 
     def _offered(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Offer]:
         """Names with the versions there are, the newest first."""
-        from functools import cmp_to_key
-
         found: dict[str, set[str]] = {}
         for name, version in pairs:
             found.setdefault(name, set()).add(version)

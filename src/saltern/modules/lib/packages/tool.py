@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 
@@ -80,8 +81,6 @@ def is_busy(ran: Ran) -> bool:
 
 
 def needs_root(ran: Ran) -> bool:
-    import os
-
     return os.geteuid() != 0 and NOT_ROOT.search(ran.err + ran.out[-2000:]) is not None
 
 

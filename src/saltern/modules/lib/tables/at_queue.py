@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from time import strptime
 
 from msgspec import Struct
 
@@ -29,8 +30,6 @@ class Queued(Struct, frozen=True, kw_only=True):
     @property
     def times(self) -> tuple[int, ...]:
         """Year (two digits), month, day, hour and minute; of a form that is not known, five times -1."""
-        from time import strptime
-
         try:
             when = strptime(self.when, "%a %b %d %H:%M:%S %Y")
         except ValueError:

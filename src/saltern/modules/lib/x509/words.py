@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from saltern.modules.api.params import unknown_argument
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509 import extensions
 from saltern.modules.lib.x509.names import ALIASES, ATTRIBUTES
@@ -20,6 +21,4 @@ def check_words(rest: Mapping[str, object], more: frozenset[str] = frozenset()) 
         *more,
     }
     if unknown := [word for word in rest if word not in known and not word.startswith("__")]:
-        from saltern.modules.api.params import unknown_argument
-
         raise Refused(unknown_argument(unknown[0], known))

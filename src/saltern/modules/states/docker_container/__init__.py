@@ -8,6 +8,7 @@ from __future__ import annotations
 from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
+from saltern.modules.api.params import bind
 
 LAZY: dict[str, str] = {
     "absent": "absent",
@@ -40,7 +41,6 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "running", **given: obj
               - file: /srv/web/index.html
         ```
     """
-    from saltern.modules.api.params import bind
     from saltern.modules.api.registry import schema
 
     if sfun == "running":

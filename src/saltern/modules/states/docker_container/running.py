@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import bind
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.registry import schema
+from saltern.modules.lib.containers.engine import engine
 from saltern.modules.lib.containers.options import given
 from saltern.modules.states.docker_container.update import Keeper, Manner
 
@@ -292,10 +295,6 @@ def react(ctx: Context, name: str, args: Mapping[str, object]) -> Result:
 
 
 def _signalled(ctx: Context, name: str, signal: str, result: Result) -> Result:
-    from msgspec.structs import replace
-
-    from saltern.modules.lib.containers.engine import engine
-
     changes: dict[str, object] = {"signal": signal}
     if ctx.test:
         comment = f"Signal {signal} would be sent to container {name!r}"

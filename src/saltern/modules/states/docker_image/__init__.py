@@ -8,6 +8,7 @@ from __future__ import annotations
 from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
+from saltern.modules.api.params import bind
 
 LAZY: dict[str, str] = {"absent": "absent", "present": "present"}
 
@@ -35,7 +36,6 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "present", **given: obj
     """
     if sfun != "present":
         return failed(f"docker_image.{sfun} cannot react to a watch; use docker_image.present")
-    from saltern.modules.api.params import bind
     from saltern.modules.api.registry import schema
     from saltern.modules.states.docker_image.present import present
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words
@@ -162,8 +164,6 @@ def _words(path: str, verb: str) -> Words:
 
 
 def _counted(result: Result, lines: int) -> Result:
-    from msgspec.structs import replace
-
     return (
         replace(result, comment=result.comment.replace("#", str(lines)))
         if result.comment.endswith("# lines")

@@ -12,6 +12,7 @@ from saltern.language.nature import Nature
 from saltern.language.result import Result, failed
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
+from saltern.modules.api.params import BadArgument, bind, schema_of
 
 if TYPE_CHECKING:
     from saltern.language.chunk import Chunk
@@ -55,8 +56,6 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "installed", **kwargs: 
     if sfun not in WATCHING:
         return failed(f"pkg.{sfun} does not work with the watch requisite; {', '.join(WATCHING)} do")
     from importlib import import_module
-
-    from saltern.modules.api.params import BadArgument, bind, schema_of
 
     found = getattr(import_module(f"{__name__}.{LAZY[sfun]}"), sfun)
     body: Callable[..., Result] = found.body

@@ -9,6 +9,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Manager, PackageError
+from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import wanted
 from saltern.modules.states.pkg.words import named
 
@@ -78,8 +79,6 @@ def unheld(
 
 def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> list[str]:
     """The packages that are meant; one of another version than the one named is an error."""
-    from saltern.modules.lib.packages.versions import fulfils
-
     wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
     if any(one.must for one in wants):
         listing = manager.listing()

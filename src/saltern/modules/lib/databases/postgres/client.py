@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from io import StringIO
 
 import msgspec
 from msgspec import Struct
@@ -115,7 +116,6 @@ def execute(
 def query(ctx: Context, who: Login, sql: str, *, write: bool = False) -> list[dict[str, str]]:
     """A statement of the user's own. Handed over as a value, so psql's commands in it mean nothing."""
     import csv
-    from io import StringIO
 
     limit = "" if write else "SET default_transaction_read_only = on;\n"
     out = _psql(ctx, who, f"{_assigned({'query': sql})}{limit}SELECT :'query' \\gexec\n", form=("--csv",))

@@ -5,6 +5,7 @@ A server may log statements; with a verifier in them there is nothing to read.
 
 from __future__ import annotations
 
+import os
 import re
 
 from saltern.modules.api.refused import Refused
@@ -61,8 +62,6 @@ def matches(role: str, password: str, kept: str, form: str | None = None) -> boo
 
 
 def _new_salt() -> bytes:
-    import os
-
     return os.urandom(SALT_BYTES)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
@@ -86,8 +87,6 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 def read(ctx: Context, who: Login, name: str | None = None, valid_until: str | None = None) -> list[Role]:
     """All roles, or the one of this name; each says whether it is valid until the given time."""
-    import msgspec
-
     values = {"name": name or ""} | ({"until": valid_until} if valid_until else {})
     same = "r.rolvaliduntil IS NOT DISTINCT FROM :'until'::timestamptz" if valid_until else "NULL::bool"
     sql = SELECT.format(same=same) + (" WHERE r.rolname = :'name'" if name is not None else "")
