@@ -255,6 +255,7 @@ def test_states_that_append_go_together() -> None:
         for name, fun, port in (("one", "append", 80), ("two", "append", 443), ("other", "insert", 22))
     )
     enlarge = Registry().companion("iptables", "mod_aggregate")
+    assert callable(enlarge)
     made = enlarge(None, one, [one, two, other], {})
     assert [(rule["name"], rule["dport"]) for rule in made.args["rules"]] == [("one", 80), ("two", 443)]
     flush = kit.chunk("f", state="iptables", fun="flush", name="f")

@@ -189,6 +189,7 @@ def test_states_for_booleans_go_together() -> None:
 
     one, two = chunk("one", value=True, persist=True), chunk("x", booleans=["two"], value="off", persist=True)
     enlarge = Registry().companion("selinux", "mod_aggregate")
+    assert callable(enlarge)
     made = enlarge(None, one, [two, chunk("until the next boot", value=True)], {})
     assert made.args["booleans"] == {"one": True, "two": "off"}
 
