@@ -15,7 +15,7 @@ from jinja2 import TemplateError
 from msgspec import Struct
 
 from saltern.language.diagnostics import SalternError
-from saltern.render.jinja.cache import DiskCache, code_for
+from saltern.render.jinja.cache import SECRETIVE, DiskCache, code_for
 from saltern.render.jinja.environment import Environment
 from saltern.render.watchdog import TimeIsUp, limited
 
@@ -44,7 +44,7 @@ def compile_ahead(given: Iterable[Template], seconds: float) -> None:
     missing: dict[tuple[DiskCache, str], Template] = {}
     for one in with_named(given):
         cache = one.environment.bytecode_cache
-        if isinstance(cache, DiskCache) and not cache.has(one.key):
+        if isinstance(cache, DiskCache) and SECRETIVE not in one.text and not cache.has(one.key):
             missing[cache, one.key] = one
     if len(missing) < LEAST:
         return

@@ -20,13 +20,14 @@ from saltern.system.private import make_private
 if TYPE_CHECKING:
     from saltern.render.jinja.environment import Environment
 
+SECRETIVE = "no_log"  # code holds the text of its template: one with this word in it is not kept
 _FORMAT = 2  # raise it when compiled templates of before no longer fit
 
 
 def compiled(environment: Environment, text: str, name: str, file: str, part: str = "") -> CodeType:
     """The template's code, from disk if it was compiled before; each part of a file is kept by itself."""
     cache = environment.bytecode_cache
-    if cache is None:
+    if cache is None or SECRETIVE in text:
         return _compiled(environment, text, name, file, part)
     bucket = cache.get_bucket(environment, name, f"{file}>{part}" if part else file, text)
     if bucket.code is None:
