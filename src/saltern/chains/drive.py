@@ -38,13 +38,21 @@ from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import Recorder as Tell
+    from saltern.runtime.ports import ResumeQuestion
 
 
 LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's status → the leg's
 
 
-def go_on(settings: Settings, name: str, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
-    """Resume a leg that is not over."""
+def go_on(
+    settings: Settings,
+    name: str,
+    tell: Tell | None = None,
+    *,
+    again: Sequence[str] = (),
+    question: ResumeQuestion | None = None,
+) -> Known:
+    """Resume a leg that is not over; ``question`` is asked about interrupted states with ``resume: ask``."""
     legs = Legs(settings)
     if name in legs.unknown():
         with legs.locked(name):
@@ -54,7 +62,7 @@ def go_on(settings: Settings, name: str, tell: Tell | None = None, *, again: Seq
         raise over(known)
     with legs.locked(name):
         legs.order_done(name, "pause")
-        return _Driver(settings, legs, name, tell, again).to_the_end()
+        return _Driver(settings, legs, name, tell, again, question).to_the_end()
 
 
 def left_open(settings: Settings, of: str = "") -> list[str]:
@@ -84,9 +92,15 @@ class _Driver:
     """One leg, while this process has the lock."""
 
     def __init__(
-        self, settings: Settings, legs: Legs, name: str, tell: Tell | None, again: Sequence[str] = ()
+        self,
+        settings: Settings,
+        legs: Legs,
+        name: str,
+        tell: Tell | None,
+        again: Sequence[str] = (),
+        question: ResumeQuestion | None = None,
     ) -> None:
-        self.legs, self.name, self.tell = legs, name, tell
+        self.legs, self.name, self.tell, self.question = legs, name, tell, question
         self.onward = ("--boot", *again)  # the run first, then the legs that are open
         self.head = legs.known(name).head
         self.settings = self.session(settings).settings
@@ -188,7 +202,14 @@ class _Driver:
             return self.told(jid, names, report_of(state))
         if state.status in RESUMABLE:
             try:
-                report = resume(self.settings, jid, self.watched, again=self.onward, ends=self.is_cancelled)
+                report = resume(
+                    self.settings,
+                    jid,
+                    self.watched,
+                    again=self.onward,
+                    ends=self.is_cancelled,
+                    question=self.question,
+                )
             except KeyboardInterrupt:  # while it waited for a reboot
                 if not self.is_cancelled():
                     raise

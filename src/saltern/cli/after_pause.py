@@ -41,10 +41,11 @@ def continue_paused(args: SimpleNamespace, engine: Session, report: Report) -> R
 
 
 def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
+    from saltern.cli.resume_question import ask_at_terminal
     from saltern.durable.resume import resume
 
     def work(tell: Recorder | None) -> Report:
-        report = resume(engine.settings, jid, tell, again=options_again(args))
+        report = resume(engine.settings, jid, tell, again=options_again(args), question=ask_at_terminal)
         assert report is not None, "a run that pauses has something left"
         return report
 

@@ -182,7 +182,6 @@ def _run(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _resume(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.drive import go_on
     from saltern.chains.legs import Legs
 
     legs = Legs(engine.settings)
@@ -190,16 +189,25 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
     if not names:
         print("saltern: no chain is under way; there is nothing to resume", file=sys.stderr)
         return exits.OK
-    return _driven(args, engine, lambda: go_on(engine.settings, names[0], _progress, again=_again(args)))
+    return _go_on(args, engine, names[0])
+
+
+def _go_on(args: SimpleNamespace, engine: Session, name: str) -> int:
+    from saltern.chains.drive import go_on
+    from saltern.cli.resume_question import ask_at_terminal
+
+    def work() -> Known:
+        return go_on(engine.settings, name, _progress, again=_again(args), question=ask_at_terminal)
+
+    return _driven(args, engine, work)
 
 
 def _retry(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.drive import go_on
     from saltern.chains.orders import change
 
     name = _named(args, engine)
     change(engine.settings, name, "retry")
-    return _driven(args, engine, lambda: go_on(engine.settings, name, _progress, again=_again(args)))
+    return _go_on(args, engine, name)
 
 
 def _skip(args: SimpleNamespace, engine: Session) -> int:

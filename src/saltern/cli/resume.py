@@ -61,12 +61,13 @@ def main(argv: list[str]) -> int:
 def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
     """None: there is nothing to resume."""
     from saltern.cli.after_pause import continue_paused, options_again
+    from saltern.cli.resume_question import ask_at_terminal
     from saltern.durable.resume import resume
 
     found: list[Report] = []
 
     def work(tell: Recorder | None) -> Report:
-        report = resume(engine.settings, jid, tell, again=options_again(args))
+        report = resume(engine.settings, jid, tell, again=options_again(args), question=ask_at_terminal)
         if report is not None:
             found.append(report)
         return report or Report()
@@ -106,12 +107,14 @@ def _chains(engine: Session, of: str = "") -> int:
     """Action chains go on, too: the run of their chunk has ended by now. ``of``: only that with this run."""
     from saltern.chains.drive import go_on, left_open
     from saltern.cli.chain import CODES
+    from saltern.cli.resume_question import ask_at_terminal
     from saltern.report.diagnostics import show
 
     worst = exits.OK
     for name in left_open(engine.settings, of):
         try:
-            code = CODES.get(go_on(engine.settings, name).state.status.value, exits.OK)
+            ended = go_on(engine.settings, name, question=ask_at_terminal)
+            code = CODES.get(ended.state.status.value, exits.OK)
         except SalternError as problem:
             show(problem.diagnostics, sys.stderr, colour=False)
             code = exits.SURROUNDINGS

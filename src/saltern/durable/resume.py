@@ -19,6 +19,7 @@ from saltern.system.own_files import remember
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import Recorder as Tell
+    from saltern.runtime.ports import ResumeQuestion
 
 
 def resume(
@@ -28,12 +29,14 @@ def resume(
     *,
     again: Sequence[str] = (),
     ends: Callable[[], bool] | None = None,
+    question: ResumeQuestion | None = None,
 ) -> Report | None:
     """Continue a run; the last that can be, if none is named. None: there is nothing to resume.
 
     A run that waits for a reboot waits here until the machine has rebooted, or is found not to; an interrupt,
     or ``ends``, cancels the reboot where that can be done. One that continues with another build of this
     program replaces this process by that build, with the options ``again`` on its command line.
+    ``question`` is asked about interrupted states with ``resume: ask``; without one, such a state fails.
     """
     remember()
     runs = Runs(settings)
@@ -46,6 +49,7 @@ def resume(
         _check(chosen, state)
         head = head_of(state)
         session = restore_session(settings, head.settings, head.pillar)
+        session.resume_question = question
         planned = bool(state.open_barriers)
         if planned:
             from saltern.durable.barriers.cross import cross_barriers

@@ -52,8 +52,10 @@ class FrameCompiler:
                 session.refresh(again)
             _remember(call)
             returned = previous(call)
-            suspect = any(self._suspect[-1:]) or call.told.suspect or _is_suspect([returned, target.context])
-            returned["delayed"] = [*call.told.returns]
+            suspect = (
+                any(self._suspect[-1:]) or call.returns.suspect or _is_suspect([returned, target.context])
+            )
+            returned["delayed"] = [*call.returns.returns]
             document = rendered(session, target, returned)
             given = {**target.context, PREV_RET: returned}
             loader = RenderedLoader(session, document, target.name if target.block else "", given)
@@ -167,7 +169,7 @@ def _remember(call: Call) -> None:
     """What the target before this one came to joins the returns of all before."""
     from copy import deepcopy
 
-    told = call.told
+    told = call.returns
     fresh = deepcopy([_shaped(answer) for answer in call.earlier[len(told.returns) :]])
     told.returns += fresh
     told.suspect = told.suspect or _is_suspect(fresh)

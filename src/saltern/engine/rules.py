@@ -12,8 +12,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import UNLIMITED
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.high import Exclusion
-from saltern.runtime.run_shared import Bounds
-from saltern.runtime.run_shared import Rules as RunRules
+from saltern.runtime.run_shared import Bounds, RunRules
 
 
 def compile_rules(session: Session, request: Request) -> CompileRules:
@@ -45,6 +44,7 @@ def run_rules(session: Session) -> RunRules:
         allowed=_allowed(session) if settings.global_state_conditions else None,
         disabled=_disabled(session.grains.get("state_runs_disabled")),
         bounds=bounds(session),
+        resume_question=session.resume_question,
     )
 
 

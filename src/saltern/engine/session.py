@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from saltern.language.events import Event
     from saltern.modules.api.pure_functions import PureSalt
     from saltern.render.jinja.renderer import JinjaRenderer
-    from saltern.runtime.ports import Recorder
+    from saltern.runtime.ports import Recorder, ResumeQuestion
     from saltern.system.clock import Clock
     from saltern.system.host import Host
     from saltern.targeting.match import Subject
@@ -90,6 +90,7 @@ class Session:
         self._texts = texts
         self.tree = self._tree(settings.file_roots)
         self.grains: Grains = grains if isinstance(grains, Grains) else collect(settings, grains, trust=trust)
+        self.resume_question: ResumeQuestion | None = None  # for states with ``resume: ask``
         self._override = dict(pillar or {})
         self.pillar: dict[str, object] = {}
         self.opts: dict[str, object] = {

@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Target
-from saltern.language.events import Answer, ChunkFinished, Event, FrameFinished, FrameStarted
+from saltern.language.events import Answer, ChunkFinished, FrameFinished, FrameStarted
 from saltern.language.result import Outcome, Result, failed
 from saltern.language.result import blocked as not_run
 from saltern.plan.plan import Plan
-from saltern.runtime.answers import Answers, standing
-from saltern.runtime.barriers import PAUSES, STOPS, not_yet
+from saltern.runtime.answers import standing
+from saltern.runtime.barriers import INTERRUPTED, PAUSES, STOPS, not_yet
 from saltern.runtime.frame_policy import FATES, Fate, came, placeholder, refusal, stand_in
-from saltern.runtime.ports import Call, Told, Unrendered
-from saltern.runtime.run_shared import INTERRUPTED, World
+from saltern.runtime.ports import Call, EarlierReturns, Unrendered
+from saltern.runtime.scope import Scope
 from saltern.system.faults import point
 
-REFUSED = "refused"  # in a result: over the repeat limit, which is nobody else's failure
-
-
-class Scope(Protocol):
-    """The run that the caller belongs to."""
-
-    world: World
-    answers: Answers
-    depth: int
-    jid: str
-    stopped: str
-
-    path: str
-
-    def next_number(self) -> int: ...
-    def is_failhard(self, chunk: Chunk) -> bool: ...
-    def say(self, event: Event) -> None: ...
-    def inner(self, plan: Plan, frame: Frame) -> str: ...
+REFUSED = "refused"  # in a result: over the repeat limit, which is no failure of its caller
 
 
 class Delayed:
@@ -48,11 +30,11 @@ class Delayed:
 
     def __init__(self, scope: Scope, answer: Answer, result: Result, steps: Sequence[Answer] = ()) -> None:
         self.scope = scope
-        self.world = scope.world
+        self.shared = scope.shared
         self.answer = answer
         self.result = result
         self.steps = steps
-        self.told = Told()
+        self.returns = EarlierReturns()
         self.known = self._filled()
         self.at = 0  # the index of the target that is due
 
@@ -66,22 +48,22 @@ class Delayed:
         filled = filled_in(chunk, self.scope.answers.registers, test=False)
         return replace(self.answer, chunk=filled) if isinstance(filled, Chunk) else self.answer
 
-    def all(self) -> list[Answer]:
-        """What the targets came to, as far as it counts for those who wait for the caller."""
+    def run_all(self) -> list[Answer]:
+        """Render and run each target; the answers that count for those who wait for the caller."""
         counted: list[Answer] = []
-        state = came(self.result, standing(self.answer, self.steps), test=self.world.rules.test)
+        state = came(self.result, standing(self.answer, self.steps), test=self.shared.rules.test)
         for at, target in enumerate(self.known.chunk.delayed):
             self.at = at
             fate = FATES[target.when][state]
             paused = self.scope.stopped in PAUSES
-            if not paused and (before := self._before(target)) is not None:
+            if not paused and (before := self._replay(target)) is not None:
                 counted += before
                 if fate is Fate.RENDER:
                     self._end_if_failed(before)
             elif self.scope.stopped:
-                counted.append(self._not_reached(target))
+                counted.append(self._unreached(target))
             elif fate is Fate.RENDER:
-                came_to = self._rendered(target, counted)
+                came_to = self._render(target, counted)
                 counted += came_to
                 self._end_if_failed(came_to)
             else:
@@ -96,88 +78,88 @@ class Delayed:
             told = f"{chunk.sls}.{chunk.label} failed and is marked failhard"
             self.scope.stopped = self.scope.stopped or told
 
-    def not_reached(self) -> None:
+    def report_unreached(self) -> None:
         for target in self.answer.chunk.delayed:
-            self._not_reached(target)
+            self._unreached(target)
 
-    def _not_reached(self, target: Target) -> Answer:
+    def _unreached(self, target: Target) -> Answer:
         why, stopped = PAUSES.get(self.scope.stopped, "failhard"), self.scope.stopped
         told = not_yet(stopped) if stopped in STOPS.values() else not_run(f"not rendered ({why}): {stopped}")
         return self._stand_in(target, told, reached=False)
 
-    def _rendered(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
+    def _render(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
         """One frame, unless it is one too many."""
-        world, scope, path = self.world, self.scope, self.answer.path
-        why, counts = refusal(target, path, scope.depth + 1, world.used, world.rules.bounds)
+        shared, scope, path = self.shared, self.scope, self.answer.path
+        why, counts = refusal(target, path, scope.depth + 1, shared.used, shared.rules.bounds)
         if why:
-            return self._refused(target, why, counts=counts)
-        assert world.maker is not None, "a plan with callers was run without a renderer"
-        number = world.used.take(target, path)
-        begin = world.clock.tick()
+            return self._refuse(target, why, counts=counts)
+        assert shared.maker is not None, "a plan with callers was run without a renderer"
+        number = shared.used.take(target, path)
+        begin = shared.clock.tick()
         try:
-            plan = world.maker.make(
+            plan = shared.maker.make(
                 Call(
                     target=target,
                     answer=self.known,
                     result=self.result,
                     steps=self.steps,
                     earlier=earlier,
-                    told=self.told,
+                    returns=self.returns,
                 )
             )
         except Unrendered as problem:
             return [self._stand_in(target, failed(str(problem)))]
         except KeyboardInterrupt:
             scope.stopped = INTERRUPTED
-            return [self._not_reached(target)]
+            return [self._unreached(target)]
         frame = self._frame(target, number, len(plan.chunks))
         point("frame.made")
-        if world.journal:
-            world.journal.frame(scope.path, self.at, frame, plan)
+        if shared.journal:
+            shared.journal.frame(scope.path, self.at, frame, plan)
         return self._run(plan, frame, begin)
 
-    def _before(self, target: Target) -> Sequence[Answer] | None:
-        """What an earlier process has made of this target; a frame that it had begun goes on here."""
-        world, scope, number = self.world, self.scope, self.answer.number
-        if world.journal is None:
+    def _replay(self, target: Target) -> Sequence[Answer] | None:
+        """What an earlier process has made of this target; a frame that it had begun is continued here."""
+        shared, scope, number = self.shared, self.scope, self.answer.number
+        if shared.past is None:
             return None
-        answer = world.journal.had_stand_in(scope.path, number, self.at)
+        answer = shared.past.stand_in(scope.path, number, self.at)
         if answer is not None:
-            world.listing.append(answer)
+            shared.listing.append(answer)
             if REFUSED in answer.result.extra:
                 return self._apart(target, answer)
             if answer.result.ran:  # it could not be rendered, and counts as if it had been
-                world.used.take(target, self.answer.path)
+                shared.used.take(target, self.answer.path)
             return [answer]
-        frame = world.journal.had_frame(scope.path, number, self.at)
+        frame = shared.past.frame(scope.path, number, self.at)
         if frame is None:
             return None
-        assert world.maker is not None
-        world.used.take(target, self.answer.path)
-        world.used.paths.add(frame[0].path)
-        world.maker.enter(frame[1])
-        return self._run(frame[1], frame[0], world.clock.tick())
+        assert shared.maker is not None
+        shared.used.take(target, self.answer.path)
+        shared.used.paths.add(frame[0].path)
+        shared.maker.enter(frame[1])
+        return self._run(frame[1], frame[0], shared.clock.tick())
 
     def _run(self, plan: Plan, frame: Frame, begin: float) -> Sequence[Answer]:
-        world, scope = self.world, self.scope
-        assert world.maker is not None
+        shared, scope = self.shared, self.scope
+        assert shared.maker is not None
         point("frame.entered")
         scope.say(FrameStarted(frame, plan.answering()))
-        first = len(world.listing)
+        first = len(shared.listing)
         try:
-            stopped = scope.inner(plan, frame)
+            stopped = scope.run_frame(plan, frame)
         finally:
-            world.maker.leave()
-        frame = replace(frame, took=world.clock.tick() - begin)
-        world.frames.append(frame)
+            shared.maker.leave()
+        frame = replace(frame, took=shared.clock.tick() - begin)
+        shared.frames.append(frame)
         scope.say(FrameFinished(frame))
-        if world.journal:
-            world.journal.frame_ended(frame)
+        if shared.journal:
+            shared.journal.frame_ended(frame)
         point("frame.left")
         scope.stopped = scope.stopped or stopped
-        return [one for one in world.listing[first:] if one.number not in world.apart]
+        return [one for one in shared.listing[first:] if one.number not in shared.apart]
 
-    def _refused(self, target: Target, why: str, *, counts: bool) -> Sequence[Answer]:
+    def _refuse(self, target: Target, why: str, *, counts: bool) -> Sequence[Answer]:
         extra = {} if counts else {REFUSED: True}
         refused = self._stand_in(target, replace(not_run(why), extra=extra))
         return [refused] if counts else self._apart(target, refused)
@@ -187,21 +169,21 @@ class Delayed:
         if self.scope.is_failhard(self.answer.chunk):
             told = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
             self.scope.stopped = self.scope.stopped or told
-        self.world.apart.add(refused.number)
+        self.shared.apart.add(refused.number)
         return []
 
     def _frame(self, target: Target, number: int, states: int) -> Frame:
         return Frame(
-            path=self.world.used.path(target, self.answer.path, number),
+            path=self.shared.used.path(target, self.answer.path, number),
             kind=target.kind,
             name=target.name,
             where=target.place(),
             depth=self.scope.depth + 1,
             caller=self.answer.number,
             parent=self.answer.tag,
-            jid=self.world.next_jid(),
+            jid=self.shared.next_jid(),
             parent_jid=self.scope.jid,
-            first=self.world.number,
+            first=self.shared.number,
             states=states,
             scoped=target.words.scoped,
         )
@@ -218,8 +200,8 @@ class Delayed:
             depth=self.scope.depth + 1,
             frame=self.answer.path,
         )
-        self.world.listing.append(answer)
-        if self.world.journal and reached:
-            self.world.journal.stand_in(self.scope.path, self.at, answer)
+        self.shared.listing.append(answer)
+        if self.shared.journal and reached:
+            self.shared.journal.stand_in(self.scope.path, self.at, answer)
         self.scope.say(ChunkFinished(answer))
         return answer

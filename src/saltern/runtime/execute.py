@@ -44,7 +44,7 @@ class Executor:
         test: bool,
         rehearsal: bool = False,
         registers: Registers = NO_REGISTERS,
-        emit: SubStates | None = None,
+        steps: SubStates | None = None,
     ) -> Result:
         """``rehearsal``: only to see what would change; not repeated and not checked."""
         if chunk.late:
@@ -59,8 +59,8 @@ class Executor:
 
             rule = read(chunk.args["retry"])
             if not test and rule.attempts > 1:
-                return retried(lambda: self._once(chunk, test=test, emit=emit), rule, self._clock)
-        return self._once(chunk, test=test or rehearsal, emit=emit)
+                return retried(lambda: self._once(chunk, test=test, steps=steps), rule, self._clock)
+        return self._once(chunk, test=test or rehearsal, steps=steps)
 
     def react(self, chunk: Chunk, fun: str, *, test: bool, registers: Registers = NO_REGISTERS) -> Result:
         """The module reacts to a change; conditions hold here, too."""
@@ -73,10 +73,11 @@ class Executor:
             chunk = ready
         return self._around(chunk, lambda args: self._caller.react(chunk, args, fun=fun, test=test))
 
-    def _once(self, chunk: Chunk, *, test: bool, emit: SubStates | None = None) -> Result:
-        if emit is not None and emit.answers:
-            emit.again()
-        result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test, emit=emit))
+    def _once(self, chunk: Chunk, *, test: bool, steps: SubStates | None = None) -> Result:
+        if steps is not None and steps.answers:
+            steps.start_again()
+        add = steps.add if steps is not None else None
+        result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test, emit=add))
         if "check_cmd" not in chunk.words or test or not result.called:
             return result
         if self._caller.takes(chunk, "check_cmd"):

@@ -1,13 +1,12 @@
-"""A state that was being called when the run broke: what becomes of it.
+"""Decide what to do with a state that was interrupted in its call.
 
 ``recovery`` has the rule. A program that has ended meanwhile is not run again: the state is called with the
 result that it had. Most other states may simply be called again: they look before they act. One that may
-not (a command) follows its ``resume`` word; without one it fails, since nobody knows what it has done.
+not (a command) follows its ``resume`` word; without one it fails, since what it has done is not known.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from saltern.language.result import Outcome, Result
 from saltern.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Caller
+    from saltern.runtime.ports import Caller, ResumeQuestion
     from saltern.runtime.recovery import Doubt, Safety, Traces
 
 GUARDS = frozenset({"creates", "unless", "onlyif"})
@@ -75,8 +74,13 @@ def _safety(chunk: Chunk, natures: Natures) -> Safety:
     return Safety.ONCE
 
 
-def recovered(chunk: Chunk, traces: Traces, caller: Caller) -> Result | None:
-    """Its answer; None: it is to be called again; ``TAKEN``: with the results that its programs had."""
+def recover(
+    chunk: Chunk, traces: Traces, caller: Caller, question: ResumeQuestion | None = None
+) -> Result | None:
+    """Its answer; None: it is to be called again; ``TAKEN``: with the results that its programs had.
+
+    ``question`` is asked about a state with ``resume: ask``; without one, such a state fails.
+    """
     from saltern.runtime.recovery import Decision, decide
 
     decision = decide(doubt(chunk, traces, caller.nature))
@@ -84,7 +88,7 @@ def recovered(chunk: Chunk, traces: Traces, caller: Caller) -> Result | None:
         return TAKEN
     if decision is Decision.SPAWN:
         return None
-    how = _word(chunk)
+    how = _word(chunk, question)
     if how == "rerun" or (not how and decision is Decision.AGAIN):
         return None
     if not how and decision is Decision.PROBE:
@@ -93,11 +97,11 @@ def recovered(chunk: Chunk, traces: Traces, caller: Caller) -> Result | None:
     return indeterminate(how or "fail")
 
 
-def _word(chunk: Chunk) -> str:
-    """What its ``resume`` says; empty if that leaves it to us."""
+def _word(chunk: Chunk, question: ResumeQuestion | None) -> str:
+    """What its ``resume`` says; empty if the table of ``recovery`` decides."""
     given = chunk.args.get("resume") if "resume" in chunk.words else None
     if given == "ask":
-        return _asked(chunk)
+        return question(chunk) if question is not None else "fail"
     return given if isinstance(given, str) and given in WAYS else ""
 
 
@@ -106,19 +110,6 @@ def _probe(chunk: Chunk) -> str:
     given = chunk.args.get("resume") if "resume" in chunk.words else None
     found = given.get("probe") if isinstance(given, Mapping) else None
     return found if isinstance(found, str) else ""
-
-
-def _asked(chunk: Chunk) -> str:
-    """By whoever sits at the terminal; ``fail`` if nobody does."""
-    if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return "fail"
-    what = f"{chunk.function} {chunk.label!a} was running when the run broke"
-    while True:
-        print(f"saltern: {what}: rerun, skip or fail? ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        found = [one for one in WAYS[:3] if line.strip() and one.startswith(line.strip().lower())]
-        if found or not line:
-            return found[0] if found else "fail"
 
 
 def indeterminate(how: str) -> Result:

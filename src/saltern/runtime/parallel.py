@@ -1,12 +1,13 @@
 """``parallel: True``: chunks that run beside the others, and those who wait for them.
 
-The rule: a parallel chunk that needs one still running is postponed, so that the others go on; any
+The rule: a parallel chunk that needs one still running is postponed, so that the others continue; any
 other chunk waits for what it needs. The end of the run waits for all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from saltern.language.requisites import When
 from saltern.language.result import Result
@@ -15,26 +16,31 @@ from saltern.runtime.answers import Answers
 from saltern.runtime.pool import Pool
 
 
-class Parallel:
-    """``begin`` answers a chunk that may start now; ``end`` takes the result of one that has ended;
-    ``over`` says that the run is ending early."""
+class Runner(Protocol):
+    """Runs the chunks; ``chunk_runner.ChunkRunner``."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        answers: Answers,
-        *,
-        most: int,
-        begin: Callable[[int], None],
-        end: Callable[[int, Result], None],
-        over: Callable[[], bool],
-    ) -> None:
+    @property
+    def stopped(self) -> str:
+        """Why the run ends early; empty while it does not."""
+        ...
+
+    def answer(self, index: int) -> None:
+        """A chunk may start now."""
+        ...
+
+    def finish_parallel(self, index: int, result: Result) -> None:
+        """A chunk has ended, with this result."""
+        ...
+
+
+class Parallel:
+    """``most`` chunks at once; 0 is no limit."""
+
+    def __init__(self, plan: Plan, answers: Answers, runner: Runner, *, most: int) -> None:
         self._plan = plan
         self._answers = answers
         self._pool = Pool(most)
-        self._begin = begin
-        self._end = end
-        self._over = over
+        self._runner = runner
         self._postponed: list[int] = []
 
     @property
@@ -56,31 +62,31 @@ class Parallel:
     def reap(self, *, block: bool = False) -> None:
         """Take the results of those that have ended, and start those who waited for them."""
         for index, result in self._pool.finished(block=block):
-            self._end(index, result)
+            self._runner.finish_parallel(index, result)
         for index in list(self._postponed):
-            if not self._over() and index in self._postponed and not self._unfinished(index):
+            if not self._runner.stopped and index in self._postponed and not self._unfinished(index):
                 self._postponed.remove(index)
-                self._begin(index)
+                self._runner.answer(index)
 
     def settle(self, index: int, *, rehearsal: bool = False) -> None:
         """Wait for everything this chunk needs; what was postponed of it is started now."""
         stack = self._unfinished(index, rehearsal=rehearsal)
-        while stack and not self._over():
+        while stack and not self._runner.stopped:
             one = stack[-1]
             if self._answers.of[one] is not None:
                 stack.pop()
             elif one in self._pool:
-                self._end(one, self._pool.wait(one))
+                self._runner.finish_parallel(one, self._pool.wait(one))
             elif deeper := self._unfinished(one):
                 stack += deeper
             else:
                 if one in self._postponed:
                     self._postponed.remove(one)
-                self._begin(one)
+                self._runner.answer(one)
 
     def drain(self) -> None:
         """The end of the walk: everything that was started or postponed."""
-        while self._pool or (self._postponed and not self._over()):
+        while self._pool or (self._postponed and not self._runner.stopped):
             if self._pool:
                 self.reap(block=True)
             else:
@@ -92,7 +98,7 @@ class Parallel:
         self._pool.kill()
 
     def _unfinished(self, index: int, *, rehearsal: bool = False) -> list[int]:
-        """The chunks it waits for that have not answered, barriers opened."""
+        """The chunks it waits for that have not answered, those of joins one by one."""
         needs = self._plan.needs.get(index, ())
         steps = [need.on for need in needs if need.kind.when is not When.REHEARSED]
         if not rehearsal:

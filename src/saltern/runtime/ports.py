@@ -18,10 +18,16 @@ from saltern.runtime.recovery import NO_TRACES, Traces
 
 if TYPE_CHECKING:
     from saltern.language.barriers import Barrier, Crossing
-    from saltern.runtime.run_shared import Begun
+    from saltern.runtime.progress import Begun
 
 Allowed = Callable[[Chunk], bool]
+
+
+ResumeQuestion = Callable[[Chunk], str]
+"""Asks what to do with a state that was interrupted in its call: ``rerun``, ``skip`` or ``fail``."""
+
 Emit = Callable[[SubResult], None]
+"""Takes a step of a state as it happens; ``substates.SubStates.add``."""
 
 
 class Caller(Protocol):
@@ -103,27 +109,21 @@ Planner = Callable[[Sequence[Chunk], Sequence[str]], Plan]
 
 
 class Journal(Protocol):
-    """Is told everything before it counts as done, and knows what an earlier process was told.
+    """Writes down what a run does, before that counts as done.
 
-    ``scope`` is the path of a frame, empty for the run itself; ``caller`` is a run number and ``target``
-    the index of an entry among those of its caller. Raises ``OperationError`` when it cannot write: then
-    nothing more may be done.
+    ``scope`` is the path of a frame, empty for the run itself; ``target`` is the index of an entry among
+    those of its caller. Raises ``OperationError`` when it cannot write: then nothing more may be done.
     """
 
     @property
-    def resuming(self) -> bool:
-        """Whether it knows anything of an earlier process."""
-        ...
-
-    @property
-    def number(self) -> int:
-        """The next run number."""
+    def past(self) -> Past | None:
+        """What an earlier process has done of the same run; None if there was none."""
         ...
 
     def starting(self, scope: str, index: int, begun: Begun, plan: Plan) -> bool:
         """A chunk is about to be called; the complement of its index: it is about to react as a listener.
 
-        Whether an earlier process may have called it, and a loss of power has taken that.
+        True if an earlier process may have called it, and a loss of power has taken the record of that.
         """
         ...
 
@@ -139,23 +139,36 @@ class Journal(Protocol):
     def frame_ended(self, frame: Frame) -> None: ...
     def stand_in(self, scope: str, target: int, answer: Answer) -> None: ...
     def listened(self, scope: str, index: int, answer: Answer) -> None: ...
+
+
+class Past(Protocol):
+    """What an earlier process has written of a run that broke. ``caller`` is the number of an answer."""
+
+    @property
+    def number(self) -> int:
+        """The next run number."""
+        ...
+
     def known(self, scope: str, index: int, chunk: Chunk) -> Known | None: ...
-    def was_rehearsed(self, scope: str, index: int) -> Standing | None: ...
-    def had_frame(self, scope: str, caller: int, target: int) -> tuple[Frame, Plan] | None: ...
-    def had_stand_in(self, scope: str, caller: int, target: int) -> Answer | None: ...
-    def has_listened(self, scope: str, index: int) -> Known | None: ...
-    def retake(self, number: int) -> None:
-        """When the state of this number is called, its programs are not run: they have, and have answered."""
+    def rehearsal(self, scope: str, index: int) -> Standing | None: ...
+    def frame(self, scope: str, caller: int, target: int) -> tuple[Frame, Plan] | None: ...
+    def stand_in(self, scope: str, caller: int, target: int) -> Answer | None: ...
+    def reaction(self, scope: str, index: int) -> Known | None:
+        """What is known of a listener."""
+        ...
+
+    def reuse_programs(self, number: int) -> None:
+        """Let the next call of this state take the results that its programs had, and run none of them."""
         ...
 
 
 class Recorder(Protocol):
-    """Is told everything that happens, in order."""
+    """Is given everything that happens, in order."""
 
     def __call__(self, event: Event) -> None: ...
 
 
-class Told(Struct):
+class EarlierReturns(Struct):
     """The returns of a caller's earlier targets, as its later ones see them: kept, since they may be many.
 
     ``suspect``: some hold what only files may say.
@@ -174,7 +187,7 @@ class Call(Struct, frozen=True, kw_only=True):
     result: Result
     steps: Sequence[Answer]
     earlier: Sequence[Answer]
-    told: Told
+    returns: EarlierReturns
 
 
 class Unrendered(Exception):

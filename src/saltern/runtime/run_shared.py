@@ -10,20 +10,11 @@ from msgspec import Struct, field
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame, Limit, Target
 from saltern.language.events import Answer
-from saltern.runtime.barriers import INTERRUPTED as INTERRUPTED
 from saltern.system.run_numbers import run_number
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Recorder
+    from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Past, Recorder, ResumeQuestion
     from saltern.system.clock import Clock
-
-
-class Begun(Struct, frozen=True):
-    """When a chunk was taken up, and the number it got."""
-
-    number: int
-    started: float
-    tick: float
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
@@ -56,27 +47,29 @@ class Used(Struct):
         return path
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class RunRules(Struct, frozen=True, kw_only=True):
     """What of the configuration and the command line the runtime obeys."""
 
     test: bool = False
     failhard: bool = False
     max_parallel: int = 0
-    events: bool = False  # tell an event for every state
+    events: bool = False  # send an event for every state
     allowed: Allowed | None = None
     disabled: Callable[[Chunk], bool] | None = None
     bounds: Bounds = Bounds()
+    resume_question: ResumeQuestion | None = None  # for states with ``resume: ask``; None: they fail
 
 
-class World(Struct):
-    """What a run and all its frames share."""
+class RunShared(Struct):
+    """What a run and all its frames share. ``past`` is None unless an earlier process has begun the run."""
 
     caller: Caller
     clock: Clock
-    rules: Rules
+    rules: RunRules
     tell: Recorder | None
     maker: FrameMaker | None
     journal: Journal | None = None
+    past: Past | None = None
     number: int = 0  # the next
     jid: str = ""  # the last one given
     listing: list[Answer] = field(default_factory=list)
@@ -86,7 +79,7 @@ class World(Struct):
     used: Used = field(default_factory=Used)
 
     def forgive(self, answers: Iterable[Answer]) -> None:
-        """Those of an attempt that was not the last count for nobody."""
+        """Exclude the answers of an attempt that was not the last from every count."""
         numbers = [answer.number for answer in answers]
         self.apart.update(numbers)
         self.forgiven.update(numbers)

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from saltern.language.chunk import HIDDEN, Chunk
-from saltern.language.events import Answer, ChunkFinished, Event, tag_in
+from saltern.language.events import Answer, ChunkFinished, tag_in
 from saltern.language.hidden import shown_result
 from saltern.language.requisites import WORST_FIRST, Standing
 from saltern.language.result import Outcome, Result, SubResult
 from saltern.runtime.post_call import events
-from saltern.runtime.run_shared import World
+from saltern.runtime.scope import Scope
 from saltern.system.faults import point
 
 MOST_NAMED = 3
 
 
-class Scope(Protocol):
-    """The run that the parent belongs to."""
-
-    world: World
-    depth: int
-    path: str
-
-    def next_number(self) -> int: ...
-    def say(self, event: Event) -> None: ...
-
-
 class SubStates:
-    """Call it with each step as it happens. ``answers`` are those of the last attempt."""
+    """Takes each step of a state as it happens. ``answers`` are those of the last attempt."""
 
     def __init__(self, scope: Scope, parent: Chunk, number: int) -> None:
         self._scope = scope
@@ -39,14 +27,15 @@ class SubStates:
         self._number = number
         self.answers: list[Answer] = []
 
-    def __call__(self, step: SubResult) -> None:
+    def add(self, step: SubResult) -> None:
+        """Number a step and the steps below it, write them down and report them."""
         self._add(step, tag_in(self._parent, self._scope.path), self._number, 1)
 
-    def again(self) -> None:
-        """The state is tried once more: what the attempt before came to counts for nobody."""
-        self._scope.world.forgive(self.answers)
-        if self.answers and self._scope.world.journal:
-            self._scope.world.journal.tried(self._number)
+    def start_again(self) -> None:
+        """Begin another attempt: the answers of the one before do not count."""
+        self._scope.shared.forgive(self.answers)
+        if self.answers and self._scope.shared.journal:
+            self._scope.shared.journal.tried(self._number)
         self.answers = []
 
     def _add(self, step: SubResult, parent: str, under: int, level: int) -> None:
@@ -66,12 +55,12 @@ class SubStates:
             sub=True,
         )
         self.answers.append(answer)
-        scope.world.listing.append(answer)
-        if scope.world.journal:
-            scope.world.journal.step(answer)
+        scope.shared.listing.append(answer)
+        if scope.shared.journal:
+            scope.shared.journal.step(answer)
         point("step.told")
         scope.say(ChunkFinished(answer))
-        for event in events(answer, every=scope.world.rules.events):
+        for event in events(answer, every=scope.shared.rules.events):
             scope.say(event)
         for inner in step.sub:
             self._add(inner, answer.tag, answer.number, level + 1)

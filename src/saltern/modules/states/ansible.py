@@ -150,7 +150,7 @@ def playbooks(
     if git_repo:
         rundir = rundir or _cached(ctx, git_repo)
         step = _fetched(ctx, git_repo, rundir, git_kwargs or {})
-        steps(step)
+        steps.add(step)
         early = _too_early(step, rundir)
         if early is not None:
             return replace(early, sub=tuple(steps.kept))

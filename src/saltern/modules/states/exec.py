@@ -81,19 +81,19 @@ def lines(
     if ctx.test:
         argv += test_args or []
     steps = Steps(ctx)
-    reader = Reader(steps)
+    reader = Reader(steps.add)
     ended = drive(
         ctx,
         "exec",
         argv,
-        out=reader,
+        out=reader.read_line,
         cwd=cwd,
         env={**environment(env), "SALTERN_TEST": str(int(ctx.test))},
         stdin=stdin,
         timeout=timeout,
     )
     if reader.others and not steps.total and not reader.summary:
-        steps(unparsed(ended, "it printed no JSON objects"))
+        steps.add(unparsed(ended, "it printed no JSON objects"))
     return _result(argv, steps, reader, ended, fine)
 
 

@@ -17,7 +17,7 @@ EVENTS = ("start", "end")
 
 
 class Reader:
-    """Call it with each line. ``summary`` is what the program reports of the run as a whole."""
+    """Reads the lines of a program. ``summary`` is what the program reports of the run as a whole."""
 
     def __init__(self, emit: Callable[[SubResult], None]) -> None:
         self._emit = emit
@@ -26,7 +26,8 @@ class Reader:
         self.other = ""  # the last of them
         self.unknown: list[str] = []  # events that this version does not know
 
-    def __call__(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
+        """Report the step that a line has, or note what it says of the run."""
         if not line.strip():
             return
         found = decoded(line)

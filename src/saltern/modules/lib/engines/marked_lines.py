@@ -20,14 +20,14 @@ Handlers = Mapping[str, Callable[[Event], None]]
 
 
 class Listener:
-    """Call it with each line. A marked one is an event; all others are the engine's own words."""
+    """Reads each line. A marked one is an event; all others are the engine's own words."""
 
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers
         self.heard: set[str] = set()  # kinds of events
         self.unread = 0
 
-    def __call__(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         if not line.startswith(MARK.decode()):
             return
         event = decoded(line[1:])

@@ -16,7 +16,7 @@ MOST_SHOWN = 2000
 
 
 class Steps:
-    """Call it with each step. Without a listener, the steps are ``kept`` for the result."""
+    """Takes each step. Without a listener, the steps are ``kept`` for the result."""
 
     def __init__(self, ctx: Context) -> None:
         self._emit = ctx.emit
@@ -24,7 +24,8 @@ class Steps:
         self.counts: dict[str, int] = {}
         self.failures: list[str] = []
 
-    def __call__(self, step: SubResult) -> None:
+    def add(self, step: SubResult) -> None:
+        """Count a step and report it."""
         word = word_of(step)
         self.counts[word] = self.counts.get(word, 0) + 1
         if word == "failed":

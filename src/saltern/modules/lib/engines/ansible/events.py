@@ -43,7 +43,7 @@ class Reader:
         self.unread = 0
         self.errors: list[str] = []
 
-    def __call__(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         if not line.startswith(MARK.decode()):
             self._own_words(line)
             return
@@ -68,25 +68,25 @@ class Reader:
 
     def result(self, event: Event) -> None:
         self._running.pop(_key(event), None)
-        self._steps(_step(event))
+        self._steps.add(_step(event))
 
     def not_reached(self, event: Event) -> None:
         comment = f"not reached: {event.get('host')} failed before"
-        self._steps(_step({**event, "word": "not_reached", "result": {"msg": comment}}))
+        self._steps.add(_step({**event, "word": "not_reached", "result": {"msg": comment}}))
 
     def no_hosts(self, event: Event) -> None:
-        self._steps(_play(event.get("play"), Outcome.OK, "no hosts matched"))
+        self._steps.add(_play(event.get("play"), Outcome.OK, "no hosts matched"))
 
     def stats(self, event: Event) -> None:
         self.hosts = dict(event.get("hosts") or {})
         for name in event.get("plays") or []:
-            self._steps(_play(name, Outcome.FAILED, "not reached: no hosts are left"))
+            self._steps.add(_play(name, Outcome.FAILED, "not reached: no hosts are left"))
 
     def broken_off(self) -> None:
         """Ansible has ended, and these had begun."""
         for event in self._running.values():
             reported = "it had begun when Ansible was ended; how far it came is not known"
-            self._steps(_step({**event, "word": "failed", "result": {"msg": reported}}))
+            self._steps.add(_step({**event, "word": "failed", "result": {"msg": reported}}))
         self._running.clear()
 
 

@@ -80,7 +80,7 @@ def play(ctx: Context, playbook: Playbook, steps: Steps) -> Result:
             "ansible",
             [*argv, "--", playbook.path],
             out=_nothing,
-            err=reader,
+            err=reader.read_line,
             cwd=playbook.rundir,
             env=surroundings(environment(playbook.env)),
             timeout=playbook.timeout,
@@ -112,7 +112,9 @@ def _result(playbook: Playbook, steps: Steps, reader: Reader, ended: Ended) -> R
     reader.broken_off()
     shows = any(playbook.given.get(name) for name in ONLY_SHOW)
     if not reader.heard and ended.code == 0 and not shows:
-        steps(unparsed(ended, "it has not reported its results: is the callback plugin kept from loading?"))
+        steps.add(
+            unparsed(ended, "it has not reported its results: is the callback plugin kept from loading?")
+        )
     data: dict[str, object] = {"playbook": playbook.path, "rundir": playbook.rundir, "hosts": reader.hosts}
     if shows:
         data["shown"] = ended.tail

@@ -34,17 +34,17 @@ class Resources:
     def _resource(self, event: Event) -> None:
         self._begun = {}
         self._planned.pop(str(event.get("resource")), None)
-        self._steps(_step(event, self._why_run))
+        self._steps.add(_step(event, self._why_run))
 
     def over(self) -> None:
         """Chef has ended: report what it had not reported by then."""
         if self._begun:
             self._planned.pop(str(self._begun.get("resource")), None)
             reported = "it had begun when Chef was ended; how far it came is not known"
-            self._steps(_made(self._begun, Outcome.FAILED, comment=reported))
+            self._steps.add(_made(self._begun, Outcome.FAILED, comment=reported))
         for ref in self._planned:
             event = {"resource": ref, "word": "not_reached"}
-            self._steps(_made(event, Outcome.FAILED, comment="not reached: Chef ended before", ran=False))
+            self._steps.add(_made(event, Outcome.FAILED, comment="not reached: Chef ended before", ran=False))
         self._planned, self._begun = {}, {}
 
 

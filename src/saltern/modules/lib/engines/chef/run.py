@@ -104,15 +104,15 @@ def run(ctx: Context, wanted: Wanted) -> Result:
             ctx,
             "chef",
             [program, *_options(ctx, scratch, wanted, config), *recipes],
-            out=errors,
-            err=listener,
+            out=errors.read_line,
+            err=listener.read_line,
             cwd=wanted.cwd,
             env=environment(wanted.env),
             timeout=wanted.timeout,
         )
     resources.over()
     if ended.code == 0 and "plan" not in listener.heard:
-        steps(unparsed(ended, "it has not reported its resources"))
+        steps.add(unparsed(ended, "it has not reported its resources"))
     note = NOTES.get(ended.code)
     return concluded(
         name,
@@ -130,12 +130,12 @@ def run(ctx: Context, wanted: Wanted) -> Result:
 
 
 class Errors:
-    """Call it with each line; Chef's last words are kept."""
+    """Reads each line; Chef's last words are kept."""
 
     def __init__(self) -> None:
         self.lines: dict[str, None] = {}
 
-    def __call__(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         found = FATAL.search(line)
         if found and len(self.lines) < MOST_ERRORS:
             self.lines[found[1]] = None

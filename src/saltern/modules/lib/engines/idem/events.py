@@ -31,14 +31,14 @@ class States:
         tag = str(ret.get("tag"))
         self._planned.pop(tag, None)
         self._told.add(tag)
-        self._steps(_step(ret, called=bool(event.get("called")), test=self._test))
+        self._steps.add(_step(ret, called=bool(event.get("called")), test=self._test))
 
     def over(self) -> None:
         """Idem has ended before it came to what it had planned."""
         for tag in self._planned:
             state, id_, name, fun = parts(tag)
             reported = "not reached, or not finished: Idem ended before"
-            self._steps(
+            self._steps.add(
                 SubResult(
                     name=name or id_,
                     id=id_,

@@ -79,7 +79,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
                 os.path.join(INSIDE, "saltern_idem.py"),
                 scratch.write("call.json", json_text({"argv": argv})),
             ],
-            out=listener,
+            out=listener.read_line,
             cwd=wanted.cwd,
             env=environment(wanted.env),
             timeout=wanted.timeout,
@@ -92,7 +92,7 @@ def _result(wanted: Wanted, steps: Steps, listener: Listener, ended: Ended) -> R
     """Idem ends with 0 whether its states failed or not, so here they decide."""
     whole = "end" in listener.heard
     if not whole and ended.code == 0:
-        steps(unparsed(ended, "it has not reported its results"))
+        steps.add(unparsed(ended, "it has not reported its results"))
     return concluded(
         "idem",
         steps,

@@ -40,7 +40,7 @@ class Resources:
         ref = str(event.get("resource"))
         self._planned.pop(ref, None)
         self._begun.pop(ref, None)
-        self._steps(_step(event))
+        self._steps.add(_step(event))
 
     def _end(self, event: Event) -> None:
         self.completed = event.get("completed") is True
@@ -51,7 +51,7 @@ class Resources:
             begun = ref in self._begun
             reported = "it had begun when Puppet was ended; how far it came is not known"
             comment = reported if begun else "not reached: Puppet ended before"
-            self._steps(_made({"resource": ref}, Outcome.FAILED, "failed", comment=comment, ran=begun))
+            self._steps.add(_made({"resource": ref}, Outcome.FAILED, "failed", comment=comment, ran=begun))
         self._planned, self._begun = {}, {}
 
 

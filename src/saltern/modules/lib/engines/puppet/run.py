@@ -81,15 +81,15 @@ def run(ctx: Context, wanted: Wanted) -> Result:
             ctx,
             "puppet",
             [unwrapped(program), "apply", *ALWAYS, *_options(wanted), *_source(scratch, wanted, place)],
-            out=listener,
-            err=errors,
+            out=listener.read_line,
+            err=errors.read_line,
             cwd=wanted.cwd,
             env=surroundings({**_facts(wanted.facts), **environment(wanted.env)}),
             timeout=wanted.timeout,
         )
     resources.over()
     if ended.code in FINE and "end" not in listener.heard:
-        steps(unparsed(ended, "it has not reported its resources"))
+        steps.add(unparsed(ended, "it has not reported its resources"))
     return concluded(
         "puppet",
         steps,
@@ -106,12 +106,12 @@ def run(ctx: Context, wanted: Wanted) -> Result:
 
 
 class Errors:
-    """Call it with each line of stderr. Puppet repeats itself, and Facter complains of what is no harm."""
+    """Reads each line of stderr. Puppet repeats itself, and Facter complains of what is no harm."""
 
     def __init__(self) -> None:
         self.lines: dict[str, None] = {}
 
-    def __call__(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         if (
             line.startswith("Error: ")
             and not line.startswith("Error: Facter")

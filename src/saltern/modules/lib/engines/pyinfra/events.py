@@ -82,7 +82,7 @@ class Operations:
         host = str(event.get("host"))
         if step.outcome is Outcome.FAILED and step.ran:
             self._lost.add(host)
-        self._steps(step)
+        self._steps.add(step)
         word = str(step.data["word"])
         counts = self.hosts.setdefault(host, {})
         counts[word] = counts.get(word, 0) + 1

@@ -91,7 +91,7 @@ def deploy(ctx: Context, wanted: Deploy) -> Result:
             ctx,
             "pyinfra",
             [*interpreter(program), inside, scratch.write("call.json", json_text(call))],
-            out=listener,
+            out=listener.read_line,
             cwd=wanted.cwd,
             env={"PYINFRA_PROGRESS": "off", **environment(wanted.env)},
             timeout=wanted.timeout,
@@ -133,7 +133,7 @@ def _inventory(ctx: Context, scratch: Scratch, given: object) -> str:
 
 def _result(wanted: Deploy, steps: Steps, operations: Operations, listener: Listener, ended: Ended) -> Result:
     if "start" not in listener.heard and ended.code == 0:
-        steps(unparsed(ended, "it has reported nothing"))
+        steps.add(unparsed(ended, "it has reported nothing"))
     return concluded(
         "pyinfra",
         steps,

@@ -32,7 +32,7 @@ class States:
     def _state(self, event: Event) -> None:
         tag = str(event.get("tag"))
         self._planned.pop(tag, None)
-        self._steps(step(_entry(tag, event.get("ret") or {})))
+        self._steps.add(step(_entry(tag, event.get("ret") or {})))
 
     def _errors(self, event: Event) -> None:
         self.errors += [text(one) for one in event.get("errors") or []]
@@ -43,7 +43,7 @@ class States:
             names = _low(tag)
             begun = begun and not ended
             reported = "it had begun when Salt was ended; how far it came is not known"
-            self._steps(
+            self._steps.add(
                 SubResult(
                     name=names["name"],
                     id=names["__id__"],

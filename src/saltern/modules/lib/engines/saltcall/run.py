@@ -56,7 +56,7 @@ def call(ctx: Context, wanted: Call) -> Result:
             ctx,
             "saltcall",
             [program, "--local", "-c", place, f"--log-level={wanted.log_level}", *OUTPUT, "state.apply"],
-            out=listener,
+            out=listener.read_line,
             cwd=wanted.cwd,
             env={"PYTHONIOENCODING": "utf-8:backslashreplace", **environment(wanted.env)},
             timeout=wanted.timeout,
@@ -110,7 +110,7 @@ def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ende
     reported = "start" in listener.heard
     broken = reported and not listener.heard & {"end", "errors"}
     if not reported and ended.code == 0:
-        steps(unparsed(ended, "it has reported nothing"))
+        steps.add(unparsed(ended, "it has reported nothing"))
     return concluded(
         "salt-call",
         steps,

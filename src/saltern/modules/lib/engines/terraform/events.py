@@ -33,7 +33,7 @@ Message = dict[str, Any]
 
 
 class Stream:
-    """Call it with each line. ``errors`` and ``warnings`` are Terraform's diagnostics."""
+    """Reads each line. ``errors`` and ``warnings`` are Terraform's diagnostics."""
 
     def __init__(self) -> None:
         self.heard = False
@@ -41,7 +41,7 @@ class Stream:
         self.warnings: list[str] = []
         self.values: dict[str, object] = {}
 
-    def __call__(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         message = decoded(line)
         if not isinstance(message, dict):
             return
@@ -103,13 +103,13 @@ class Applied(Stream):
         for address, left in self._left.items():
             one = self._plan.resources[address]
             if code == 0:
-                self._steps(step(one, Outcome.OK, DONE.get(one.word, one.word), changes=one.changes))
+                self._steps.add(step(one, Outcome.OK, DONE.get(one.word, one.word), changes=one.changes))
             elif address in self._began:
                 far = "; it was destroyed, and not created again" if "delete" not in left else ""
                 lost = "it had begun when Terraform was ended; how far it came is not known"
-                self._steps(step(one, Outcome.FAILED, lost + (far if one.word == "replace" else "")))
+                self._steps.add(step(one, Outcome.FAILED, lost + (far if one.word == "replace" else "")))
             else:
-                self._steps(step(one, Outcome.FAILED, "not reached", ran=False))
+                self._steps.add(step(one, Outcome.FAILED, "not reached", ran=False))
         self._left = {}
 
     def _complete(self, address: str, action: str, hook: Message, now: float) -> None:
@@ -124,7 +124,7 @@ class Applied(Stream):
         began = self._began.get(address, now)
         comment = DONE.get(one.word, one.word)
         changes = {**one.changes, **_id(one, made)}
-        self._steps(
+        self._steps.add(
             step(
                 one,
                 Outcome.OK,
@@ -143,7 +143,7 @@ class Applied(Stream):
         if one.word == "replace" and "delete" not in left:
             comment += "\nit was destroyed, and not created again"
         began = self._began.get(address, now)
-        self._steps(
+        self._steps.add(
             step(
                 one,
                 Outcome.FAILED,

@@ -134,18 +134,18 @@ def _planned(session: Session, wanted: Wanted, steps: Steps, scratch: Scratch) -
     stream = Stream()
     options = [*flags(PLAN, wanted.given), *_locks(wanted), *_variables(session.ctx, scratch, wanted)]
     ended = session.run(
-        "plan", "-json", "-input=false", "-detailed-exitcode", f"-out={file}", *options, out=stream
+        "plan", "-json", "-input=false", "-detailed-exitcode", f"-out={file}", *options, out=stream.read_line
     )
     if ended.code not in (0, CHANGES) or ended.timed_out:
         return _concluded(session, "plan", steps, ended, stream=stream, why=_why(stream, steps, ended))
     shown = session.shown(file)
     if shown is None:
-        steps(unparsed(ended, "its plan could not be read, and nothing was applied"))
+        steps.add(unparsed(ended, "its plan could not be read, and nothing was applied"))
         return failed(f"{session.name} show: its plan could not be read", log=ended.log, logs=session.logs)
     plan = read(shown)
     for one in plan.resources.values():
         if one.actions == NOTHING:
-            steps(step(one, Outcome.OK, "no changes"))
+            steps.add(step(one, Outcome.OK, "no changes"))
     if session.ctx.test or ended.code == 0:
         return _foretold(session, steps, plan, stream, ended)
     return _applied(session, wanted, steps, plan, stream, file)
@@ -170,10 +170,10 @@ def _foretold(session: Session, steps: Steps, plan: Plan, stream: Stream, ended:
     for one in plan.resources.values():
         if one.actions != NOTHING:
             outcome = Outcome.OK if one.word == "read" else Outcome.WOULD_CHANGE
-            steps(step(one, outcome, WOULD.get(one.word, one.word), changes=one.changes))
+            steps.add(step(one, outcome, WOULD.get(one.word, one.word), changes=one.changes))
     for one in plan.outputs.values():
         if one.actions != NOTHING:
-            steps(step(one, Outcome.WOULD_CHANGE, f"would be {one.word}d", changes=one.changes))
+            steps.add(step(one, Outcome.WOULD_CHANGE, f"would be {one.word}d", changes=one.changes))
     return _concluded(session, "plan", steps, ended, stream=stream, outputs=plan.values, fine=(0, CHANGES))
 
 
@@ -183,13 +183,15 @@ def _applied(
     applied = Applied(steps, plan)
     locks = [] if wanted.lock else ["-lock=false"]
     ended = session.run(
-        "apply", "-json", "-input=false", *flags(LOCK, wanted.given), *locks, file, out=applied
+        "apply", "-json", "-input=false", *flags(LOCK, wanted.given), *locks, file, out=applied.read_line
     )
     applied.over(ended.code)
     if ended.code == 0:
         for name, one in plan.outputs.items():
             if one.actions != NOTHING:
-                steps(step(one, Outcome.OK, f"{one.word}d", changes=_settled(one, applied.values.get(name))))
+                steps.add(
+                    step(one, Outcome.OK, f"{one.word}d", changes=_settled(one, applied.values.get(name)))
+                )
     applied.warnings[:0] = planned.warnings
     values = applied.values or plan.values
     return _concluded(

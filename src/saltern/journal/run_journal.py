@@ -1,0 +1,189 @@
+"""Writes down what the runtime does. Implements ``runtime.ports.Journal``.
+
+The rule: what is about to act is written before it acts (``system.effects`` says when that is), and so is
+what has changed something, before the next step: that outlives this process. To outlive a loss of power it
+is synced, too: whatever stands alone before it acts (``runtime.interrupted_states``), of the others
+``AT_RISK`` at a time. If power is lost, so many may have been called without a trace: they are called again,
+and no state waits for what they change. Everything else is written with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from saltern.journal.codec import Body, answer_out, brief, frame_out, plan_out, result_out
+from saltern.journal.fold import RunState
+from saltern.journal.store import Writer
+from saltern.language.delayed import Frame
+from saltern.language.events import Answer
+from saltern.language.nature import Natures, undeclared
+from saltern.language.requisites import Standing
+from saltern.language.result import Result
+from saltern.plan.plan import Plan
+from saltern.runtime.interrupted_states import is_once, stands_alone
+from saltern.runtime.progress import Begun
+from saltern.system.faults import point
+from saltern.system.keeper import NO_STATE, ProgramKeeper
+
+if TYPE_CHECKING:
+    from saltern.journal.past import Past
+    from saltern.language.barriers import Barrier
+    from saltern.runtime.ports import Planner
+
+AT_RISK = 20  # states that may be called between two syncs
+
+
+class RunJournal:
+    """One run. ``state`` is what an earlier process has written of it; ``planner`` makes plans of chunks;
+    ``natures`` says which states may be called twice."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        state: RunState | None = None,
+        planner: Planner | None = None,
+        natures: Natures = undeclared,
+        programs: ProgramKeeper | None = None,
+    ) -> None:
+        self._writer = writer
+        self._state = state or RunState()
+        self._planner = planner
+        self._begun: dict[tuple[str, int], tuple[Begun, Plan]] = {}  # not on disk: none has acted yet
+        self._natures = natures
+        self._programs = programs or ProgramKeeper("", "")
+        self._alone = _Alone(natures)
+        self._called = 0  # states since the last sync
+        self._firm = False  # what waits has to outlive a loss of power before anything acts
+        self._unsure = 0  # states that may have been called before
+        self._hides = False  # a state is marked ``no_log``
+
+    @property
+    def past(self) -> Past | None:
+        if not self._state.scopes:
+            return None
+        from saltern.journal.past import Past
+
+        return Past(self._state, self._planner, self._programs)
+
+    def starting(self, scope: str, index: int, begun: Begun, plan: Plan) -> bool:
+        self._begun[scope, index] = begun, plan
+        chunk = plan.chunks[index if index >= 0 else ~index]
+        barrier = self._state.barrier(scope, index) if self._state.barriers else None
+        self._programs.enter(begun.number, barrier["times"] if barrier else 0, hidden="no_log" in chunk.words)
+        self._called += 1
+        if not self._unsure or index in self._state.scope(scope).started:
+            return False
+        self._unsure -= 1
+        if not self._unsure:
+            self._writer.add("sure", {})
+        return not self._alone.includes(scope, index, plan)
+
+    def sync(self) -> None:
+        """Something is about to act: what is begun and not done is what may act."""
+        if self._writer.writing:
+            return
+        for (scope, index), (begun, plan) in self._begun.items():
+            self._firm = self._firm or self._alone.includes(scope, index, plan)
+            self._writer.add("start", self._start(scope, index, begun, plan))
+        self._begun.clear()
+        if self._firm or self._called > AT_RISK:
+            self._sync()
+        else:
+            self._writer.save()
+
+    def _start(self, scope: str, index: int, begun: Begun, plan: Plan) -> Body:
+        """With the ledger that its programs will be in, if it may not be called twice."""
+        body: Body = {"scope": scope, "place": index, "number": begun.number, "started": begun.started}
+        chunk = plan.chunks[index if index >= 0 else ~index]
+        if self._natures(chunk.state, chunk.fun).repeat == "once":
+            apart = index >= 0 and bool("parallel" in chunk.words and chunk.args["parallel"])
+            body["ledger"] = self._programs.ledger_of(begun.number, apart=apart)
+        return body
+
+    def _sync(self) -> None:
+        self._writer.sync()
+        self._firm, self._called = False, 0
+
+    def finished(self, scope: str, index: int, answer: Answer, result: Result) -> None:
+        self._begun.pop((scope, index), None)
+        self._programs.enter(NO_STATE)
+        if self._writer.broken:  # the module got that error, and made a failure of it
+            self._writer.sync()
+        chunk = answer.chunk
+        short = brief(scope, index, answer) if result is answer.result else None
+        if short is not None:
+            self._writer.add_row(short)
+            if is_once(chunk, self._natures):
+                self._writer.save()
+                self._firm = True
+            return
+        body = {"scope": scope, "place": index, "answer": answer_out(answer)}
+        if result is not answer.result and (chunk.delayed or "register" in chunk.words):
+            body["result"] = result_out(result)  # hidden from reports, needed by what comes later
+        self._writer.add("done", body)
+        once = result.ran and is_once(chunk, self._natures)
+        if result.changes or once:
+            self._writer.save()
+        # What others are made of, and what cannot be had again, is not lost with what follows.
+        self._firm = self._firm or once or bool(chunk.delayed) or "register" in chunk.words
+
+    def barrier(self, scope: str, index: int, begun: Begun, barrier: Barrier, result: Result) -> None:
+        """What a state asks for, durable: from here on the journal says what is to be done."""
+        from saltern.journal.barriers import asked_for
+
+        self._begun.pop((scope, index), None)
+        body = {"scope": scope, "place": index, "number": begun.number, "started": begun.started}
+        self._writer.add("barrier", {**body, **asked_for(barrier), "result": result_out(result)})
+        point("barrier.asked")
+        self._firm = True
+        self.sync()
+        point("barrier.kept")
+
+    def step(self, answer: Answer) -> None:
+        self._writer.add("step", answer_out(answer, chunk=True))
+
+    def tried(self, number: int) -> None:
+        self._writer.add("tried", {"under": number})
+
+    def rehearsed(self, scope: str, index: int, standing: Standing) -> None:
+        outcome, changed = standing.outcome.value, standing.changed
+        self._add_firm("rehearsed", {"scope": scope, "place": index, "outcome": outcome, "changed": changed})
+
+    def frame(self, scope: str, target: int, frame: Frame, plan: Plan) -> None:
+        body = {"scope": scope, "target": target, "frame": frame_out(frame), "plan": plan_out(plan)}
+        self._add_firm("frame", body)
+        self._hides = self._hides or any(chunk.hidden for chunk in plan.chunks)
+
+    def frame_ended(self, frame: Frame) -> None:
+        self._add_firm("frame-end", {"path": frame.path})
+
+    def stand_in(self, scope: str, target: int, answer: Answer) -> None:
+        body = {"scope": scope, "target": target, "answer": answer_out(answer, chunk=True)}
+        self._add_firm("stand-in", body)
+
+    def listened(self, scope: str, index: int, answer: Answer) -> None:
+        self._begun.pop((scope, ~index), None)
+        body = {"scope": scope, "place": index, "answer": answer_out(answer, chunk=True)}
+        self._writer.add("listened", body)
+        self._sync()
+
+    def _add_firm(self, kind: str, body: Body) -> None:
+        """A record that outlives a loss of power before anything else acts."""
+        self._writer.add(kind, body)
+        self._firm = True
+
+
+class _Alone:
+    """The states that a loss of power must not take together with others."""
+
+    def __init__(self, natures: Natures) -> None:
+        self._natures = natures
+        self._in_plan: Callable[[int], bool] | None = None
+
+    def includes(self, scope: str, index: int, plan: Plan) -> bool:
+        """What comes of a frame is its caller's, too, and reactions are what others have asked for."""
+        if scope or index < 0:
+            return True
+        self._in_plan = self._in_plan or stands_alone(plan, self._natures)
+        return self._in_plan(index)
