@@ -15,7 +15,8 @@ from saltern.durable.resume import resume
 from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
 from saltern.journal.fold import RunState
-from saltern.journal.runs import RESUMABLE, Runs
+from saltern.journal.runs import Runs
+from saltern.journal.summaries import RESUMABLE
 from saltern.system import faults, reboot
 from saltern.system.power import Pending
 from saltern.system.reboot import GOES_DOWN

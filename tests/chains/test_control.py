@@ -462,7 +462,7 @@ def test_item_4_a_full_disk_has_room_for_how_it_ended(
             super().sync()
 
     monkeypatch.setattr("saltern.chains.legs.Writer", Full)
-    monkeypatch.setattr("saltern.chains.legs.Legs.is_full", lambda _: reserve.exists())
+    monkeypatch.setattr("saltern.chains.reserve.Reserve.is_disk_full", lambda _: reserve.exists())
     done = bench.chain("run", str(bench.file))
     assert done.code == 0, done.err
     assert not reserve.exists()

@@ -12,7 +12,8 @@ from tests.fault.crossing_tree import COUNTS_ON, FILES, PARTS
 from tests.fault.machine import Told
 
 from saltern.journal.report import report_of
-from saltern.journal.runs import Runs, Summary
+from saltern.journal.runs import Runs
+from saltern.journal.summaries import Summary
 from saltern.report.salt import to_dict
 from saltern.system import build_slots
 

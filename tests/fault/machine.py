@@ -21,7 +21,8 @@ from tests.fault.reference import FILES
 
 from saltern.config.settings import Settings
 from saltern.journal.report import report_of
-from saltern.journal.runs import RESUMABLE, Runs, Summary
+from saltern.journal.runs import Runs
+from saltern.journal.summaries import RESUMABLE, Summary
 from saltern.report.salt import to_dict
 from saltern.system import faults, ledger, reboot
 

@@ -19,6 +19,7 @@ from saltern.engine.nested_engine import make_session
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import clock
 from saltern.system.mounts import is_forgetful
+from saltern.system.run_numbers import run_number
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import Recorder as Tell
@@ -50,14 +51,14 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
         return before
     needed = any(action.kind in ("state", "highstate") for action in plan.steps)
     make_session(settings).check_roots(needed=needed)  # what could not even begin is not accepted
-    name = legs.new(clock.now())
+    name = legs.journals.next_name(run_number(clock.now()))
     with legs.locked(name):
         if (before := _asked_before(legs, order, plan)) is not None:
             return before
         if open_legs := legs.unfinished():
             raise _unfinished(open_legs[0])
         for unread in legs.newest_unknown():
-            if not legs.is_aside(unread):
+            if not legs.journals.is_aside(unread):
                 raise legs.unknown()[unread]
         journal = Journal(legs, name)
         head = {
@@ -72,7 +73,7 @@ def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: 
             "plan_sha256": plan.sha256(),
             "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",
         }
-        legs.reserve()
+        legs.reserve.make()
         _tell_place(legs, plan)
         journal.add("accepted", **head)
         found = drive(settings, name, tell, again)

@@ -28,7 +28,8 @@ from saltern.engine.session import Session
 from saltern.journal.fold import RunState
 from saltern.journal.form import age
 from saltern.journal.report import report_of
-from saltern.journal.runs import RESUMABLE, Runs
+from saltern.journal.runs import Runs
+from saltern.journal.summaries import RESUMABLE
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.events import ChunkStarted, Event, Report
 from saltern.system import clock, keeper, ledger
@@ -61,7 +62,7 @@ def go_on(
     if known.state.status in OVER:
         raise over(known)
     with legs.locked(name):
-        legs.order_done(name, "pause")
+        legs.orders.remove(name, "pause")
         return _Driver(settings, legs, name, tell, again, question).to_the_end()
 
 
@@ -139,10 +140,10 @@ class _Driver:
         state = self.legs.known(self.name).state
         if state.status in OVER:
             return state
-        if (reason := self.legs.cancel_ordered(self.name)) and not state.cancelled:
+        if (reason := self.legs.orders.reason(self.name, "cancel")) and not state.cancelled:
             self.journal.add("cancel", reason=reason)
             return self.legs.known(self.name).state
-        reason = self.legs.ordered(self.name, "pause")
+        reason = self.legs.orders.reason(self.name, "pause")
         if reason and not state.cancelled and state.status is Leg.RUNNING:  # not while the machine goes down
             self.journal.add("paused", reason=reason)
             return self.legs.known(self.name).state
@@ -152,7 +153,7 @@ class _Driver:
         """Whether there is more to do here and now."""
         command = decide(state)
         if command is None:
-            self.legs.order_done(self.name, "cancel", "pause")
+            self.legs.orders.remove(self.name, "cancel", "pause")
             return False
         return _DOERS[type(command)](self, command)
 
@@ -251,7 +252,7 @@ class _Driver:
         """A run that can be resumed is not over, unless the leg is cancelled."""
         state = self.runs.state(jid)
         status = state.status
-        cancelled = self.legs.cancel_ordered(self.name) if not self.ends else ""
+        cancelled = self.legs.orders.reason(self.name, "cancel") if not self.ends else ""
         if status not in RESUMABLE or cancelled:
             kept = self.kept(jid)
             said = abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
@@ -278,7 +279,7 @@ class _Driver:
         return ledger.read(folder)
 
     def is_cancelled(self) -> bool:
-        return bool(self.legs.cancel_ordered(self.name)) and not self.ends
+        return bool(self.legs.orders.reason(self.name, "cancel")) and not self.ends
 
     @property
     def ends(self) -> bool:
@@ -295,7 +296,7 @@ class _Driver:
             self.tell(event)
 
     def is_paused(self) -> bool:
-        return bool(self.legs.ordered(self.name, "pause")) and not self.ends
+        return bool(self.legs.orders.reason(self.name, "pause")) and not self.ends
 
     def pause(self, command: steps.Pause) -> bool:
         self.journal.add("paused", reason=command.reason)

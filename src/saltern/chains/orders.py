@@ -44,7 +44,7 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
     known = legs.known(name)
     if known.state.status in OVER:
         raise over(known)
-    legs.order(name, "cancel", reason)
+    legs.orders.write(name, "cancel", reason)
     if now and _may_stop(known, settings):
         _stop_programs(known, settings)
     if legs.holder() == name:
@@ -61,7 +61,7 @@ def pause(settings: Settings, name: str, reason: str) -> Known | None:
         raise over(known)
     if known.state.status is Leg.PAUSED:
         return known
-    legs.order(name, "pause", reason)
+    legs.orders.write(name, "pause", reason)
     if legs.holder() == name:
         return None
     with legs.locked(name):

@@ -13,6 +13,7 @@ from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows, session
 from saltern.cli.output import exit_code, watched
 from saltern.cli.run_names import given
 from saltern.journal.runs import Runs
+from saltern.journal.summaries import resumed_at_boot
 from saltern.language.diagnostics import SalternError
 from saltern.language.events import Report
 from saltern.runtime.barriers import PAUSES
@@ -91,7 +92,8 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
     from saltern.report.diagnostics import show
 
     worst = exits.OK
-    for jid in dict.fromkeys([*filter(None, [given(args.run)]), *Runs(engine.settings).broken()]):
+    due = resumed_at_boot(Runs(engine.settings).summaries())
+    for jid in dict.fromkeys([*filter(None, [given(args.run)]), *due]):
         try:
             code = _one(args, engine, jid)
         except SalternError as problem:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from saltern.config.settings import Settings
 from saltern.durable.barriers.cancel import cancel_reboot
 from saltern.journal.recorder import Recorder
-from saltern.journal.runs import RESUMABLE, Runs
+from saltern.journal.runs import Runs
+from saltern.journal.summaries import RESUMABLE
 from saltern.system import clock, ledger
 
 

@@ -11,7 +11,8 @@ from saltern.durable.head import head_of, restore_session, surroundings
 from saltern.durable.open_journal import end_journal, open_journal
 from saltern.engine.apply import execute, prepare_plan
 from saltern.journal.fold import RunState
-from saltern.journal.runs import RESUMABLE, Runs
+from saltern.journal.runs import Runs
+from saltern.journal.summaries import RESUMABLE, last_resumable
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.events import Report
 from saltern.system import clock
@@ -40,7 +41,7 @@ def resume(
     """
     remember()
     runs = Runs(settings)
-    chosen = jid or runs.last_resumable()
+    chosen = jid or last_resumable(runs.summaries())
     if chosen is None:
         return None
     _quarantine_if_damaged(runs, chosen, settings)

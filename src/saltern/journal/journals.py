@@ -1,0 +1,124 @@
+"""The journals of one folder, those of runs or those of chains: names, reading, what is set aside or old."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, names_in
+from saltern.journal.reader import quarantine, read
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.system.run_numbers import later_number
+
+INCONSISTENT = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+
+Folded = TypeVar("Folded")
+
+
+class Wording(Struct, frozen=True, kw_only=True):
+    """How problems with journals of a kind are worded; ``{name}``, ``{path}``, ``{aside}`` are filled in."""
+
+    suffix: str  # of the files
+    unknown: Callable[[str, str], Diagnostic]  # of a name, and of what may have been meant
+    title: str
+    unreadable: str = ""  # each of these: what to do
+    damaged: str
+    set_aside: str
+    no_folder: str
+
+
+class Journals(Generic[Folded]):
+    """``fold`` makes of a name and its records what is known of it; ``keep`` journals are not pruned."""
+
+    def __init__(
+        self, folder: str, wording: Wording, fold: Callable[[str, list[Record]], Folded], *, keep: int
+    ) -> None:
+        self.folder = folder
+        self.wording = wording
+        self._fold = fold
+        self._keep = keep
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name + self.wording.suffix)
+
+    def aside_path(self, name: str) -> str:
+        """Where a damaged journal is moved."""
+        return self.path(name) + ASIDE
+
+    def is_aside(self, name: str) -> bool:
+        return is_aside(self.path(name))
+
+    def names(self) -> list[str]:
+        """All, the newest first."""
+        try:
+            return names_in(self.folder, self.wording.suffix)
+        except OSError as problem:
+            raise self.no_folder(self.folder, problem) from None
+
+    def next_name(self, wanted: str) -> str:
+        """Later than all there are, whatever the clock says."""
+        last = next((name for name in self.names() if name.isdigit()), "")
+        return later_number(wanted, last)
+
+    def read(self, name: str) -> Folded:
+        """What the journal says. Raises ``Damaged`` and ``Unreadable``."""
+        if self.is_aside(name):
+            raise Damaged("it could not be read to its end")
+        try:
+            return self._fold(name, read(self.path(name)))
+        except INCONSISTENT as problem:
+            raise Damaged(f"its records are inconsistent: {problem!r}") from None
+
+    def known(self, name: str) -> Folded:
+        """What the journal says. That it is damaged is an error for the user; nothing is moved."""
+        words = self.wording
+        if name not in self.names():
+            raise OperationError(words.unknown(name, did_you_mean(name, self.names())))
+        try:
+            return self.read(name)
+        except Unreadable as problem:
+            what = self._filled(f"the journal of {words.title} cannot be read: ", name) + str(problem)
+            fix = self._filled(words.unreadable, name)
+            raise OperationError(Diagnostic(code="journal-unreadable", what=what, fix=fix)) from None
+        except Damaged as problem:
+            what = self._filled(f"the journal of {words.title} is damaged: ", name) + str(problem)
+            fix = self._filled(words.set_aside if self.is_aside(name) else words.damaged, name)
+            raise OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix)) from None
+
+    def _filled(self, text: str, name: str) -> str:
+        return text.format(name=name, path=self.path(name), aside=self.aside_path(name))
+
+    def is_damaged(self, name: str) -> bool:
+        try:
+            self.read(name)
+        except Damaged:
+            return True
+        except Unreadable:
+            return False
+        return False
+
+    def set_aside(self, name: str) -> bool:
+        """Rename a damaged journal: it stays listed, and is not resumed. False if it is aside already."""
+        if self.is_aside(name):
+            return False
+        try:
+            quarantine(self.path(name))
+        except OSError as problem:
+            what = f"the damaged journal {self.path(name)} cannot be put aside: {problem.strerror}"
+            raise OperationError(Diagnostic(code="journal-damaged", what=what)) from None
+        return True
+
+    def prune(self, remove_if_over: Callable[[str], None]) -> None:
+        """Offer all but the newest for removal; what cannot be read or removed stays."""
+        for name in self.names()[self._keep :]:
+            with suppress(Damaged, Unreadable, OSError):
+                remove_if_over(name)
+
+    def no_folder(self, path: str, problem: OSError) -> OperationError:
+        what = f"{self.wording.no_folder}: {path}: {problem.strerror}"
+        fix = "name a directory of your own: state_dir, SALTERN_STATE_DIR; or do without: --no-journal"
+        return OperationError(Diagnostic(code="state-dir", what=what, fix=fix))

@@ -1,0 +1,77 @@
+"""The file whose lock one process of this machine holds, with a text in it that says who that is."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from saltern.journal.store import make_folder
+from saltern.system import lock
+
+MOST_READ = 4096
+PATIENCE = 2.0  # seconds of waiting before that is reported
+
+
+class LockFile:
+    """To look at it takes no lock, so that looking blocks no run."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def holder(self) -> bytes | None:
+        """The text of the process that holds the lock now; None if none does."""
+        try:
+            file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            return text_of(file) if lock.is_held(file) else None
+        finally:
+            os.close(file)
+
+    def last_holder(self) -> bytes:
+        """The text of the process that took the lock last, whether or not it is held now."""
+        try:
+            file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return b""
+        try:
+            return text_of(file)
+        finally:
+            os.close(file)
+
+    def open(self) -> int:
+        """The file, to be locked; made if there is none. Raises ``OSError``."""
+        make_folder(os.path.dirname(self.path))
+        return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+
+def text_of(file: int) -> bytes:
+    return os.pread(file, MOST_READ, 0)
+
+
+def sign(file: int, text: bytes) -> None:
+    """Write who holds the lock. Raises ``OSError``."""
+    os.ftruncate(file, 0)
+    os.pwrite(file, text, 0)
+
+
+def take(file: int, wait: float = 0.0, report: Callable[[], None] | None = None) -> None:
+    """Lock the file within ``wait`` seconds. Raises ``BlockingIOError`` if another process keeps it so long.
+
+    ``report`` is called once if the wait is a long one.
+    """
+    begun = time.monotonic()
+    while True:
+        try:
+            lock.take(file)
+            return
+        except BlockingIOError:
+            waited = time.monotonic() - begun
+            if waited >= wait:
+                raise
+            if waited >= PATIENCE and report is not None:
+                report()
+                report = None
+            time.sleep(min(0.005 + waited / 10, 0.2, wait - waited))

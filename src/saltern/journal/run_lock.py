@@ -1,0 +1,146 @@
+"""One run at a time: the lock of this machine, and who holds it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import DecodeError, Struct, json
+
+from saltern.config.settings import WITHIN
+from saltern.journal.fold import RunState
+from saltern.journal.journals import Journals
+from saltern.journal.lock_file import LockFile, sign, take, text_of
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import ledger
+from saltern.system.faults import point
+from saltern.system.keeper import KEPT
+
+MOST_ASKED = 500  # letters
+
+
+class Held(Struct, kw_only=True):
+    """Who holds the lock of this machine."""
+
+    pid: int = 0
+    jid: str = ""
+    started: float = 0.0
+    asked: str = ""  # what for: a run that breaks before its journal has a plan is known by this alone
+
+    @property
+    def is_alive(self) -> bool:
+        """A parallel state may continue, and keep the lock, when the process that ran it is gone."""
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            pass  # of another user
+        return True
+
+
+class RunLock:
+    """The lock that a run holds from its begin to its end."""
+
+    def __init__(self, path: str, journals: Journals[RunState]) -> None:
+        self._file = LockFile(path)
+        self._journals = journals
+
+    def holder(self) -> Held | None:
+        """Who holds the lock now; None if no process does."""
+        text = self._file.holder()
+        return None if text is None else _held(text)
+
+    def last_holder(self) -> Held:
+        """Who took the lock last, whether or not it is held now."""
+        return _held(self._file.last_holder())
+
+    @contextmanager
+    def locked(
+        self, jid: str, started: float, *, wait: float = 0.0, new: bool = False, asked: str = ""
+    ) -> Iterator[str]:
+        """Hold the lock; ``wait`` are seconds to queue. Raises ``OperationError`` that names the holder.
+
+        Gives the number of the run; a ``new`` one may get another than it wants.
+        """
+        within = os.environ.get(WITHIN)
+        holder = self.holder() if within else None
+        if holder is not None and holder.jid == within:
+            # A state of that run has started us: to wait for its end would be for ever.
+            yield self._journals.next_name(jid) if new else jid
+            return
+        file = self._open()
+        try:
+            point("lock.take")
+            begun = time.monotonic()
+            _take(file, wait)
+            point("lock.taken")
+            self._wait_for_programs(jid, begun + wait)
+            jid = self._journals.next_name(jid) if new else jid
+            self._sign(file, Held(pid=os.getpid(), jid=jid, started=started, asked=asked[:MOST_ASKED]))
+            os.environ[WITHIN] = jid
+            yield jid
+        finally:
+            os.environ.pop(WITHIN, None)
+            os.close(file)
+
+    def _open(self) -> int:
+        try:
+            return self._file.open()
+        except OSError as problem:
+            raise self._journals.no_folder(self._file.path, problem) from None
+
+    def _sign(self, file: int, who: Held) -> None:
+        try:
+            sign(file, json.encode(who))
+        except OSError as problem:
+            raise self._journals.no_folder(self._file.path, problem) from None
+
+    def _wait_for_programs(self, jid: str, until: float) -> None:
+        """Until no program of another run that broke is at work any more."""
+        reported = False
+        while others := [one for one in self._at_work() if one != jid]:
+            if not reported and time.monotonic() < until:
+                reported = True
+                print(f"saltern: waiting for a program of run {others[0]}, which broke", file=sys.stderr)
+            if time.monotonic() >= until:
+                what = f"a program of run {others[0]}, which broke, is still running on this machine"
+                fix = f"wait for it: --queue SECONDS; or resume that run: `saltern resume {others[0]}`"
+                raise OperationError(Diagnostic(code="run-busy", what=what, fix=fix))
+            time.sleep(0.1)
+
+    def _at_work(self) -> list[str]:
+        """The runs that have a program at work."""
+        folder = self._journals.folder
+        try:
+            names = [name for name in os.listdir(folder) if name.endswith(KEPT)]
+        except OSError:
+            return []
+        return [name.removesuffix(KEPT) for name in names if ledger.at_work(os.path.join(folder, name))]
+
+
+def _take(file: int, wait: float) -> None:
+    def report() -> None:
+        who = _held(text_of(file))
+        print(f"saltern: waiting for run {who.jid} (process {who.pid}) to end", file=sys.stderr)
+
+    try:
+        take(file, wait, report)
+    except BlockingIOError:
+        raise _busy(_held(text_of(file))) from None
+
+
+def _held(text: bytes) -> Held:
+    try:
+        return json.decode(text, type=Held)
+    except (DecodeError, ValueError):  # damaged, or not even UTF-8
+        return Held()
+
+
+def _busy(who: Held) -> OperationError:
+    what = f"another run is running on this machine: {who.jid or 'of unknown number'}, process {who.pid}"
+    fix = "wait for it, or wait longer: --queue SECONDS"
+    return OperationError(Diagnostic(code="run-busy", what=what, fix=fix))
