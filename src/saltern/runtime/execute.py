@@ -18,8 +18,7 @@ from saltern.runtime.answers import NO_REGISTERS, Registers
 from saltern.runtime.slots import PREFIX, NotReady, has_slots, resolve
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Allowed, Caller
-    from saltern.runtime.substates import SubStates
+    from saltern.runtime.ports import Allowed, Caller, Steps
     from saltern.system.clock import Clock
 
 NOT_ALLOWED = Result(
@@ -44,7 +43,7 @@ class Executor:
         test: bool,
         rehearsal: bool = False,
         registers: Registers = NO_REGISTERS,
-        steps: SubStates | None = None,
+        steps: Steps | None = None,
     ) -> Result:
         """``rehearsal``: only to see what would change; not repeated and not checked."""
         if chunk.late:
@@ -73,7 +72,7 @@ class Executor:
             chunk = ready
         return self._around(chunk, lambda args: self._caller.react(chunk, args, fun=fun, test=test))
 
-    def _once(self, chunk: Chunk, *, test: bool, steps: SubStates | None = None) -> Result:
+    def _once(self, chunk: Chunk, *, test: bool, steps: Steps | None = None) -> Result:
         if steps is not None and steps.answers:
             steps.start_again()
         add = steps.add if steps is not None else None

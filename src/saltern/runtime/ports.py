@@ -30,6 +30,15 @@ Emit = Callable[[SubResult], None]
 """Takes a step of a state as it happens; ``substates.SubStates.add``."""
 
 
+class Steps(Protocol):
+    """The sub states of one call; ``substates.SubStates``. ``answers`` are those of the last attempt."""
+
+    answers: list[Answer]
+
+    def add(self, step: SubResult) -> None: ...
+    def start_again(self) -> None: ...
+
+
 class Caller(Protocol):
     """Calls module functions. Never raises for what a module does: that is a failed result."""
 
