@@ -67,12 +67,13 @@ pythons: $(STAMP) ## run the quick tests with the other Pythons that are found h
 chaos: $(STAMP) ## damage every kind of file that saltern reads, for ten minutes each; CHAOS_SECONDS, CHAOS_SEED
 	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos
 
-check: $(STAMP) ## format, lint, types, import contracts, generated pages
+check: $(STAMP) ## format, lint, types, import contracts, generated pages, words
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy src tests tools
 	$(VENV)/bin/lint-imports
 	$(PY) -m tools.reference --check
+	$(PY) -m tools.words --check
 
 audit: $(STAMP) ## known weaknesses in what is pinned, or the ages of the pins; informs and fails nothing
 	@$(PY) -m tools.audit

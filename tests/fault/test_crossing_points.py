@@ -40,7 +40,7 @@ NEEDED = {
     "keeper.told",
     "end",
 }
-OF_RUNS = {"frame.made", "rehearsed", "step.told", "listener.told"}
+OF_RUNS = {"frame.made", "rehearsed", "step.reported", "listener.reported"}
 OF_LEGS = {f"chain.{one}" for one in ("accepted", "begun", "chunk", "left", "results", "finished")}
 HALFWAY = 3  # the process in which a command is called again
 parts = pytest.mark.parametrize("part", range(PARTS))

@@ -43,10 +43,10 @@ NEEDED = {
     "frame.made",
     "frame.entered",
     "frame.left",
-    "step.told",
+    "step.reported",
     "rehearsed",
     "listener.called",
-    "listener.told",
+    "listener.reported",
     "end",
 }
 

@@ -22,7 +22,7 @@ from saltern.system.mounts import is_forgetful
 from saltern.system.run_numbers import run_number
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Recorder as Tell
+    from saltern.runtime.ports import EventSink
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -35,7 +35,9 @@ class Order(Struct, frozen=True, kw_only=True):
     token: str = ""  # two requests with one token are one run
 
 
-def start(settings: Settings, order: Order, tell: Tell | None = None, *, again: Sequence[str] = ()) -> Known:
+def start(
+    settings: Settings, order: Order, tell: EventSink | None = None, *, again: Sequence[str] = ()
+) -> Known:
     """Run a chain on this machine. The leg may not be over when this returns: the machine may go down.
 
     ``again`` are options for the command line of a build that takes over in the middle.

@@ -38,8 +38,7 @@ from saltern.system.private import make_private
 from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Recorder as Tell
-    from saltern.runtime.ports import ResumeQuestion
+    from saltern.runtime.ports import EventSink, ResumeQuestion
 
 
 LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's status → the leg's
@@ -48,7 +47,7 @@ LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's stat
 def go_on(
     settings: Settings,
     name: str,
-    tell: Tell | None = None,
+    tell: EventSink | None = None,
     *,
     again: Sequence[str] = (),
     question: ResumeQuestion | None = None,
@@ -84,7 +83,7 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
     ]
 
 
-def drive(settings: Settings, name: str, tell: Tell | None = None, again: Sequence[str] = ()) -> Known:
+def drive(settings: Settings, name: str, tell: EventSink | None = None, again: Sequence[str] = ()) -> Known:
     """Do what is to be done now; the lock of the leg is held."""
     return _Driver(settings, Legs(settings), name, tell, again).to_the_end()
 
@@ -97,7 +96,7 @@ class _Driver:
         settings: Settings,
         legs: Legs,
         name: str,
-        tell: Tell | None,
+        tell: EventSink | None,
         again: Sequence[str] = (),
         question: ResumeQuestion | None = None,
     ) -> None:

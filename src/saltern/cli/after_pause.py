@@ -14,7 +14,7 @@ from saltern.runtime.barriers import INTERRUPTED, REBOOTING, STOPS
 if TYPE_CHECKING:
     from saltern.engine.session import Session
     from saltern.language.events import Report
-    from saltern.runtime.ports import Recorder
+    from saltern.runtime.ports import EventSink
 
 ROWS = (
     Row(flag="--sub-states", dest="sub_states", default="full", help=""),
@@ -44,7 +44,7 @@ def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
     from saltern.cli.resume_question import ask_at_terminal
     from saltern.durable.resume import resume
 
-    def work(tell: Recorder | None) -> Report:
+    def work(tell: EventSink | None) -> Report:
         report = resume(engine.settings, jid, tell, again=options_again(args), question=ask_at_terminal)
         assert report is not None, "a run that pauses has something left"
         return report

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from saltern.engine.request import Request
     from saltern.engine.session import Session
     from saltern.language.events import Report
-    from saltern.runtime.ports import Recorder
+    from saltern.runtime.ports import EventSink
 
 EPILOG = """\
 examples:
@@ -203,7 +203,7 @@ def run(
     args: SimpleNamespace,
     engine: Session,
     request: Request,
-    tell: Recorder | None,
+    tell: EventSink | None,
     profile: Profile | None = None,
 ) -> Report:
     """Prepare and execute it. A test run does nothing, so it needs no journal."""

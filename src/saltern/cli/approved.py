@@ -30,7 +30,7 @@ from saltern.planfile.make import foresee, prepare_foresight
 from saltern.planfile.moved import check, check_machine
 from saltern.planfile.trust import check_template, read_own, settings_of
 from saltern.report.text import safe_line
-from saltern.runtime.ports import Recorder
+from saltern.runtime.ports import EventSink
 
 # What a plan has decided. Where code and data come from is given again, and compared.
 DECIDED = (
@@ -64,7 +64,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
         profile = Profile(engine, "checking that nothing has changed")
     approved = _Approved(path, proposal, body)
 
-    def work(tell: Recorder | None) -> Report:
+    def work(tell: EventSink | None) -> Report:
         options = JournalOptions(queue=seconds(args.queue, settings.queue_runs), pillar=body.pillar)
         with claim_run(engine, request, options) as claimed:
             prepared = _prepared(engine, request, approved)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from saltern.language.events import Event, Report
     from saltern.report.lines import Lines
     from saltern.report.live import Live
-    from saltern.runtime.ports import Recorder
+    from saltern.runtime.ports import EventSink
 
 
 def exit_code(report: Report, *, detailed: bool = False) -> int:
@@ -43,7 +43,7 @@ def seconds(text: str | None, usual: float) -> float:
         raise OperationError(Diagnostic(code="option-shape", what=what)) from None
 
 
-def watched(args: SimpleNamespace, work: Callable[[Recorder | None], Report]) -> Report:
+def watched(args: SimpleNamespace, work: Callable[[EventSink | None], Report]) -> Report:
     """Run it while the log, the terminal or the lines on stdout follow its events."""
     watchers, close = _watchers(args)
     args.seen = bool(watchers)
@@ -83,7 +83,7 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
         print("saltern: no states to run", file=sys.stderr)
 
 
-def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
+def _watchers(args: SimpleNamespace) -> tuple[list[EventSink], list[Live | Lines]]:
     """What follows the events of a run: the log, the terminal, or the lines on stdout."""
     if log.is_on("info"):
         from saltern.report.log import write as log_event
@@ -93,7 +93,7 @@ def _watchers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]
     return _viewers(args)
 
 
-def _viewers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]:
+def _viewers(args: SimpleNamespace) -> tuple[list[EventSink], list[Live | Lines]]:
     if args.out == "jsonl":
         from saltern.report.lines import Lines
 
@@ -108,7 +108,7 @@ def _viewers(args: SimpleNamespace) -> tuple[list[Recorder], list[Live | Lines]]
     return [], []
 
 
-def _all(watchers: list[Recorder]) -> Recorder | None:
+def _all(watchers: list[EventSink]) -> EventSink | None:
     if len(watchers) < 2:
         return watchers[0] if watchers else None
 

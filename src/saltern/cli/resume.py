@@ -20,7 +20,7 @@ from saltern.runtime.barriers import PAUSES
 
 if TYPE_CHECKING:
     from saltern.engine.session import Session
-    from saltern.runtime.ports import Recorder
+    from saltern.runtime.ports import EventSink
 
 OWN = ("--sub-states", "--expand", "--detailed-exitcode")
 LINE = CommandLine(
@@ -67,7 +67,7 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
 
     found: list[Report] = []
 
-    def work(tell: Recorder | None) -> Report:
+    def work(tell: EventSink | None) -> Report:
         report = resume(engine.settings, jid, tell, again=options_again(args), question=ask_at_terminal)
         if report is not None:
             found.append(report)

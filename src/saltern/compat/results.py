@@ -98,7 +98,7 @@ def plain(value: Any) -> Any:
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    return numbers.told(value) if numbers.is_too_long(value) else value
+    return numbers.description(value) if numbers.is_too_long(value) else value
 
 
 def _checked(returned: object) -> Mapping[str, Any]:

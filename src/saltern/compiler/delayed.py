@@ -37,7 +37,7 @@ def attach(chunks: Iterable[Chunk], sources: Sources, default: Limit, found: Dia
     for chunk in callers:
         targets = (_target(chunk, entry, sources, found) for entry in _entries(chunk, found))
         chunk.delayed = tuple(target for target in targets if target is not None)
-    _tell_limits(callers, default, found)
+    _warn_of_limits(callers, default, found)
 
 
 def _entries(chunk: Chunk, found: Diagnostics) -> Iterator[_Entry]:
@@ -67,8 +67,8 @@ def _target(chunk: Chunk, entry: _Entry, sources: Sources, found: Diagnostics) -
         kind, name, context, when = _shape(entry)
     except _Wrong as wrong:
         for what, fix in wrong.ways:
-            told = f"{entry.word!r} of {chunk.id!r} {what}"
-            found.error("delayed-entry", told, where=entry.origin.mark(entry.path), fix=fix)
+            problem = f"{entry.word!r} of {chunk.id!r} {what}"
+            found.error("delayed-entry", problem, where=entry.origin.mark(entry.path), fix=fix)
         return None
     find = _block if kind == "block" else _sls
     target = find(chunk, entry, name, sources, found)
@@ -184,7 +184,7 @@ def _sls(chunk: Chunk, entry: _Entry, name: str, sources: Sources, found: Diagno
     )
 
 
-def _tell_limits(callers: Sequence[Chunk], default: Limit, found: Diagnostics) -> None:
+def _warn_of_limits(callers: Sequence[Chunk], default: Limit, found: Diagnostics) -> None:
     """More calls than the limit allows are known before the run."""
     calls: dict[tuple[str, ...], list[tuple[Chunk, Target]]] = {}
     for chunk in callers:
@@ -203,5 +203,5 @@ def _tell_limits(callers: Sequence[Chunk], default: Limit, found: Diagnostics) -
 
 
 def called(chunks: Iterable[Chunk]) -> Iterator[Block]:
-    """The blocks that somebody calls."""
+    """The blocks that an entry of a state calls."""
     return (target.block for chunk in chunks for target in chunk.delayed if target.block is not None)

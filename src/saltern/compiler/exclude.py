@@ -34,7 +34,9 @@ def exclude(chunks: list[Chunk], rules: Iterable[Exclusion], found: Diagnostics,
     return [chunk for chunk in chunks if chunk.id not in gone and chunk.sls not in gone_files]
 
 
-def tell_unused(rules: Iterable[Exclusion], used: Used, chunks: Iterable[Chunk], found: Diagnostics) -> None:
+def warn_of_unused(
+    rules: Iterable[Exclusion], used: Used, chunks: Iterable[Chunk], found: Diagnostics
+) -> None:
     """What the command line excludes, and nothing of the run was called so."""
     for rule in rules:
         if (rule.id, rule.sls) not in used:

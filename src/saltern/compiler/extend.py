@@ -2,7 +2,7 @@
 
 The including file's extensions are applied before those of the files it includes, as in Salt, so
 for one and the same argument the included file has the last word. That surprises people; it is
-told as a warning.
+reported as a warning.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _apply(
     for item in items:
         if isinstance(item, dict):
             for word in item:
-                _tell_override(index, str(word), extension, key, setters, found)
+                _warn_of_override(index, str(word), extension, key, setters, found)
     old = table.declarations[index]
     merged = _merged(old.items, items)
     table.declarations[index] = replace(
@@ -175,7 +175,7 @@ def _by_name(extension: Extension, key: str, state: str, table: _Table, found: D
     return None
 
 
-def _tell_override(
+def _warn_of_override(
     index: int,
     word: str,
     extension: Extension,

@@ -1,6 +1,6 @@
 """High data to low data: one chunk for each call, its name, its order, its requisites read.
 
-Everything about the shape of a declaration is checked here, in one pass, and told together.
+Everything about the shape of a declaration is checked here, in one pass, and reported together.
 """
 
 from __future__ import annotations

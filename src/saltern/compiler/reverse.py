@@ -32,13 +32,13 @@ class Turned(Struct, frozen=True, gc=False):
 
 
 class Missing(Struct, frozen=True):
-    """Tells of targets that are not there; ``elsewhere`` says where a name is that no chunk has."""
+    """Reports targets that are not there; ``elsewhere`` says where a name is that no chunk has."""
 
     found: Diagnostics
     elsewhere: Callable[[str], str] | None
     strict: bool
 
-    def tell(self, owner: Chunk, wanted: Requisite, matcher: Matcher) -> None:
+    def report(self, owner: Chunk, wanted: Requisite, matcher: Matcher) -> None:
         """Nothing waits for the owner then; formulas rely on that, for what they do not always include."""
         what = f"{wanted.kind!r} of {owner.id!r} names {described(wanted)}, which no SLS of this run declares"
         where = owner.mark(wanted.kind, wanted.at)
@@ -46,8 +46,8 @@ class Missing(Struct, frozen=True):
             self.found.warn("requisite-matches-nothing", what, where=where)
             return
         there = self.elsewhere(wanted.value) if self.elsewhere else ""
-        tell = self.found.error if self.strict or there.startswith(OTHER_SCOPE) else self.found.warn
-        tell("requisite-in-unknown", what, where=where, fix=there or matcher.suggestion(wanted))
+        add = self.found.error if self.strict or there.startswith(OTHER_SCOPE) else self.found.warn
+        add("requisite-in-unknown", what, where=where, fix=there or matcher.suggestion(wanted))
 
 
 def reverse(
@@ -99,7 +99,7 @@ def _reached(owner: Chunk, items: Sequence[Requisite], matcher: Matcher, missing
     for wanted in items:
         indexes = matcher.reached(wanted)
         if not indexes:
-            missing.tell(owner, wanted, matcher)
+            missing.report(owner, wanted, matcher)
             if not wanted.state:
                 continue
         if matcher.by_pattern(wanted):

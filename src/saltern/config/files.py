@@ -48,7 +48,7 @@ def find(path: str | None, environ: Mapping[str, str]) -> tuple[str | None, list
 
 
 def is_for_the_machine(path: str) -> bool:
-    """True if every user's commands read it without being told to."""
+    """True if every user's commands read it without a flag that names it."""
     return path in MACHINE
 
 

@@ -150,14 +150,14 @@ def _wrong(option: Option, value: object, hint: str, where: Mark | None) -> Oper
 def _unused(names: list[str], read: Read) -> Diagnostic:
     """One warning for all keys that are no option."""
     marks = {name: read.mark(name) for name in names}
-    told = []
+    keys = []
     for name, mark in marks.items():
         near = did_you_mean(name, OPTIONS)
-        told.append(f"{name} ({mark}{f', {near}' if near else ''})")
+        keys.append(f"{name} ({mark}{f', {near}' if near else ''})")
     return Diagnostic(
         severity=Severity.WARNING,
         code="unused-configuration",
-        what=f"saltern does not use {'this key' if len(names) == 1 else 'these keys'}: {', '.join(told)}",
+        what=f"saltern does not use {'this key' if len(names) == 1 else 'these keys'}: {', '.join(keys)}",
         where=marks[names[0]],
         fix="correct or remove what was meant for saltern; `config.get` still finds the rest",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-# The shapes a value may have, as a problem tells them; ``shapes.SHAPES`` has a reader for each.
+# The shapes a value may have, as a problem names them; ``shapes.SHAPES`` has a reader for each.
 TEXT, FLAG, NUMBER, SECONDS = "text", "true or false", "a whole number", "a number of seconds"
 TEXTS, ROOTS, MAPPING = "a list of texts", "a mapping of environments to directories", "a mapping"
 NUMBER_OR_NONE = "a whole number from 1 on, or None"

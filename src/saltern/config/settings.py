@@ -23,7 +23,7 @@ def _hostname() -> str:
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a run is told. ``options.OPTIONS`` says what each field means.
+    """What a run is configured with. ``options.OPTIONS`` says what each field means.
 
     ``extra`` keeps every key of the configuration that is no option, so that ``config.get`` finds
     it; ``files`` are the files that were read, in that order.

@@ -28,14 +28,14 @@ def untrusted(settings: Settings, places: Sequence[str]) -> tuple[Settings, list
     """The settings that may count, and a warning for each root that is outside of ``places``."""
     usual = Settings()
     real = [os.path.realpath(place) for place in places]
-    told: list[Diagnostic] = []
+    found: list[Diagnostic] = []
     changes = dict(SET_ASIDE)
     for name in ("file_roots", "pillar_roots"):
         changes[name], refused = _inside(getattr(settings, name), real)
-        told += (_outside(name, root, settings) for root in refused if os.path.exists(root))
+        found += (_outside(name, root, settings) for root in refused if os.path.exists(root))
     changes |= {name: _lowered(getattr(settings, name), getattr(usual, name)) for name in LIMITS}
     changes["extra"] = {key: value for key, value in settings.extra.items() if key not in CODE}
-    return replace(settings, **changes), told
+    return replace(settings, **changes), found
 
 
 def _inside(roots: Roots, places: Sequence[str]) -> tuple[Roots, list[str]]:

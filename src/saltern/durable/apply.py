@@ -27,7 +27,7 @@ from saltern.system.run_numbers import run_number
 
 if TYPE_CHECKING:
     from saltern.journal.recorder import Recorder
-    from saltern.runtime.ports import Recorder as Tell
+    from saltern.runtime.ports import EventSink
 
 
 class JournalOptions(Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class ClaimedRun:
         self._request = request
         self._options = options
 
-    def execute(self, prepared: Prepared, tell: Tell | None = None) -> Report:
+    def execute(self, prepared: Prepared, tell: EventSink | None = None) -> Report:
         """Run what was prepared and record it. A barrier that it asks for is armed when this returns."""
         with open_journal(self._runs, self.jid, self._session) as recorder:
             if prepared.plan is not None:
@@ -88,7 +88,7 @@ def claim_run(session: Session, request: Request, options: JournalOptions) -> It
     runs.prune()
 
 
-def apply(session: Session, request: Request, tell: Tell | None, options: JournalOptions) -> Report:
+def apply(session: Session, request: Request, tell: EventSink | None, options: JournalOptions) -> Report:
     """``engine.apply``, with a journal."""
     with claim_run(session, request, options) as run:
         return run.execute(prepare(session, request), tell)

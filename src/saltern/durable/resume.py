@@ -19,14 +19,13 @@ from saltern.system import clock
 from saltern.system.own_files import remember
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Recorder as Tell
-    from saltern.runtime.ports import ResumeQuestion
+    from saltern.runtime.ports import EventSink, ResumeQuestion
 
 
 def resume(
     settings: Settings,
     jid: str | None,
-    tell: Tell | None,
+    tell: EventSink | None,
     *,
     again: Sequence[str] = (),
     ends: Callable[[], bool] | None = None,

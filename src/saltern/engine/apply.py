@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from saltern.compiler.compile import Rules as CompileRules
-from saltern.compiler.exclude import tell_unused
+from saltern.compiler.exclude import warn_of_unused
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
 from saltern.engine.request import Request
@@ -28,7 +28,7 @@ from saltern.plan.plan import Plan
 from saltern.runtime.loop import run
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import FrameMaker, Journal, Recorder
+    from saltern.runtime.ports import EventSink, FrameMaker, Journal
 
 NO_TOP = "no top file gives this machine any state: check top.sls in the file roots, or name an SLS"
 
@@ -65,7 +65,7 @@ def prepare(session: Session, request: Request) -> Prepared:
     if refs or request.sls:
         plan = build_plan(session, refs, loader, rules, found, delays=delays)
         if not delays.wanted:
-            tell_unused(rules.exclude, rules.used, plan.chunks, found)
+            warn_of_unused(rules.exclude, rules.used, plan.chunks, found)
         if request.id is not None:
             plan = _select_id(plan, request.id, delays)
     return Prepared(session=session, request=request, plan=plan, rules=rules, delays=delays, found=found)
@@ -87,7 +87,7 @@ def prepare_plan(session: Session, request: Request, plan: Plan) -> Prepared:
 
 
 def execute(
-    prepared: Prepared, journal: Journal | None = None, *, tell: Recorder | None = None, jid: str = ""
+    prepared: Prepared, journal: Journal | None = None, *, tell: EventSink | None = None, jid: str = ""
 ) -> Report:
     """Run what was prepared. ``journal`` records it, and knows what an earlier process has done of it;
     ``tell`` is given every event as it happens; ``jid`` is the number of the run."""
@@ -101,20 +101,20 @@ def execute(
         caller=session.caller,
         clock=session.clock,
         rules=run_rules(session),
-        tell=session.telling(tell),
+        on_event=session.telling(tell),
         frames=_frame_compiler(prepared),
         journal=journal,
         jid=jid,
     )
     if prepared.found is not None:
         if delays.wanted:
-            tell_unused(prepared.rules.exclude, prepared.rules.used, plan.chunks, prepared.found)
+            warn_of_unused(prepared.rules.exclude, prepared.rules.used, plan.chunks, prepared.found)
         report.warnings = prepared.warnings
         report.unused = delays.unused()
     return report
 
 
-def apply(session: Session, request: Request, tell: Recorder | None = None) -> Report:
+def apply(session: Session, request: Request, tell: EventSink | None = None) -> Report:
     """Bring this machine to the state that the SLS files describe, without a journal."""
     return execute(prepare(session, request), tell=tell)
 

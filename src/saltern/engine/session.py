@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from saltern.language.events import Event
     from saltern.modules.api.pure_functions import PureSalt
     from saltern.render.jinja.renderer import JinjaRenderer
-    from saltern.runtime.ports import Recorder, ResumeQuestion
+    from saltern.runtime.ports import EventSink, ResumeQuestion
     from saltern.system.clock import Clock
     from saltern.system.host import Host
     from saltern.targeting.match import Subject
@@ -140,7 +140,7 @@ class Session:
         library.bind(self.run, self.registry)
         return library
 
-    def telling(self, tell: Recorder | None) -> Recorder | None:
+    def telling(self, tell: EventSink | None) -> EventSink | None:
         """Who is told what happens; Salt-style modules want to know it, too (``__running__``)."""
         if "library" not in vars(self):
             return tell

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from saltern.compiler.compile import Rules as CompileRules
 from saltern.compiler.compile import compile_high, shape
-from saltern.compiler.exclude import tell_unused
+from saltern.compiler.exclude import warn_of_unused
 from saltern.compiler.gather import expand
 from saltern.compiler.shapes import high_data
 from saltern.engine.build_plan import build_plan
@@ -92,7 +92,7 @@ def show_plan(session: Session, request: Request, found: Diagnostics) -> Plan:
     rules = compile_rules(session, request)
     plan = build_plan(session, refs, loader, rules, found, delays=delays, checks=False)
     if not delays.wanted:
-        tell_unused(rules.exclude, rules.used, plan.chunks, found)
+        warn_of_unused(rules.exclude, rules.used, plan.chunks, found)
     return plan
 
 

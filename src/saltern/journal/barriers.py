@@ -60,10 +60,10 @@ def start_deadline(body: Body) -> float:
 
 
 def decide_reboot(body: Body, identity: dict[str, str], tick: float, since: float) -> Decision:
-    """``tick`` counts seconds of one boot; ``since``: the first tick of whoever asks.
+    """``tick`` counts seconds of one boot; ``since``: the first tick of the process that asks.
 
-    Only another identity is proof. A count that is lower than before is none: whoever asks then begins
-    to wait anew, so that even a machine that cannot tell its boots apart comes to an end.
+    Only another identity is proof. A count that is lower than before is none: the process that asks then
+    begins to wait anew, so that even a machine that cannot distinguish its boots comes to an end.
     """
     if has_rebooted(body["before"], identity):
         return Decision.CROSSED

@@ -1,4 +1,4 @@
-"""``apply --failed-from``: what of an earlier run still stands, told to the journal of a new one.
+"""``apply --failed-from``: what of an earlier run still stands, written to the journal of a new one.
 
 The rule: a state that succeeded, with all it rendered, and that is written as it was, stands; unless it
 waits for one that does not. Whatever stands is not called again, and those who wait for it see what it

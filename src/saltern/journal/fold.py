@@ -13,7 +13,7 @@ from saltern.system.boot import is_same_boot
 
 Body = dict[str, Any]
 PAUSED = {"reboot": "rebooting", "update": "updating"}  # a kind of barrier → the status of its run
-INTERRUPTED = ("interrupted", "terminated")  # by a user; by whoever ends processes, as a shutdown does
+INTERRUPTED = ("interrupted", "terminated")  # by a user; by a signal, as at a shutdown
 
 
 class ScopeState(Struct):
@@ -78,12 +78,12 @@ class RunState(Struct):
 
     @property
     def is_over(self) -> bool:
-        """It has ended, and nobody goes on with it."""
+        """It has ended, and is not resumed."""
         return self.end is not None and self.end["stopped"] not in INTERRUPTED
 
     @property
     def status(self) -> str:
-        """``running`` is for whoever knows that its process lives."""
+        """``running`` is known only to those who look at its process."""
         ahead = [body for body in self.open_barriers if not body["off"]]
         if ahead and not self.is_over:
             return PAUSED[ahead[0]["kind"]]
@@ -99,7 +99,7 @@ def fold(records: Iterable[Record]) -> RunState:
     for record in records:
         state.records = record.seq + 1
         reader = _READERS.get(record.kind)
-        if reader is not None:  # a kind of a later version tells us nothing we could use
+        if reader is not None:  # a kind of a later version is not understood here
             reader(state, record.body)
     return state
 
@@ -114,9 +114,9 @@ def _head(state: RunState, body: Body) -> None:
 
 
 def take_up(state: RunState, body: Body) -> None:
-    """Another process goes on with it."""
+    """Another process resumes it."""
     planned, boot = bool(body.get("planned")), body.get("boot") or {}
-    state.resumed += not planned  # to go on after a barrier is no trouble
+    state.resumed += not planned  # to continue after a barrier is no trouble
     kept = planned or state.end is not None or is_same_boot(state.boot, boot)
     state.unsure = state.unsure or not kept
     if planned:
@@ -227,7 +227,7 @@ def _barrier(state: RunState, body: Body) -> None:
 
 
 def _armed(state: RunState, body: Body) -> None:
-    """Somebody goes on with it, even if a user has interrupted it before."""
+    """It is to be resumed, even if a user has interrupted it before."""
     state.end = None
     for barrier in state.open_barriers:
         if barrier["kind"] == body["kind"]:
@@ -235,7 +235,7 @@ def _armed(state: RunState, body: Body) -> None:
 
 
 def _disarmed(state: RunState, body: Body) -> None:
-    """Called off: whoever goes on with the run asks for it again."""
+    """Called off: when the run is resumed, it is asked for again."""
     for barrier in state.open_barriers:
         if barrier["kind"] == body["kind"]:
             barrier |= {"armed": [], "off": True}

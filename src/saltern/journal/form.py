@@ -17,7 +17,7 @@ FORMAT = 2  # raise it when records of before can no longer be read
 CHAINED = 2  # since this format, the checksum of a record counts in that of the record before it
 SUFFIX = ".run"
 ASIDE = ".damaged"
-# A file, what SQLite keeps beside it, and how far it was written: without these it tells less than is true.
+# A file, what SQLite keeps beside it, and how far it was written: without these it says less than is true.
 SIDES = ("", "-wal", "-shm", mark.SUFFIX)
 NEW = ".new"  # a plain file before it is whole
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database

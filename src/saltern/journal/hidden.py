@@ -1,7 +1,7 @@
 """A run that is over, without what its ``no_log`` states worked with.
 
 While a run can be resumed, its journal needs their arguments, and the returns that later states read. Once it
-has ended only reports are made of it. What is left tells whether a state is still written as it was: a
+has ended only reports are made of it. What is left shows whether a state is still written as it was: a
 sum, with a salt of its own, for ``apply --failed-from``.
 """
 

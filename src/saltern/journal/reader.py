@@ -32,13 +32,13 @@ from saltern.system.ownership import foreign
 if TYPE_CHECKING:
     import sqlite3
 
-# Even to read, SQLite writes beside a file: without that, one that nobody writes can be read on any disk.
+# Even to read, SQLite writes beside a file: without that, one that is not written can be read on any disk.
 UNCHANGED = "&immutable=1"
 
 
 def read(path: str) -> list[Record]:
     """All records that were committed. Raises ``Damaged`` and ``Unreadable``."""
-    marked = _marked(path)  # first, since whoever writes meanwhile only adds
+    marked = _marked(path)  # first, since a process that writes meanwhile only adds
     return _within(path, marked, lambda database: _checked(list(_stored(database, marked)), marked))
 
 
@@ -91,7 +91,7 @@ def _within(
         return []  # killed before anything was written
     try:
         # To close a file takes all locks of the process from it, those of SQLite, too: another process would
-        # then believe that nobody writes there, and remove the WAL.
+        # then believe that no process writes there, and remove the WAL.
         if identity(path) not in open_here:
             with open(path, "rb") as file:
                 if file.read(len(PLAIN)) == PLAIN:
@@ -192,7 +192,7 @@ def quarantine(path: str) -> str:
 
 
 def remove(path: str) -> None:
-    """Its mark says first that nothing is missed: whoever is killed meanwhile leaves no damaged run."""
+    """Its mark says first that nothing is missed: a kill in between leaves no damaged run."""
     if os.path.lexists(path + mark.SUFFIX):
         file = mark.create(path)
         mark.write(file, Mark())

@@ -12,7 +12,7 @@ from saltern.plan.plan import Plan
 
 
 class Recorder(RunJournal):
-    """The runtime writes to it as a ``Journal``; whoever runs the run begins and ends it."""
+    """The runtime writes to it as a ``Journal``; ``durable`` begins and ends it."""
 
     over = False  # the run has ended and cannot be resumed
 

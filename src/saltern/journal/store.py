@@ -94,7 +94,7 @@ class Writer:
         self._save(level="NORMAL")
 
     def _save(self, level: str) -> None:
-        """A write that failed is not tried again: nobody knows what of it is on the disk."""
+        """A write that failed is not tried again: what of it is on the disk is not known."""
         if self._broken:
             raise _stopped(self.path, self._broken)
         self._gather()
@@ -161,7 +161,7 @@ class Writer:
     def rewrite(self, change: Callable[[Sequence[Record]], Iterable[tuple[str, object]]]) -> None:
         """The run has ended, and a plain file of other records takes the place of all that was written.
 
-        Whoever is killed before that leaves a run that has all its answers, and no end.
+        A process that is killed before that leaves a run that has all its answers, and no end.
         """
         from saltern.journal.reader import read
 
@@ -304,7 +304,7 @@ def _tame(value: object, depth: int = 0) -> object:
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, int) and not isinstance(value, bool):
         if numbers.is_too_long(value):
-            return numbers.told(value)
+            return numbers.description(value)
         return value if -(2**63) <= value < 2**64 else str(value)
     if isinstance(value, Mapping):
         return {

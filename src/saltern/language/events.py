@@ -1,4 +1,4 @@
-"""What a run tells while it happens, and what it has told in the end."""
+"""What a run reports while it happens, and what it has reported in the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     number: int
     started: float = 0.0
     took: float = 0.0
-    timed: bool = True  # False: nothing was called, so there is no time to tell
+    timed: bool = True  # False: nothing was called, so there is no time to report
     parallel: bool = False
     parent: str = ""  # tag of the answer that spawned this one, with its path
     under: int = -1  # its number
@@ -40,7 +40,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def has_start(self) -> bool:
-        """Whether it is known when it began: of a step, also where nobody knows how long it took."""
+        """Whether it is known when it began: of a step, also where it is not known how long it took."""
         return self.started > 0 if self.sub else self.timed
 
 
@@ -54,7 +54,7 @@ def tag_in(chunk: Chunk, frame: str) -> str:
 
 def in_order(answers: Iterable[Answer]) -> list[Answer]:
     """By their numbers, the steps of a state always right under it: beside one that ran in parallel, other
-    states have taken numbers before its steps were told."""
+    states have taken numbers before its steps were reported."""
     roots: dict[int, int] = {}
     ordered = sorted(answers, key=lambda answer: answer.number)
     for answer in ordered:
@@ -118,7 +118,7 @@ class Report(Struct, kw_only=True):
     """A whole run.
 
     ``forgiven`` are numbers of answers whose failure a handler with ``onfail_stop: False`` has
-    mended; ``unused`` are delayed blocks that nobody called.
+    dealt with; ``unused`` are delayed blocks that no state called.
     """
 
     answers: list[Answer] = field(default_factory=list)

@@ -42,7 +42,7 @@ HARMLESS = frozenset(
 
 
 def shown(chunk: Chunk) -> Chunk:
-    """The state as anybody may see it."""
+    """The state as every reader of a report may see it."""
     if not chunk.hidden or chunk.name == HIDDEN:
         return chunk
     label = chunk.label

@@ -15,7 +15,7 @@ from msgspec import Struct
 from saltern.language.diagnostics import did_you_mean
 
 OPEN = "${delayed:"
-# Compiled by whoever has such a text: most runs have none.
+# Compiled when the first such text is met: most runs have none.
 NAME = r"[A-Za-z_][\w-]*"
 _SHELLS = rf"[-=?+\s\d$(]|{NAME}(?![\w.}}-]|$)"  # defaults and offsets of a variable called delayed
 _REFERENCE = rf"(?P<escape>\$?)\$\{{delayed:(?!{_SHELLS})(?P<inner>[^}}]*)\}}?"
@@ -42,7 +42,7 @@ def literals(value: object) -> set[str]:
 
 
 def unwrapped(value: object) -> object:
-    """The value with its literals as plain text, for whoever is called with it."""
+    """The value with its literals as plain text, for the function that is called with it."""
     return each_text(value, lambda text: str(text) if isinstance(text, Literal) else text)
 
 

@@ -18,8 +18,8 @@ def is_too_long(value: object) -> bool:
     return isinstance(value, int) and value.bit_length() > MOST_BITS
 
 
-def told(value: int) -> str:
-    """In the place of a number that is too long to be written."""
+def description(value: int) -> str:
+    """A text to use instead of a number that is too long to be written."""
     return f"(a number of about {int(value.bit_length() * 0.30103):,} digits)"
 
 

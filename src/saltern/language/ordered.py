@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class Ordered(dict[object, object]):
-    """A plain mapping in all but one respect: whoever writes it as text keeps the order of its keys."""
+    """A plain mapping in all but one respect: serializers keep the order of its keys."""
 
     __slots__ = ()
 

@@ -94,7 +94,7 @@ class RequisiteKind(Struct, frozen=True, kw_only=True):
         return self.vote not in (succeeded, failed)
 
     def decide(self, cast: Set[Vote]) -> Vote:
-        """With nobody to ask, a kind that waits for an occasion holds, and any other goes."""
+        """Without any target, a kind that waits for an occasion holds, and any other goes."""
         for vote in self.first:
             if vote in cast:
                 return vote

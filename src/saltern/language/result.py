@@ -19,7 +19,7 @@ class Outcome(Enum):
 class SubResult(Struct, frozen=True, kw_only=True):
     """One step of an external engine, or of a state that does several things, under the state that did it.
 
-    ``started`` and ``took`` are seconds, told if ``timed``; ``sub`` are steps of the step; ``ran`` False:
+    ``started`` and ``took`` are seconds, known if ``timed``; ``sub`` are steps of the step; ``ran`` False:
     it was skipped, or never reached.
     """
 

@@ -37,7 +37,7 @@ Path = tuple[Step, ...]
 class Origin(Protocol):
     """The file some data came from; finds the place of any value in it.
 
-    Places are looked up only when a problem is told, so that the common run pays
+    Positions are looked up only when a problem is reported, so that the common run pays
     nothing for them. ``path`` leads into the data: a key for each mapping, an index
     or the key of a single-key item for each list.
     """

@@ -1,4 +1,4 @@
-"""A cycle, told as a story: a requires b requires a, with the lines where it says so."""
+"""A cycle, described link by link: a requires b requires a, with the lines where it says so."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from saltern.language.diagnostics import Diagnostics
 from saltern.language.source import Mark
 from saltern.plan.matcher import SLS
 
-MOST_TOLD = 20
+MOST_NAMED = 20
 
 
-def tell(
+def report_cycle(
     chunks: Sequence[Chunk],
     cycle: Sequence[int],
     size: int,
@@ -24,7 +24,7 @@ def tell(
     if len(indexes) > 1 and indexes[0] == indexes[-1]:
         indexes.pop()
     owners = [chunks[index] for index in indexes]
-    shown = owners[:MOST_TOLD]
+    shown = owners[:MOST_NAMED]
     story = [_link(owner, owners[(at + 1) % len(owners)]) for at, owner in enumerate(shown)]
     rest = (
         f"; and {len(owners) - len(shown)} more, back to {owners[0].id}" if len(owners) > len(shown) else ""

@@ -41,7 +41,7 @@ def make_plan(
         found.check()
     if aggregates is not None:
         if related:
-            _sequence(plan, found)  # a cycle is told before anybody asks what can be reached
+            _sequence(plan, found)  # a cycle is reported before it is asked what can be reached
             found.check()
         from saltern.plan.aggregate import group
 
@@ -157,8 +157,8 @@ class _Resolver:
         there = self.elsewhere(wanted.value) if self.elsewhere else ""
         fix = "" if chunk.hidden else there or self.matcher.suggestion(wanted)
         if wanted.kind == "listen_in":
-            tell = self.found.error if self.strict else self.found.warn
-            tell("requisite-in-unknown", what, where=where, fix=fix)
+            report = self.found.error if self.strict else self.found.warn
+            report("requisite-in-unknown", what, where=where, fix=fix)
         else:
             if fix == UNGUESSED:
                 fix += " (Salt 3006 fails this state only; 3008 refuses the run, too)"
@@ -183,9 +183,9 @@ def _sequence(plan: Plan, found: Diagnostics) -> None:
                     continue
                 if inner in opened:
                     cycle = [one for one, _ in stack[opened[inner] :]]
-                    from saltern.plan.cycles import tell
+                    from saltern.plan.cycles import report_cycle
 
-                    tell(plan.chunks, cycle, size, found)
+                    report_cycle(plan.chunks, cycle, size, found)
                     return
                 opened[inner] = len(stack)
                 stack.append((inner, iter(steps_before(plan, inner))))

@@ -34,7 +34,7 @@ def standing(answer: Answer, spawned: Iterable[Answer] = ()) -> Standing:
 
 
 class Returned(Struct, frozen=True):
-    """A registered return: the answer as it is told, and the result with all it knows."""
+    """A registered return: the answer as it is reported, and the result with all it knows."""
 
     answer: Answer
     result: Result

@@ -40,10 +40,10 @@ def asked(result: Result) -> Barrier | None:
 def refused(result: Result, barrier: Barrier, why: str) -> Result:
     """The answer of a state whose wish is not granted."""
     if barrier.when == "again":
-        told = f"it asked for a {barrier.kind}, and to be called again after it: {why}"
-        return Result(outcome=Outcome.FAILED, comment=told, data=result.data)
-    told = f"the {barrier.kind} that it asks for was not done: {why}"
-    return replace(result, warnings=(*result.warnings, told))
+        why_not = f"it asked for a {barrier.kind}, and to be called again after it: {why}"
+        return Result(outcome=Outcome.FAILED, comment=why_not, data=result.data)
+    why_not = f"the {barrier.kind} that it asks for was not done: {why}"
+    return replace(result, warnings=(*result.warnings, why_not))
 
 
 def landed(result: Result, crossing: Crossing) -> Result:

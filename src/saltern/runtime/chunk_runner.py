@@ -51,8 +51,8 @@ class ChunkRunner:
         if continues:  # its conditions were met when the call began
             chunk = replace(chunk, words=chunk.words - CONDITIONS)
         started, tick = shared.clock.now(), shared.clock.tick()
-        if shared.tell:
-            shared.tell(ChunkStarted(chunk, started, scope.path))
+        if shared.on_event:
+            shared.on_event(ChunkStarted(chunk, started, scope.path))
         verdict = decide(scope.plan, index, scope.answers)
         result = self._reason_not_to_call(index, chunk, verdict)
         if result is not None:
@@ -236,11 +236,11 @@ class ChunkRunner:
 
 def _report(scope: Scope, answer: Answer) -> None:
     """Send its events, and refresh what it may have changed of grains, pillar and modules."""
-    rules, tell, chunk = scope.rules, scope.shared.tell, answer.chunk
-    if tell:
-        tell(ChunkFinished(answer))
+    rules, on_event, chunk = scope.rules, scope.shared.on_event, answer.chunk
+    if on_event:
+        on_event(ChunkFinished(answer))
         for event in events(answer, every=rules.events):
-            tell(event)
+            on_event(event)
     if not rules.test and (chunk.words or answer.result.changes):
         caller = scope.shared.caller
         if what := reloads(answer, modules=caller.nature(chunk.state, chunk.fun).reloads):

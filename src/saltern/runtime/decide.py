@@ -1,7 +1,7 @@
 """Ask the requisites of a chunk: go, signal, hold or fail.
 
-The rule: every kind is asked on its own, and all must agree. A failure beats everything, then
-whoever holds the chunk back, then a signal.
+The rule: every kind is asked on its own, and all must agree. A failure beats everything, then a
+kind that holds the chunk back, then a signal.
 """
 
 from __future__ import annotations

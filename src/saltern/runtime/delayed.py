@@ -67,16 +67,16 @@ class Delayed:
                 counted += came_to
                 self._end_if_failed(came_to)
             else:
-                told = placeholder(fate, state, self.answer.chunk, self.result)
-                counted.append(self._stand_in(target, told))
+                result = placeholder(fate, state, self.answer.chunk, self.result)
+                counted.append(self._stand_in(target, result))
         return counted
 
     def _end_if_failed(self, came_to: Sequence[Answer]) -> None:
         """Of a caller that is marked failhard, nothing more is rendered after a target has failed."""
         chunk = self.answer.chunk
         if any(one.result.outcome is Outcome.FAILED for one in came_to) and self.scope.is_failhard(chunk):
-            told = f"{chunk.sls}.{chunk.label} failed and is marked failhard"
-            self.scope.stopped = self.scope.stopped or told
+            why = f"{chunk.sls}.{chunk.label} failed and is marked failhard"
+            self.scope.stopped = self.scope.stopped or why
 
     def report_unreached(self) -> None:
         for target in self.answer.chunk.delayed:
@@ -84,8 +84,10 @@ class Delayed:
 
     def _unreached(self, target: Target) -> Answer:
         why, stopped = PAUSES.get(self.scope.stopped, "failhard"), self.scope.stopped
-        told = not_yet(stopped) if stopped in STOPS.values() else not_run(f"not rendered ({why}): {stopped}")
-        return self._stand_in(target, told, reached=False)
+        result = (
+            not_yet(stopped) if stopped in STOPS.values() else not_run(f"not rendered ({why}): {stopped}")
+        )
+        return self._stand_in(target, result, reached=False)
 
     def _render(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
         """One frame, unless it is one too many."""
@@ -167,8 +169,8 @@ class Delayed:
     def _apart(self, target: Target, refused: Answer) -> Sequence[Answer]:
         """A refusal that is no failure of the caller; one that is failhard goes no further all the same."""
         if self.scope.is_failhard(self.answer.chunk):
-            told = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
-            self.scope.stopped = self.scope.stopped or told
+            why = f"{self.answer.path} is marked failhard, and {target.title} was not rendered"
+            self.scope.stopped = self.scope.stopped or why
         self.shared.apart.add(refused.number)
         return []
 

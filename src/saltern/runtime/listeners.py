@@ -33,7 +33,7 @@ def run_listeners(runner: ChunkRunner) -> None:
         answer = _react(runner, index, known)
         if scope.shared.journal:
             scope.shared.journal.listened(scope.path, index, answer)
-        point("listener.told")
+        point("listener.reported")
 
 
 def _react(runner: ChunkRunner, index: int, known: Known | None) -> Answer:

@@ -23,7 +23,7 @@ from saltern.runtime.run_shared import RunRules, RunShared
 from saltern.runtime.scope import Scope
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Caller, FrameMaker, Journal, Recorder
+    from saltern.runtime.ports import Caller, EventSink, FrameMaker, Journal
     from saltern.runtime.replay import Replay
     from saltern.system.clock import Clock
 
@@ -36,7 +36,7 @@ def run(
     caller: Caller,
     clock: Clock,
     rules: RunRules,
-    tell: Recorder | None = None,
+    on_event: EventSink | None = None,
     frames: FrameMaker | None = None,
     journal: Journal | None = None,
     jid: str = "",
@@ -45,7 +45,7 @@ def run(
 
     What the ``journal`` knows of an earlier, broken run of the same plan is not done again.
     """
-    shown = None if tell is None else lambda event: tell(shown_event(event))
+    shown = None if on_event is None else lambda event: on_event(shown_event(event))
     past = journal.past if journal else None
     shared = RunShared(caller, clock, rules, shown, frames, journal, past, jid=jid)
     shared.number = past.number if past else 0

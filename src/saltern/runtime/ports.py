@@ -49,7 +49,7 @@ class Caller(Protocol):
         ...
 
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
-        """The module's ``mod_watch``, told the function ``fun`` that the state names."""
+        """The module's ``mod_watch``; ``fun`` is the function that the state names."""
         ...
 
     def reacts(self, state: str) -> bool: ...
@@ -77,7 +77,7 @@ class Caller(Protocol):
         ...
 
     def takes(self, chunk: Chunk, word: str) -> bool:
-        """The function has a parameter of this name, so the word is its own business."""
+        """The function has a parameter of this name, so the engine leaves the word to it."""
         ...
 
     def exists(self, path: str) -> bool: ...
@@ -171,10 +171,8 @@ class Past(Protocol):
         ...
 
 
-class Recorder(Protocol):
-    """Is given everything that happens, in order."""
-
-    def __call__(self, event: Event) -> None: ...
+EventSink = Callable[[Event], None]
+"""Is given everything that happens, in order."""
 
 
 class EarlierReturns(Struct):

@@ -11,7 +11,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-MOST_RECOVERIES = 5  # after which whoever breaks again and again is left alone
+MOST_RECOVERIES = 5  # after which a run that breaks again and again is left alone
 
 
 class Safety(Enum):

@@ -37,20 +37,20 @@ def read(value: object) -> Retry:
 
 
 def retried(once: Callable[[], Result], rule: Retry, clock: Clock) -> Result:
-    """Call ``once`` until its outcome is the wanted one. Earlier attempts are told in the comment."""
+    """Call ``once`` until its outcome is the wanted one. Earlier attempts are in the comment."""
     wanted = Outcome.OK if rule.until else Outcome.FAILED
-    told: list[str] = []
+    attempts: list[str] = []
     for attempt in range(1, max(rule.attempts, 1) + 1):
         result = once()
         if result.outcome is wanted or attempt >= rule.attempts:
             break
-        told.append(f'attempt {attempt}: {_word(result)}, with the comment: "{result.comment}"')
+        attempts.append(f'attempt {attempt}: {_word(result)}, with the comment: "{result.comment}"')
         pause = rule.interval * rule.backoff ** (attempt - 1) + _random(rule.splay)
         report_wait(f"attempt {attempt + 1} of {rule.attempts}, in {pause:g} seconds", pause)
         clock.sleep(pause)
-    if not told:
+    if not attempts:
         return result
-    return replace(result, comment="\n".join([*told, result.comment]))
+    return replace(result, comment="\n".join([*attempts, result.comment]))
 
 
 def _word(result: Result) -> str:

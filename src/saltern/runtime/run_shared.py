@@ -13,7 +13,7 @@ from saltern.language.events import Answer
 from saltern.system.run_numbers import run_number
 
 if TYPE_CHECKING:
-    from saltern.runtime.ports import Allowed, Caller, FrameMaker, Journal, Past, Recorder, ResumeQuestion
+    from saltern.runtime.ports import Allowed, Caller, EventSink, FrameMaker, Journal, Past, ResumeQuestion
     from saltern.system.clock import Clock
 
 
@@ -66,7 +66,7 @@ class RunShared(Struct):
     caller: Caller
     clock: Clock
     rules: RunRules
-    tell: Recorder | None
+    on_event: EventSink | None
     maker: FrameMaker | None
     journal: Journal | None = None
     past: Past | None = None

@@ -50,8 +50,8 @@ class Scope:
         return self.shared.number - 1
 
     def say(self, event: Event) -> None:
-        if self.shared.tell:
-            self.shared.tell(event)
+        if self.shared.on_event:
+            self.shared.on_event(event)
 
     def is_failhard(self, chunk: Chunk) -> bool:
         if self.rules.test:

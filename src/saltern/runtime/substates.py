@@ -58,7 +58,7 @@ class SubStates:
         scope.shared.listing.append(answer)
         if scope.shared.journal:
             scope.shared.journal.step(answer)
-        point("step.told")
+        point("step.reported")
         scope.say(ChunkFinished(answer))
         for event in events(answer, every=scope.shared.rules.events):
             scope.say(event)
@@ -100,13 +100,13 @@ def judged(result: Result, steps: list[Answer]) -> Result:
     wrong = [one.chunk.id for one in steps if one.result.outcome is Outcome.FAILED]
     if wrong and result.outcome is not Outcome.FAILED:
         more = " …" if len(wrong) > MOST_NAMED else ""
-        told = f"engine said ok, {', '.join(wrong[:MOST_NAMED])}{more} failed"
-        result = replace(result, warnings=(*result.warnings, told))
+        warning = f"engine said ok, {', '.join(wrong[:MOST_NAMED])}{more} failed"
+        result = replace(result, warnings=(*result.warnings, warning))
     return replace(result, sub=()) if result.sub else result
 
 
 def effective(result: Result, emitted: Iterable[Answer] = ()) -> Standing:
-    """What a state came to with all its steps: those it has told, and those that its result carries."""
+    """What a state came to with all its steps: those it has reported, and those that its result carries."""
     seen = [(one.result.outcome, bool(one.result.changes)) for one in emitted]
     seen += [(one.outcome, bool(one.changes)) for one in _all(result.sub)]
     outcomes = {outcome for outcome, _ in seen} | {result.outcome}

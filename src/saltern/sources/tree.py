@@ -229,7 +229,7 @@ def _decode(data: bytes, path: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as problem:
-        if BLOCK in data:  # nobody looks at what stands in a delayed block before it is rendered
+        if BLOCK in data:  # what stands in a delayed block is not looked at before it is rendered
             return data.decode(errors="surrogateescape")
         raise _not_utf8(data[problem.start], data[: problem.start], path) from None
 

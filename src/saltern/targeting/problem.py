@@ -8,7 +8,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic
 class BadTarget(CompileError):
     """A malformed target: ``what`` is wrong with it and how to ``fix`` it.
 
-    Who knows the file it was written in tells the problem again with its place.
+    The caller that knows the file it was written in reports the problem again, with its position.
     """
 
     def __init__(self, what: str, fix: str = "") -> None:

@@ -262,7 +262,7 @@ def _unknown_env(env: str, target: Target, found: Diagnostics) -> None:
 
 
 def _hits(target: Target, subject: Subject, found: Diagnostics) -> bool:
-    """A target that cannot be read matches nobody, as in Salt, and is told."""
+    """A target that cannot be read matches no machine, as in Salt, and is reported."""
     try:
         return matches(subject, target.expression, target.how)
     except BadTarget as problem:

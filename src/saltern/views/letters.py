@@ -22,7 +22,7 @@ def _em(letter: str) -> float:
 
 
 def cut(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """One line; long names are told apart by both of their ends."""
+    """One line; long names are distinguished by both of their ends."""
     text = " ".join(text.split())
     if extent(text, size, bold=bold) <= room:
         return text

@@ -1,4 +1,4 @@
-"""What a picture of a plan shows, before anybody decides where it is drawn.
+"""What a picture of a plan shows, before it is decided where it is drawn.
 
 A picture has items and edges. An item may hold a picture of its own: a delayed scope is a box.
 """
@@ -24,7 +24,7 @@ class Item(Struct, kw_only=True):
     """``kind`` is state, sls (a whole file that is waited for), box, unborn (in a block not rendered yet) or
     copy (of the item with the key ``of``, drawn once more).
 
-    ``status`` is how a finished run answered; ``facts`` are for whoever clicks on it.
+    ``status`` is how a finished run answered; ``facts`` are shown on a click.
     """
 
     key: str
@@ -65,7 +65,7 @@ class Picture(Struct, kw_only=True):
 
 
 def of_plan(plan: Plan, *, prefix: str = "", boxes: bool = True) -> Picture:
-    """``prefix`` tells the keys of one scope from those of another; ``boxes``: what is not rendered yet."""
+    """``prefix`` keeps the keys of two scopes apart; ``boxes``: what is not rendered yet."""
     picture = Picture()
     explainer = Explainer(plan)
     for index in (step for step in plan.sequence if step >= 0):

@@ -103,7 +103,7 @@ class _Rows:
             self._frames.setdefault(frame.caller, []).append(frame)
 
     def scope(self, number: int, frame: str, level: int) -> Iterator[Row]:
-        """The states of one frame under a caller; those of the run itself are under nobody."""
+        """The states of one frame under a caller; those of the run itself have no caller."""
         for answer in self._under.get(number, ()):
             if answer.frame == frame and not answer.sub:
                 yield from self.answer(answer, level)

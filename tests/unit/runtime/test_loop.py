@@ -51,7 +51,7 @@ def go(
         caller=caller or ScriptedCaller(),
         clock=FakeClock(),
         rules=rules or RunRules(),
-        tell=tell,
+        on_event=tell,
         frames=frames,
     )
 

@@ -59,7 +59,7 @@ def go(
             events.append(event)
 
     plan = make_plan(chunks, ("main",), Diagnostics())
-    return run(plan, caller=caller, clock=FakeClock(), rules=rules or RunRules(), tell=tell)
+    return run(plan, caller=caller, clock=FakeClock(), rules=rules or RunRules(), on_event=tell)
 
 
 def by_id(report: Report) -> dict[str, Answer]:
