@@ -140,8 +140,15 @@ class EmbeddedBroker:
         await self._until_healthy(wait)
         bus = await self.connect_controller("setup")
         cluster = self.settings.cluster
+        deadline = time.monotonic() + wait
         try:
-            await make_streams(bus, replicas=cluster.replicas if cluster else 1)
+            while True:
+                try:
+                    return await make_streams(bus, replicas=cluster.replicas if cluster else 1)
+                except BusError:  # an account gets its streams a moment after it is known
+                    if time.monotonic() > deadline:
+                        raise
+                await asyncio.sleep(0.1)
         finally:
             await bus.close()
 
