@@ -59,20 +59,45 @@ def docstrings(tree: ast.AST) -> set[ast.AST]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and node.body:
             first = node.body[0]
-            if isinstance(first, ast.Expr):
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 found.add(first.value)
     return found
+
+
+def type_words(tree: ast.AST) -> set[ast.AST]:
+    """All that stands in ``Literal[…]``: the values of a type, such as the reasons in a message. No program
+    is called by it."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("Literal", "typing.Literal"):
+            found |= set(ast.walk(node.slice))
+    return found
+
+
+def words_looked_for(tree: ast.AST) -> set[ast.AST]:
+    """The text in ``"text" in …``: looked for in what a program prints."""
+    return {
+        node.left
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant)
+        if isinstance(node.ops[0], ast.In)
+    }
+
+
+def command_lines(text: str) -> list[list[str]]:
+    """Whatever in a source file may be a command line."""
+    tree = ast.parse(text)
+    no_commands = docstrings(tree) | type_words(tree) | words_looked_for(tree)
+    return [line for node in ast.walk(tree) if node not in no_commands and (line := words_of(node))]
 
 
 def test_nothing_else_names_a_program_that_takes_a_machine_down() -> None:
     found = set()
     for file in SOURCE.rglob("*.py"):
         name = str(file.relative_to(SOURCE))
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        docs = docstrings(tree)
-        lines = [words_of(node) for node in ast.walk(tree) if node not in docs]
         if name not in DOOR | NO_COMMAND.keys():
-            found |= {f"{name}: {line}" for line in lines if line and power.is_power_program(line)}
+            lines = command_lines(file.read_text(encoding="utf-8"))
+            found |= {f"{name}: {line}" for line in lines if power.is_power_program(line)}
     assert not found, "go through saltern.system.reboot.current(settings), or say in NO_COMMAND what it is"
 
 
@@ -86,12 +111,29 @@ def test_nothing_else_names_a_program_that_takes_a_machine_down() -> None:
         "systemctl(ctx, 'reboot')",
         "COMMAND = ('systemctl', 'isolate', 'reboot.target')",
         "os.system('sync; reboot')",
+        "why: Literal['reboot', 'stop'] = run('reboot', '-f')",
+        "why: tuple[str, ...] = ('reboot', 'stop')",
+        "literal['reboot', '-f']",
+        "found = 'reboot -f' == line or run('reboot -f') in said",
+        "PROGRAMS[('reboot', '-f')]",
     ],
 )
 def test_the_search_finds_what_it_is_for(text: str) -> None:
-    lines = [words_of(node) for node in ast.walk(ast.parse(text))]
-    lines += [["sh", "-c", " ".join(line)] for line in lines if line]
-    assert any(line and power.is_power_program(line) for line in lines)
+    lines = command_lines(text)
+    lines += [["sh", "-c", " ".join(line)] for line in lines]
+    assert any(power.is_power_program(line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why: Literal['reboot', 'stop']",
+        "Why = typing.Literal['reboot', 'stop']",
+        "needed = 'reboot is required' in ran.out",
+    ],
+)
+def test_values_of_a_type_and_words_looked_for_are_no_command_line(text: str) -> None:
+    assert not any(power.is_power_program(line) for line in command_lines(text))
 
 
 @pytest.mark.parametrize(
