@@ -49,7 +49,7 @@ class Descent:
             os.close(self._stack.pop())
 
     def enter(self, name: str, make: Attributes | None) -> int:
-        """A handle on the directory called ``name``, closed by the next walk; ``make`` makes what is missing."""
+        """A handle on the directory called ``name``, closed by the next walk; ``make``: what is missing."""
         if name == self._at:
             return self._stack[-1]
         if name.startswith("/") or ".." in name.split("/"):
@@ -118,7 +118,7 @@ class Descent:
 
     @contextmanager
     def parent(self, name: str, make: Attributes | None = None) -> Iterator[tuple[int, str]]:
-        """The handle of the directory above ``name``, and its last part; an ``OSError`` names the whole path."""
+        """The handle of the directory above ``name``, and its last part; errors name the whole path."""
         parent, _, last = name.rpartition("/")
         if last in ("", ".", ".."):
             raise Outside(self.full_path(name), f"is not a name below {self.path}")

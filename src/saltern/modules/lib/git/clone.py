@@ -16,7 +16,7 @@ from saltern.modules.lib.git.remote import WHOLE, Remote, Revision
 from saltern.system import files
 from saltern.system.foreign import foreign_directory, name_of
 from saltern.system.leftovers import staging_prefix
-from saltern.system.rooted import Rooted
+from saltern.system.rooted import Rooted, move_content
 
 
 class Clone(Struct, frozen=True, kw_only=True):
@@ -108,7 +108,7 @@ def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str)
         _clone(git, replace(how, path=place), revision, sha)
         files.make_directories(how.path)
         with Rooted(place) as source, Rooted(how.path) as target:
-            target.take(source)
+            move_content(source, into=target)
 
 
 def exposed(path: str) -> str:
