@@ -1,0 +1,149 @@
+"""The walks of the architecture page are true: each row is a function that exists, called in that order."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "internals" / "architecture.md"
+PREPARED = ROOT / "build" / "engines" / "bin"
+SOURCE = ROOT / "src" / "saltern"
+ROW = re.compile(r"^\| `(?P<file>[\w/]+\.py)` \| `(?P<function>[\w.]+)` \|")
+# Runs the program and writes the first call of each of our functions, in order.
+TRACE = """
+import os, sys
+out, root, *sys.argv = sys.argv[1:]
+seen = {}
+def watch(frame, event, _):
+    if event == "call":
+        code = frame.f_code
+        if code.co_filename.startswith(root):
+            seen.setdefault((code.co_filename[len(root) + 1:], code.co_qualname))
+def leave(code):
+    sys.setprofile(None)
+    with open(out, "w") as file:
+        file.writelines(f"{path} {name}\\n" for path, name in seen)
+    end(code)
+end, os._exit = os._exit, leave
+sys.setprofile(watch)
+from saltern.__main__ import main
+main()
+leave(0)
+"""
+
+
+class Site:
+    """A directory with a tree of states, and the program, watched."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        (base / "states").mkdir()
+
+    def write(self, name: str, text: str) -> None:
+        (self.base / name).write_text(text)
+
+    def env(self) -> dict[str, str]:
+        return {
+            "PATH": f"{PREPARED}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(self.base),
+            "SALTERN_CACHEDIR": str(self.base / "cache"),
+            "SALTERN_STATE_DIR": str(self.base / "runs"),
+        }
+
+    def argv(self, *words: str) -> list[str]:
+        return [*words, f"--file-root={self.base / 'states'}"]
+
+    def calls(self, *words: str) -> list[tuple[str, str]]:
+        """Each function that the command calls, by its first call."""
+        out = self.base / "calls"
+        command = [sys.executable, "-c", TRACE, str(out), str(SOURCE), "saltern", *words]
+        done = subprocess.run(command, env=self.env(), capture_output=True, text=True, cwd=self.base)
+        assert done.returncode == 0, done
+        return [tuple(line.split(" ", 1)) for line in out.read_text().splitlines()]  # type: ignore[misc]
+
+
+def apply(site: Site) -> Sequence[tuple[str, str]]:
+    site.write("states/web.sls", f"{site.base}/page:\n  file.managed:\n    - contents: hello\n")
+    return site.calls(*site.argv("apply", "web"))
+
+
+def resume(site: Site) -> Sequence[tuple[str, str]]:
+    go, begun = site.base / "go", site.base / "begun"
+    wait = f"touch {begun}; while [ ! -e {go} ]; do sleep 0.05; done"
+    site.write(
+        "states/web.sls", f"wait:\n  cmd.run:\n    - name: '{wait}'\nafter:\n  cmd.run:\n    - name: 'true'\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-m", "saltern", *site.argv("apply", "web")], env=site.env()
+    ) as run:
+        while not begun.exists():
+            assert run.poll() is None
+        run.kill()
+    go.touch()
+    return site.calls("resume")
+
+
+def delayed(site: Site) -> Sequence[tuple[str, str]]:
+    site.write(
+        "states/web.sls",
+        "ask:\n  cmd.run:\n    - name: echo one\n    - delayed_render: [{block: rows}]\n"
+        "#!delayed_block rows\nrow:\n  test.nop\n#!end_delayed_block rows\n",
+    )
+    return site.calls(*site.argv("apply", "web"))
+
+
+def ansible(site: Site) -> Sequence[tuple[str, str]]:
+    if not (PREPARED / "ansible-playbook").exists():
+        pytest.skip("needs ansible-core: make engines")
+    site.write(
+        "states/play.yml", "- hosts: localhost\n  gather_facts: false\n  tasks: [{debug: {msg: hello}}]\n"
+    )
+    site.write("states/web.sls", "play:\n  ansible.playbooks:\n    - name: salt://play.yml\n")
+    return site.calls(*site.argv("apply", "web"))
+
+
+def check(site: Site) -> Sequence[tuple[str, str]]:
+    site.write("states/web.sls", "a:\n  test.nop\n")
+    return site.calls(*site.argv("check"))
+
+
+def chain(site: Site) -> Sequence[tuple[str, str]]:
+    site.write("chain.yaml", "chain: greet\nactions:\n  - id: hello\n    command: {run: echo hello}\n")
+    return site.calls("chain", "run", "chain.yaml")
+
+
+WALKS = {
+    "`saltern apply web`": apply,
+    "`saltern resume`": resume,
+    "A delayed frame": delayed,
+    "An Ansible task as a sub state": ansible,
+    "`saltern check`": check,
+    "`saltern chain run`": chain,
+}
+
+
+def rows(title: str) -> Iterator[tuple[str, str]]:
+    """File and function of each row of a walk."""
+    text = PAGE.read_text()
+    section = text.split(f"\n### {title}\n")[1].split("\n#")[0]
+    for line in section.splitlines():
+        if found := ROW.match(line):
+            yield found["file"], found["function"]
+
+
+@pytest.mark.parametrize("title", WALKS)
+def test_a_walk_calls_what_the_page_says_in_that_order(title: str, tmp_path: Path) -> None:
+    expected = [*rows(title)]
+    assert len(expected) >= 5
+    calls = WALKS[title](Site(tmp_path))
+    missing = [row for row in expected if row not in calls]
+    assert not missing
+    positions = [calls.index(row) for row in expected]
+    assert positions == sorted(positions), [row for _, row in sorted(zip(positions, expected, strict=True))]
