@@ -89,7 +89,7 @@ def _state(library: Library, loaded: Loaded, fun: str, raw: Raw, begin: _Beginni
             try:
                 begin(ctx)
                 returned = raw(**kwargs)
-            except library.exceptions as problem:
+            except library.salt.exceptions as problem:
                 return raised(problem, provider=loaded.provider)
             return to_result(returned, title, provider=loaded.provider)
 

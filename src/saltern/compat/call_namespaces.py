@@ -124,7 +124,7 @@ class Functions(ByName):
             try:
                 return function.body(library.call().ctx, *args, **kwargs)
             except (SalternError, BadArgument) as problem:
-                raise library.exception("CommandExecutionError")(str(problem)) from None
+                raise library.salt.exception("CommandExecutionError")(str(problem)) from None
 
         call.__module__ = stand_in(library, name.partition(".")[0], function.body.__code__.co_filename)
         return _dressed(call, function)
@@ -176,7 +176,7 @@ class Serializers(ByName):
     """``__serializers__``: only an installed Salt has them."""
 
     def find(self, name: str) -> Callable[..., Any] | None:
-        if not self._library.salt_directory:
+        if not self._library.salt.directory:
             return None
         from importlib import import_module
 

@@ -39,7 +39,7 @@ class _Importer:
     ) -> ModuleType:
         if level:
             return self._relative(name, fromlist or (), level)
-        if (name == "salt" or name.startswith("salt.")) and not self._library.salt_directory:
+        if (name == "salt" or name.startswith("salt.")) and not self._library.salt.directory:
             return shimmed(name, fromlist or ())
         try:
             return builtins.__import__(name, globals, locals, fromlist or (), 0)

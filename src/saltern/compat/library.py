@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.compat.call_namespaces import Functions, Serializers, States, Utilities
 from saltern.compat.dunders import VALUES, Call, current
+from saltern.compat.installed_salt import InstalledSalt, installed_salt
 from saltern.compat.loader import Unavailable, named
 from saltern.compat.loader import run as run_file
-from saltern.compat.places import KINDS, directories
+from saltern.compat.places import directories
 from saltern.compat.provider import Shelf
 from saltern.compat.results import to_salt
 from saltern.config.settings import Settings, cache_directory
@@ -35,7 +35,7 @@ class Library:
     def __init__(self, settings: Settings, *, find_salt: Callable[[], str] | None = None) -> None:
         """``find_salt`` gives the directory of an installed Salt, or nothing."""
         self._settings = settings
-        self._find_salt = find_salt or installed_salt
+        self.salt = InstalledSalt(find_salt or installed_salt)
         self._run: Run | None = None
         self._registry: Registry | None = None
         self._idle: Call | None = None
@@ -43,7 +43,7 @@ class Library:
         self.modules: dict[str, ModuleType] = {}  # every one that is loaded, by the name it has in Python
         self.own = Shelf(self, lambda kind: directories(settings, kind))
         self.installed = Shelf(
-            self, self._salt_directories, provider="salt", cache=lambda: cache_directory(settings)
+            self, self.salt.directories, provider="salt", cache=lambda: cache_directory(settings)
         )
         self.functions: Functions = Functions(self)
         self.states: States = States(self)
@@ -132,13 +132,6 @@ class Library:
     # -- what modules need of us -------------------------------------------------------------------
 
     @cached_property
-    def salt_directory(self) -> str:
-        return self._find_salt()
-
-    def _salt_directories(self, kind: str) -> list[str]:
-        return [os.path.join(self.salt_directory, KINDS[kind])] if self.salt_directory else []
-
-    @cached_property
     def utility_directories(self) -> list[str]:
         return directories(self._settings, "utils")
 
@@ -155,42 +148,3 @@ class Library:
     def preferred(self, name: str) -> str:
         chosen = self._settings.extra.get("providers")
         return str(chosen.get(name, "")) if isinstance(chosen, dict) else ""
-
-    @cached_property
-    def _installed_defaults(self) -> dict[str, Any]:
-        from saltern.compat.options import installed_defaults
-
-        return installed_defaults()
-
-    def defaults(self) -> dict[str, Any]:
-        """The options a minion of Salt always has, if there is a Salt to tell."""
-        return self._installed_defaults if self.salt_directory else {}
-
-    def exception(self, name: str) -> type[Exception]:
-        """One of Salt's exceptions, as the modules of this library know it."""
-        from importlib import import_module
-
-        package = "salt.exceptions" if self.salt_directory else "saltern.compat.shim.exceptions"
-        found: type[Exception] = getattr(import_module(package), name)
-        return found
-
-    @cached_property
-    def exceptions(self) -> tuple[type[Exception], ...]:
-        """What a module raises to say in plain words that it cannot go on."""
-        from saltern.compat.call_namespaces import Missing
-
-        return (self.exception("SaltException"), Missing)
-
-
-def installed_salt() -> str:
-    """The directory of the package ``salt``, or nothing. Nothing of it is imported."""
-    from importlib.util import find_spec
-
-    try:
-        spec = find_spec("salt")
-    except (ImportError, ValueError):
-        return ""
-    if spec is None or not spec.origin:
-        return ""  # also a directory that is only called so, such as /srv/salt seen from /srv
-    place = os.path.dirname(spec.origin)
-    return place if os.path.isdir(os.path.join(place, "states")) else ""

@@ -18,7 +18,7 @@ def options(ctx: Context, library: Library) -> dict[str, Any]:
     settings = ctx.settings
     cache = str(ctx.opts.get("cachedir") or cache_directory(settings))
     return {
-        **library.defaults(),
+        **library.salt.defaults,
         **_given(ctx.opts),
         "test": ctx.test,
         "saltenv": settings.saltenv or ctx.env,

@@ -4,10 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from saltern.compat.adapt import schema_of
-from saltern.compat.library import installed_salt
 from saltern.compat.places import directories, present
 from saltern.config.settings import Settings
 
@@ -34,14 +31,6 @@ def test_directories_are_those_that_exist_strongest_first(tmp_path: Path) -> Non
     assert found == ["dev/_states", "a/_states", "ext/states", "more/_states"]
     assert present(settings) >= {"states", "grains"}
     assert present(Settings(file_roots={"base": [str(tmp_path / "none")]})) == frozenset()
-
-
-def test_a_directory_that_is_only_called_salt_is_no_salt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "salt" / "states").mkdir(parents=True)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert installed_salt() == ""
 
 
 def test_a_signature_is_a_schema() -> None:
