@@ -1,4 +1,4 @@
-"""The names Salt pours into modules, one row each, as views onto the call that runs now.
+"""The names Salt injects into modules, one row each, as views onto the call that runs now.
 
 A view is made once per module and looks its value up at every access: through a context variable, so
 two runs in one process do not see each other, and a module loaded once serves calls in test mode and not.
@@ -6,7 +6,7 @@ two runs in one process do not see each other, and a module loaded once serves c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,7 @@ VALUES: dict[str, Lookup] = {
 
 
 class ListView(Sequence[Any]):
-    """One poured-in name that is a list."""
+    """One injected name that is a list."""
 
     __slots__ = ("_library", "_lookup")
 
@@ -80,8 +80,8 @@ class ListView(Sequence[Any]):
         self._library = library
         self._lookup = lookup
 
-    def __getitem__(self, place: Any) -> Any:
-        return self._lookup(self._library.call())[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self._lookup(self._library.call())[index]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self[:])
@@ -98,8 +98,9 @@ class ListView(Sequence[Any]):
         return deepcopy(self[:], memo)
 
 
-class View(MutableMapping[str, Any]):
-    """One poured-in name. Behaves as the mapping it stands for, methods and attributes included."""
+class ReadView(Mapping[str, Any]):
+    """One injected name, as far as it is read. Behaves as the mapping it stands for, methods and attributes
+    included."""
 
     __slots__ = ("_library", "_lookup")
 
@@ -112,12 +113,6 @@ class View(MutableMapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         return self.value()[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self.value()[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        del self.value()[key]
 
     def __contains__(self, key: object) -> bool:
         return key in self.value()
@@ -138,7 +133,7 @@ class View(MutableMapping[str, Any]):
         return dict(self.value())
 
     def __eq__(self, other: object) -> bool:
-        return bool(self.value() == (other.value() if isinstance(other, View) else other))
+        return bool(self.value() == (other.value() if isinstance(other, ReadView) else other))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -148,15 +143,8 @@ class View(MutableMapping[str, Any]):
     def __ror__(self, other: Any) -> Any:
         return {**other, **self.value()}
 
-    def __copy__(self) -> dict[str, Any]:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        from copy import deepcopy
-
-        return deepcopy(dict(self.value()), memo)
-
     def __reduce__(self) -> tuple[Any, ...]:
+        """What is copied, deep or not, or pickled is a plain dictionary."""
         return dict, (dict(self.value()),)
 
     def __repr__(self) -> str:
@@ -166,3 +154,15 @@ class View(MutableMapping[str, Any]):
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.value(), name)
+
+
+class View(ReadView, MutableMapping[str, Any]):
+    """One injected name. What a module changes in it, it changes in the mapping it stands for."""
+
+    __slots__ = ()
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.value()[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.value()[key]
