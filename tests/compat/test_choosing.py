@@ -6,6 +6,8 @@ import pytest
 from tests.compat.conftest import MakeWorld
 from tests.kit import run_sls
 
+from saltern.modules.api.unknown_names import unknown_function
+
 # a file for "shelf": what __virtual__ says, and what the function tells
 SHELF = "__virtualname__ = 'shelf'\ndef __virtual__():\n    return {}\ndef who():\n    return {!r}\n"
 
@@ -39,7 +41,7 @@ def test_if_all_refuse_their_reasons_are_told(world: MakeWorld) -> None:
         }
     )
     assert one.session.salt.get("shelf.who") is None
-    told = one.registry.unknown_function("shelf.who")
+    told = unknown_function(one.registry, "shelf.who")
     assert "no bracket" in told and "no board" in told
 
 

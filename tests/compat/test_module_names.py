@@ -10,6 +10,7 @@ from tests.compat.conftest import MakeWorld
 from tests.kit import run_sls
 
 from saltern.language.result import Outcome
+from saltern.modules.api.unknown_names import unknown_function
 
 
 def test_the_whole_run_and_who_runs_it_are_poured_in(world: MakeWorld) -> None:
@@ -72,7 +73,7 @@ def test_an_initialiser_runs_once_with_the_options_and_what_it_raises_is_told(wo
     assert one.call("good.seen") == ["here"]
     assert one.call("good.seen") == ["here"]
     assert one.session.salt.get("bad.f") is None
-    assert "bad.py: __init__ failed: no licence" in one.registry.unknown_function("bad.f")
+    assert "bad.py: __init__ failed: no licence" in unknown_function(one.registry, "bad.f")
 
 
 def test_a_module_with_a_run_check_is_asked_itself(world: MakeWorld) -> None:

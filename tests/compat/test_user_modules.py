@@ -13,6 +13,7 @@ from saltern.compat.pillar import ext_pillar
 from saltern.compat.renderers import renderer
 from saltern.language.diagnostics import PillarError
 from saltern.language.result import Outcome
+from saltern.modules.api.unknown_names import unknown_function
 
 THING = '''
 """Things."""
@@ -231,9 +232,9 @@ def test_modules_import_what_lies_beside_them_and_among_the_utils(world: MakeWor
     assert one.call("outer.both") == [1, 2]
     assert one.call("pack.c") == [3, 3]
     assert one.session.salt.get("lost.f") is None
-    assert "saltern_t_no_such_library" in one.registry.unknown_function("lost.f")
+    assert "saltern_t_no_such_library" in unknown_function(one.registry, "lost.f")
     assert one.session.salt.get("much.f") is None
-    assert "saltern brings no 'salt.client'" in one.registry.unknown_function("much.f")
+    assert "saltern brings no 'salt.client'" in unknown_function(one.registry, "much.f")
 
 
 def test_mod_init_is_asked_until_it_is_done_and_init_once(world: MakeWorld) -> None:

@@ -31,7 +31,9 @@ def main(argv: list[str]) -> int:
     if args.function in IN_A_SHELL:
         keywords.setdefault("python_shell", True)
     if engine.registry.function(args.function) is None:
-        why = engine.registry.unknown_function(args.function)
+        from saltern.modules.api.unknown_names import unknown_function
+
+        why = unknown_function(engine.registry, args.function)
         what = f"no function is called {args.function!r}: {why}"
         raise OperationError(Diagnostic(code="function-unknown", what=what))
     try:

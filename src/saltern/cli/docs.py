@@ -9,6 +9,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.modules.api.registry import AnyFunction, AnyState, Registry, schema
+from saltern.modules.api.unknown_names import unknown_function, unknown_state
 
 KINDS = {"states": "state", "functions": "execution function"}
 LINE = CommandLine(
@@ -66,5 +67,6 @@ def _page(kind: str, name: str, found: AnyState | AnyFunction) -> str:
 
 def _missing(registry: Registry, kinds: list[str], name: str) -> str:
     module, _, fun = name.partition(".")
-    ask = registry.unknown_state if "states" in kinds and registry.members("states", module) else None
-    return ask(module, fun) if ask else registry.unknown_function(name)
+    if "states" in kinds and registry.members("states", module):
+        return unknown_state(registry, module, fun)
+    return unknown_function(registry, name)

@@ -18,6 +18,7 @@ from saltern.language.diagnostics import SalternError
 from saltern.modules.api.declare import Function, StateFunction
 from saltern.modules.api.params import BadArgument, bind
 from saltern.modules.api.registry import schema
+from saltern.modules.api.unknown_names import unknown_function, unknown_state
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library
@@ -102,7 +103,7 @@ class Functions(ByName):
         return function.raw if isinstance(function, SaltFunction) else self._native(name, function)
 
     def why(self, name: str) -> str:
-        return self._library.registry.unknown_function(name)
+        return unknown_function(self._library.registry, name)
 
     def __iter__(self) -> Iterator[str]:
         registry = self._library.registry
@@ -142,7 +143,7 @@ class States(ByName):
 
     def why(self, name: str) -> str:
         module, _, fun = name.partition(".")
-        return self._library.registry.unknown_state(module, fun)
+        return unknown_state(self._library.registry, module, fun)
 
     def _native(self, state: StateFunction[Any]) -> Callable[..., Any]:
         library = self._library

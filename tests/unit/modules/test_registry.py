@@ -10,6 +10,7 @@ from saltern.language.result import Result, ok
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, StateFunction, function, state
 from saltern.modules.api.registry import FUNCTIONS, STATES, Registry, schema
+from saltern.modules.api.unknown_names import unknown_function, unknown_state
 
 
 @state
@@ -106,12 +107,12 @@ def test_two_registries_share_nothing() -> None:
     ],
 )
 def test_what_is_unknown_suggests_something(state_: str, fun: str, told_: str) -> None:
-    assert told_ in REGISTRY.unknown_state(state_, fun)
+    assert told_ in unknown_state(REGISTRY, state_, fun)
 
 
 def test_an_unknown_function_suggests_something() -> None:
-    assert "did you mean 'told'?" in REGISTRY.unknown_function("own.tolf")
-    assert "did you mean 'own'?" in REGISTRY.unknown_function("owm.told")
+    assert "did you mean 'told'?" in unknown_function(REGISTRY, "own.tolf")
+    assert "did you mean 'own'?" in unknown_function(REGISTRY, "owm.told")
 
 
 def test_the_schema_is_read_once_and_leaves_out_what_the_engine_passes() -> None:

@@ -54,7 +54,9 @@ class ModuleCaller:
         return self._called(function, chunk, {**args, "sfun": fun}, test=test)
 
     def _unknown(self, chunk: Chunk, fun: str) -> str:
-        why = self._registry.unknown_state(chunk.state, fun)
+        from saltern.modules.api.unknown_names import unknown_state
+
+        why = unknown_state(self._registry, chunk.state, fun)
         return f"State '{chunk.state}.{fun}' was not found: {why} ({chunk.mark()})"
 
     def _called(
@@ -135,7 +137,9 @@ class ModuleCaller:
     def function(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         function = self._registry.function(name)
         if function is None:
-            raise LookupError(f"no function is called {name!r}: {self._registry.unknown_function(name)}")
+            from saltern.modules.api.unknown_names import unknown_function
+
+            raise LookupError(f"no function is called {name!r}: {unknown_function(self._registry, name)}")
         words = given_words(name, parameters(function), args, kwargs)
         return function.body(Context(self._run, dashed=words), *args, **kwargs)
 

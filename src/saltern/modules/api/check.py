@@ -49,7 +49,9 @@ def check(
             schemas[key] = schema(function) if function is not None else None
         known = schemas[key]
         if known is None:
-            judge.tell("state-unknown", registry.unknown_state(*key), where=chunk.mark())
+            from saltern.modules.api.unknown_names import unknown_state
+
+            judge.tell("state-unknown", unknown_state(registry, *key), where=chunk.mark())
             continue
         extra = chunk.args.keys() - known.params.keys() - _NEVER_UNKNOWN
         if extra:

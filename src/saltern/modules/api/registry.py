@@ -14,7 +14,6 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from saltern.language.diagnostics import did_you_mean
 from saltern.language.nature import UNDECLARED, Nature
 from saltern.modules.api.declare import Function, StateFunction
 from saltern.modules.api.params import Schema, schema_of
@@ -293,31 +292,12 @@ class Registry:
             return sorted({fun for one in layers for fun in member_names(one, StateFunction)})
         return sorted({fun for one in layers for fun in member_names(one, Function)})
 
-    def unknown_state(self, state: str, fun: str) -> str:
-        """Why there is no such state, and what it may have meant."""
-        if why := self._why("states", state):
-            return why
-        if self.module("states", state) is None:
-            hint = did_you_mean(state, self.names("states"))
-            return f"no state module is called {state!r}" + (f"; {hint}" if hint else "")
-        hint = did_you_mean(fun, self.members("states", state))
-        return f"the state module {state!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
-
-    def unknown_function(self, name: str) -> str:
-        module, _, fun = name.partition(".")
-        if why := self._why("functions", module):
-            return why
-        if self.module("functions", module) is None:
-            hint = did_you_mean(module, self.names("functions"))
-            return f"no module is called {module!r}" + (f"; {hint}" if hint else "")
-        hint = did_you_mean(fun, self.members("functions", module))
-        return f"the module {module!r} has no function {fun!r}" + (f"; {hint}" if hint else "")
-
     def plugin_problems(self) -> list[str]:
         """What plug-ins offer in vain."""
         return list(self._plugins.problems({"states": STATES, "functions": FUNCTIONS}))
 
-    def _why(self, kind: str, name: str) -> str:
+    def why(self, kind: str, name: str) -> str:
+        """Why a module that is there cannot be used; empty if there is none."""
         reasons = (provider.why(kind, name) for provider in (*self._before, self._plugins, *self._after))
         return "; ".join(reason for reason in reasons if reason)
 

@@ -77,7 +77,9 @@ class Salt:
 
     def unknown(self, name: str) -> str:
         """Why there is no such function."""
-        return self._registry.unknown_function(name)
+        from saltern.modules.api.unknown_names import unknown_function
+
+        return unknown_function(self._registry, name)
 
 
 class Namespace:
