@@ -39,8 +39,8 @@ class ModuleCaller:
     ) -> Result:
         function = self._registry.state(chunk.state, chunk.fun)
         if function is None:
-            return not_called(self._unknown(chunk, chunk.fun))
-        result = self._called(function, chunk, args, test=test, emit=emit)
+            return not_called(_unknown(self._registry, chunk, chunk.fun))
+        result = call_state(self._run, function, chunk, args, test=test, emit=emit)
         if result.changes and not test and self.nature(chunk.state, chunk.fun).installs:
             from saltern.modules.api.self_update import going_on_with_it
 
@@ -50,59 +50,8 @@ class ModuleCaller:
     def react(self, chunk: Chunk, args: Mapping[str, object], *, fun: str, test: bool) -> Result:
         function = self._registry.companion(chunk.state, "mod_watch")
         if not isinstance(function, StateFunction):
-            return not_called(self._unknown(chunk, "mod_watch"))
-        return self._called(function, chunk, {**args, "sfun": fun}, test=test)
-
-    def _unknown(self, chunk: Chunk, fun: str) -> str:
-        from saltern.modules.api.unknown_names import unknown_state
-
-        why = unknown_state(self._registry, chunk.state, fun)
-        return f"State '{chunk.state}.{fun}' was not found: {why} ({chunk.mark()})"
-
-    def _called(
-        self,
-        function: AnyState,
-        chunk: Chunk,
-        args: Mapping[str, object],
-        *,
-        test: bool,
-        emit: Emit | None = None,
-    ) -> Result:
-        try:
-            known = function.schema or schema(function)
-            keywords = bind(known, args) if args or known.required else {}
-        except BadArgument as problem:
-            return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
-        name = args.get("name", chunk.name) if args else chunk.name
-        words = dashed(chunk.state, (("name", name), *keywords.items()))
-        context = Context(self._run, test=test, env=chunk.env, chunk=chunk, emit=emit, dashed=words)
-        if chunk.words:
-            result = self._with_words(function, context, chunk, str(name), keywords)
-        else:
-            result = function.attempt(context, name, **keywords)
-        kept = self._run.outbox.kept
-        return replace(result, sent=kept) if kept else result
-
-    def _with_words(
-        self, function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]
-    ) -> Result:
-        """The words that change the call's surroundings: saltenv, runas, umask."""
-        words, args = chunk.words, chunk.args
-        if "saltenv" in words:
-            context.env = str(args["saltenv"])
-        if "runas" in words and args["runas"] is not None:
-            context.runas = str(args["runas"])
-        if "umask" not in words:
-            return function.attempt(context, name, **keywords)
-        try:
-            mask = int(str(args["umask"]), 8)
-        except ValueError:
-            return not_called(f"umask {args['umask']!r} is not an octal number")
-        before = os.umask(mask)
-        try:
-            return function.attempt(context, name, **keywords)
-        finally:
-            os.umask(before)
+            return not_called(_unknown(self._registry, chunk, "mod_watch"))
+        return call_state(self._run, function, chunk, {**args, "sfun": fun}, test=test)
 
     def nature(self, state: str, fun: str) -> Nature:
         return self._registry.nature(state, fun)
@@ -171,3 +120,58 @@ class ModuleCaller:
 
     def refresh(self, what: frozenset[str]) -> None:
         self._run.refresh(what)
+
+
+def call_state(
+    run: Run,
+    function: AnyState,
+    chunk: Chunk,
+    args: Mapping[str, object],
+    *,
+    test: bool,
+    emit: Emit | None = None,
+) -> Result:
+    """Bind the arguments and call a state function in a context of its own."""
+    try:
+        known = function.schema or schema(function)
+        keywords = bind(known, args) if args or known.required else {}
+    except BadArgument as problem:
+        return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
+    name = args.get("name", chunk.name) if args else chunk.name
+    words = dashed(chunk.state, (("name", name), *keywords.items()))
+    context = Context(run, test=test, env=chunk.env, chunk=chunk, emit=emit, dashed=words)
+    if chunk.words:
+        result = _call_with_words(function, context, chunk, str(name), keywords)
+    else:
+        result = function.attempt(context, name, **keywords)
+    kept = run.outbox.kept
+    return replace(result, sent=kept) if kept else result
+
+
+def _call_with_words(
+    function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]
+) -> Result:
+    """Call it with the words that change the call's surroundings: saltenv, runas, umask."""
+    words, args = chunk.words, chunk.args
+    if "saltenv" in words:
+        context.env = str(args["saltenv"])
+    if "runas" in words and args["runas"] is not None:
+        context.runas = str(args["runas"])
+    if "umask" not in words:
+        return function.attempt(context, name, **keywords)
+    try:
+        mask = int(str(args["umask"]), 8)
+    except ValueError:
+        return not_called(f"umask {args['umask']!r} is not an octal number")
+    before = os.umask(mask)
+    try:
+        return function.attempt(context, name, **keywords)
+    finally:
+        os.umask(before)
+
+
+def _unknown(registry: Registry, chunk: Chunk, fun: str) -> str:
+    from saltern.modules.api.unknown_names import unknown_state
+
+    why = unknown_state(registry, chunk.state, fun)
+    return f"State '{chunk.state}.{fun}' was not found: {why} ({chunk.mark()})"
