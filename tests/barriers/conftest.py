@@ -8,6 +8,8 @@ import pytest
 from tests.barriers.builds import SPOILT
 from tests.barriers.wheels import build, pack_dependencies
 
+from saltern.modules.lib.boots import reboot_needed
+
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -16,3 +18,9 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
         build(place, version, spoil)
     pack_dependencies(place)
     return place
+
+
+@pytest.fixture(autouse=True)
+def only_the_kernel_asks_for_a_reboot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others look at the real machine, which a package that other tests install may ask to reboot."""
+    monkeypatch.setattr(reboot_needed, "WITNESSES", (reboot_needed.old_kernel,))

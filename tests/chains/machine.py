@@ -31,6 +31,7 @@ from saltern.chains.legs import Known, Legs
 from saltern.chains.statuses import OVER
 from saltern.cli.main import run
 from saltern.config.settings import Settings
+from saltern.modules.lib.boots import reboot_needed
 from saltern.system import faults, reboot
 from saltern.system.power import Pending
 
@@ -205,4 +206,5 @@ def holds(bench: Bench) -> None:
 
 if __name__ == "__main__":
     reboot.use(Boots(Path(sys.argv[1])))
+    reboot_needed.WITNESSES = ()
     sys.exit(run(sys.argv[2:]))
