@@ -16,7 +16,7 @@ from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import IN_FORMS, REQUISITES
 from saltern.modules.api.registry import FUNCTIONS, STATES, Registry
 from saltern.render.filters import FILTERS, TESTS
-from saltern.render.pipeline import RENDERERS
+from saltern.render.pipe import RENDERERS
 
 
 @cache

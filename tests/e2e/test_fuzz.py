@@ -26,7 +26,7 @@ from saltern.engine.session import Session
 from saltern.engine.show import show_high, show_low, show_order, show_top
 from saltern.language.diagnostics import Diagnostics, SalternError
 from saltern.language.requisites import REQUISITES
-from saltern.render.pipeline import RENDERERS
+from saltern.render.pipe import RENDERERS
 from saltern.runtime.slots import PREFIX, BadSlot
 from saltern.runtime.slots import parse as parse_slot
 from saltern.targeting.match import MATCHERS, Subject, matches

@@ -17,7 +17,7 @@ from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import REQUISITES, RequisiteKind, When
 from saltern.lint.rules import RULES, Rule
 from saltern.render.filters import FILTERS, TESTS
-from saltern.render.pipeline import RENDERERS
+from saltern.render.pipe import RENDERERS
 from saltern.report.findings import WRITERS
 from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS

@@ -17,7 +17,8 @@ from saltern.modules.api.context import Run
 from saltern.modules.api.registry import Provider, Registry
 from saltern.modules.api.salt import Salt
 from saltern.render.jinja.door import JinjaDoor
-from saltern.render.pipeline import RENDERERS, Renderers, parse_pipe
+from saltern.render.pipe import RENDERERS, parse_pipe
+from saltern.render.pipeline import Renderers
 from saltern.render.yaml_cache import YamlCache
 from saltern.render.yaml_limits import Limits
 from saltern.sources.tree import Tree

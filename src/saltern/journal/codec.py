@@ -29,7 +29,8 @@ from saltern.language.result import Outcome, Result
 from saltern.language.source import Mark, Origin, Path, SlsRef
 from saltern.plan.plan import Plan
 from saltern.render.document import find_word
-from saltern.render.pipeline import Home, Stage
+from saltern.render.pipe import Stage
+from saltern.render.pipeline import Home
 from saltern.sources.tree import SlsSource
 
 Body = dict[str, Any]

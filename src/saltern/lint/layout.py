@@ -6,7 +6,7 @@ import re
 
 from saltern.lint.findings import Edit, Findings
 from saltern.lint.page import Page
-from saltern.render.pipeline import RENDERERS
+from saltern.render.pipe import RENDERERS
 
 _INDENT = re.compile(r"[ \t]*\t[ \t]*")
 _SPACES = "  "  # what a tab becomes

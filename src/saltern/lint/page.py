@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from saltern.language.source import Mark, SlsRef
 from saltern.lint.findings import Edit
-from saltern.render.pipeline import parse_pipe
+from saltern.render.pipe import parse_pipe
 from saltern.sources.tree import SlsSource
 
 _OPENS = re.compile(r"\{[%{#]")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from saltern.language.delayed import MARKER
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
-from saltern.render.pipeline import missing
+from saltern.render.stages import missing
 
 if TYPE_CHECKING:
     from saltern.render.document import Job

@@ -258,7 +258,7 @@ def list_renderers(ctx: Context, /, *patterns: str) -> list[str]:
         $ saltern call sys.list_renderers 'j*'
         ```
     """
-    from saltern.render.pipeline import RENDERERS
+    from saltern.render.pipe import RENDERERS
 
     return sorted(
         name for name in RENDERERS if not patterns or any(fnmatchcase(name, one) for one in patterns)

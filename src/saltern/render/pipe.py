@@ -1,0 +1,133 @@
+"""The pipe of a file: which renderers there are, which of them a ``#!`` line names, and which are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import CompileError, Diagnostic, did_you_mean
+from saltern.language.source import Mark
+
+Others = Callable[[str], Callable[..., object] | None]
+
+
+class Stage(Struct, frozen=True):
+    """One part of a pipe, with what stands behind its name."""
+
+    name: str
+    argline: str = ""
+
+
+class Kind(Struct, frozen=True, kw_only=True):
+    """One renderer. ``code`` is ``module:function``; ``extra`` is what to install for it; ``runs``: what it
+    renders is a program, which can do whatever saltern can."""
+
+    code: str
+    makes: str  # "text" or "data"
+    doc: str
+    extra: str = ""
+    runs: bool = False
+
+
+RENDERERS: dict[str, Kind] = {
+    "jinja": Kind(code="", makes="text", doc="Jinja templates, with everything Salt adds to them."),
+    "mako": Kind(code="saltern.render.engines:mako", makes="text", doc="Mako templates.", runs=True),
+    "genshi": Kind(
+        code="saltern.render.engines:genshi",
+        makes="text",
+        doc="Genshi templates (`-text` for plain text).",
+        extra="saltern[renderers]",
+        runs=True,
+    ),
+    "cheetah": Kind(
+        code="saltern.render.engines:cheetah",
+        makes="text",
+        doc="Cheetah templates.",
+        extra="saltern[renderers]",
+        runs=True,
+    ),
+    "yaml": Kind(code="", makes="data", doc="YAML as Salt reads it."),
+    "json": Kind(code="saltern.render.formats:json", makes="data", doc="JSON."),
+    "toml": Kind(code="saltern.render.formats:toml", makes="data", doc="TOML."),
+    "msgpack": Kind(
+        code="saltern.render.formats:msgpack", makes="data", doc="MessagePack, base64 or as it is."
+    ),
+    "py": Kind(
+        code="saltern.render.python:py",
+        makes="data",
+        doc="A Python file whose `run()` returns the data.",
+        runs=True,
+    ),
+}
+
+
+class PipeRules:
+    """Chooses the pipe of a file, and refuses renderers that do not exist or may not be used."""
+
+    def __init__(
+        self, pipe: str, *, blacklist: Collection[str], whitelist: Collection[str], code: bool, others: Others
+    ) -> None:
+        self._default = parse_pipe(pipe)
+        self._blacklist = frozenset(blacklist)
+        self._whitelist = frozenset(whitelist)
+        self._code = code  # whether renderers that run what they render may do so
+        self._others = others  # renderers by name that are not ours
+
+    def stages(
+        self, text: str, file: str, default: tuple[Stage, ...] | None = None
+    ) -> tuple[tuple[Stage, ...], str]:
+        """The pipe of a file, and its text; the ``#!`` line becomes a blank one, so lines stay right.
+
+        Every way to render comes through here or through ``Renderers.text``: both ask for permission.
+        """
+        first, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
+        own = first and not first.startswith(("#!/", "#!delayed_", "#!end_delayed_"))
+        stages = (parse_pipe(first[2:]) if own else ()) or default or self._default
+        for stage in stages:
+            self._check(stage, file, first if own else "")
+        return stages, newline + rest if own else text
+
+    def _check(self, stage: Stage, file: str, line: str) -> None:
+        where = Mark(file, 1, line.find(stage.name) + 1)
+        self.permit(stage.name, where)  # first: to look for a renderer of the user's is to run its code
+        if stage.name not in RENDERERS and self._others(stage.name) is None:
+            raise CompileError(
+                Diagnostic(
+                    code="unknown-renderer",
+                    what=f"no renderer is called {stage.name!r}",
+                    where=where,
+                    fix=did_you_mean(stage.name, RENDERERS) or f"there are {', '.join(RENDERERS)}",
+                )
+            )
+
+    def permit(self, name: str, where: Mark | None) -> None:
+        """Raise ``CompileError`` if the configuration or a lack of trust forbids the renderer."""
+        if name in self._blacklist or (self._whitelist and name not in self._whitelist):
+            raise CompileError(
+                Diagnostic(
+                    code="renderer-refused",
+                    what=f"the renderer {name!r} is not allowed here",
+                    where=where,
+                    fix="see renderer_blacklist and renderer_whitelist in the configuration",
+                )
+            )
+        if not self._code and (name not in RENDERERS or RENDERERS[name].runs):
+            from saltern.system.guard import REFUSED
+
+            what = f"{REFUSED}: the renderer {name!r} runs code"
+            raise CompileError(Diagnostic(code="renderer-refused", what=what, where=where))
+
+
+def parse_pipe(text: str) -> tuple[Stage, ...]:
+    """``jinja | yaml -x`` → stages. Salt's old ``yaml_jinja`` is ``jinja|yaml``."""
+    parts = [part.strip() for part in text.strip().split("|") if part.strip()]
+    if len(parts) == 1 and "_" in parts[0] and parts[0] not in RENDERERS:
+        data, _, template = parts[0].partition("_")
+        if data in RENDERERS and template in RENDERERS:
+            parts = [template, data]
+    stages = []
+    for part in parts:
+        name, _, argline = part.partition(" ")
+        stages.append(Stage(name, argline.strip()))
+    return tuple(stages)

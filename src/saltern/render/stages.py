@@ -1,0 +1,176 @@
+"""One stage of a pipe, run: text → text, or text → data."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from saltern.language.diagnostics import CompileError, Diagnostic
+from saltern.language.source import Mark
+from saltern.render.document import Job, Rendered
+from saltern.render.document import place as place_in
+from saltern.render.jinja.door import Jinja
+from saltern.render.pipe import RENDERERS, Others, Stage
+from saltern.render.yaml_cache import MISSING, YamlCache
+from saltern.render.yaml_limits import Limits, YamlProblem
+
+
+class StageRunner:
+    """Runs single stages, with what every template sees."""
+
+    def __init__(
+        self,
+        jinja: Jinja,
+        shared: Mapping[str, object],
+        *,
+        limits: Limits,
+        seconds: float,
+        others: Others,
+        keeps_order: bool,
+        cache: YamlCache | None,
+    ) -> None:
+        self._jinja = jinja
+        self._shared = shared
+        self._limits = limits
+        self._seconds = seconds
+        self._others = others  # renderers by name that are not ours
+        self._keeps_order = keeps_order  # of keys, whoever writes the data
+        self._cache = cache  # of what files without a template mean
+
+    def other(self, stage: Stage, made: Rendered, job: Job) -> object:
+        """By a renderer of the user's own, or of Salt: code, trusted as much as a module is."""
+        render = self._others(stage.name)
+        assert render is not None
+        values = {**self._shared, "saltenv": job.env, **job.values}
+        try:
+            return render(
+                made.text, env=job.env, sls=job.sls, path=job.file, argline=stage.argline, values=values
+            )
+        except Exception as problem:
+            what = f"the renderer {stage.name!r} failed: {type(problem).__name__}: {problem}"
+            raise CompileError(
+                Diagnostic(code="renderer-failed", what=what, where=Mark(job.file, 1))
+            ) from None
+
+    def text(self, stage: Stage, made: Rendered, job: Job) -> Rendered:
+        """What a renderer makes of a text: another text."""
+        if stage.name == "jinja":
+            return self._jinja.render(
+                made.text,
+                job.values,
+                env=job.env,
+                name=job.name,
+                file=job.file,
+                purpose=job.purpose,
+                before=made.lines,
+                harvest=job.harvest,
+                part=job.part,
+            )
+        render = _load(stage.name, job)
+        shared = {**self._shared, "saltenv": job.env, **job.values}
+        return Rendered(str(render(made.text, _job(job, shared, stage, self._seconds))))
+
+    def _yaml(self, made: Rendered, source: str) -> object:
+        """What the text means; from the cache, where no template made it."""
+        keeps = made.lines is None and made.text == source and "no_log" not in source
+        cache = self._cache if keeps else None
+        if cache is not None and (kept := cache.get(source, self._limits)) is not MISSING:
+            return kept
+        from saltern.render.yaml import read
+
+        data = read(made.text, self._limits)
+        if cache is not None:
+            cache.put(source, self._limits, data)
+        return data
+
+    def data(self, stage: Stage, made: Rendered, source: str, job: Job) -> object:
+        """What a renderer reads in a text: data."""
+        if stage.name == "yaml":
+            try:
+                data = self._yaml(made, source)
+            except YamlProblem as problem:
+                raise CompileError(_yaml_diagnostic(problem, made, source, job)) from None
+            if not (job.keeps_order or self._keeps_order):
+                return data
+            from saltern.language.ordered import ordered
+
+            return ordered(data)
+        shared = {**self._shared, "saltenv": job.env, **job.values}
+        if not made.text.strip() and stage.name != "py":
+            return None
+        try:
+            return _load(stage.name, job)(made.text, _job(job, shared, stage, self._seconds))
+        except CompileError as problem:
+            if made.text == source or made.lines is None:
+                raise
+            raise CompileError(*(_from_data(one, source) for one in problem.diagnostics)) from None
+
+
+def _job(job: Job, values: Mapping[str, object], stage: Stage, seconds: float) -> Job:
+    return Job(
+        env=job.env,
+        sls=job.sls,
+        name=job.name,
+        file=job.file,
+        values=values,
+        purpose=job.purpose,
+        argline=stage.argline,
+        seconds=seconds,
+        harvest=job.harvest,
+    )
+
+
+def _load(name: str, job: Job) -> Callable[[str, Job], object]:
+    kind = RENDERERS[name]
+    module, _, function = kind.code.partition(":")
+    try:
+        render: Callable[[str, Job], object] = getattr(import_module(module), function)
+    except ImportError as problem:
+        raise missing(name, problem, job) from None
+    return render
+
+
+def missing(name: str, problem: ImportError, job: Job) -> CompileError:
+    return CompileError(
+        Diagnostic(
+            code="renderer-missing",
+            what=f"the renderer {name!r} needs the Python package {problem.name!r}",
+            where=Mark(job.file, 1),
+            fix=f"{sys.executable} -m pip install '{RENDERERS[name].extra or problem.name}'",
+        )
+    )
+
+
+def _yaml_diagnostic(problem: YamlProblem, made: Rendered, source: str, job: Job) -> Diagnostic:
+    where = place_in(job.file, source, made.text, made.lines, problem.line, problem.column)
+    row = made.text.splitlines()[problem.line - 1 : problem.line]
+    written = source.splitlines()[where.line - 1 : where.line]
+    if not row or row == written:
+        return Diagnostic(code=problem.code, what=problem.what, where=where, fix=problem.fix)
+    # What a template made of the line may be a password: the line of the template is shown, not that.
+    detail = f"a template made this line; to see it: saltern show rendered {job.sls}" if job.sls else ""
+    what, fix = (_without(text, source) for text in (problem.what, problem.fix))
+    return Diagnostic(code=problem.code, what=what, where=where, fix=fix, detail=detail)
+
+
+def _from_data(problem: Diagnostic, source: str) -> Diagnostic:
+    """A problem in what a template made: what it quotes may be a value of the pillar."""
+    from msgspec.structs import replace
+
+    what, fix = (_without(text, source) for text in (problem.what, problem.fix))
+    return replace(problem, what=what, fix=fix)
+
+
+_QUOTED = r"'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\""
+
+
+def _without(text: str, source: str) -> str:
+    """A message without the words it quotes that do not stand in the file, and so come from data."""
+
+    def hidden(found: re.Match[str]) -> str:
+        word = found[1] or found[2]
+        return found[0] if word in source or len(word) <= 2 else "'•••'"
+
+    return re.sub(_QUOTED, hidden, text)
