@@ -31,7 +31,7 @@ IDLE = frozenset(
         "language.merge", "language.ordered", "modules.api.pure_functions", "render.filters", "render.yaml",
         "runtime.replay", "runtime.delayed", "runtime.guards", "runtime.parallel", "runtime.pool",
         "runtime.ports", "runtime.recovery", "runtime.retry", "system.files", "system.guard", "system.host",
-        "system.power", "system.process", "system.keeper_process",
+        "system.leftovers", "system.power", "system.process", "system.keeper_process", "system.temporary",
     )
 ) | {
     "fnmatch", "encodings.utf_8_sig", "signal", "struct", "platform", "textwrap", "msgspec.inspect",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import Row
 from saltern.cli.options import mapping_value, session
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.temporary import private_directory
 
 if TYPE_CHECKING:
     from saltern.engine.request import Request
@@ -36,7 +36,7 @@ def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) 
         print("saltern: nothing was applied", file=sys.stderr)
         return exits.SURROUNDINGS
     decided = {row.dest: row.default for row in rows if row.flag in DECIDED}
-    with tempfile.TemporaryDirectory(prefix="saltern-ask-") as folder:
+    with private_directory("ask") as folder:
         path = os.path.join(folder, "plan")
         save(path, proposal)
         given = {**vars(args), **decided}

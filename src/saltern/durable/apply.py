@@ -22,6 +22,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.events import Report
 from saltern.plan.plan import Plan
 from saltern.runtime.barriers import STOPS
+from saltern.system import effects
 from saltern.system.own_files import remember
 from saltern.system.run_numbers import run_number
 
@@ -86,6 +87,7 @@ def claim_run(session: Session, request: Request, options: JournalOptions) -> It
     with runs.locked(run_number(now), now, wait=options.queue, new=True, asked=asked) as jid:
         yield ClaimedRun(runs, jid, session, request, options)
     runs.prune()
+    remove_leftovers()
 
 
 def apply(session: Session, request: Request, tell: EventSink | None, options: JournalOptions) -> Report:
@@ -114,6 +116,14 @@ def pause_for_barrier(runs: Runs, report: Report, settings: Settings) -> None:
         from saltern.durable.barriers.cross import leave_for_barrier
 
         leave_for_barrier(runs, report.jid, report.stopped, settings)
+
+
+def remove_leftovers() -> None:
+    """If the run has acted: remove what killed processes have left among temporary files."""
+    if effects.has_acted():
+        from saltern.system import temporary
+
+        temporary.sweep()
 
 
 def _drop_carried(report: Report, first: int) -> None:

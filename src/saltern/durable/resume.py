@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from saltern.config.settings import Settings
-from saltern.durable.apply import pause_for_barrier
+from saltern.durable.apply import pause_for_barrier, remove_leftovers
 from saltern.durable.head import head_of, restore_session, surroundings
 from saltern.durable.open_journal import end_journal, open_journal
 from saltern.engine.apply import execute, prepare_plan
@@ -61,6 +61,7 @@ def resume(
             report = execute(prepared, recorder, tell=tell, jid=chosen)
             end_journal(recorder, report)
         pause_for_barrier(runs, report, session.settings)
+    remove_leftovers()
     return report
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from binascii import crc32
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from saltern.system import mark
+from saltern.system import maker, mark
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,7 +21,7 @@ SUFFIX = ".run"
 ASIDE = ".damaged"
 # A file, what SQLite keeps beside it, and how far it was written: without these it says less than is true.
 SIDES = ("", "-wal", "-shm", mark.SUFFIX)
-NEW = ".new"  # a plain file before it is whole
+NEW = re.compile(rf"\.({maker.PATTERN})\.new")  # the end of a plain file's name before it is whole
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -56,6 +58,21 @@ def names_in(folder: str, suffix: str) -> list[str]:
     return sorted(
         {name.rpartition(suffix)[0] for name in names if name.endswith(ends)}, key=age, reverse=True
     )
+
+
+def new_path(path: str) -> str:
+    """Where this process writes a plain file before it is whole."""
+    return f"{path}.{maker.this_process().word}.new"
+
+
+def remove_unfinished(folder: str) -> None:
+    """Remove plain files that were not whole when the processes which wrote them were killed."""
+    me = maker.this_process()
+    for name in os.listdir(folder):
+        found = NEW.search(name)
+        if found and found.end() == len(name) and maker.is_gone(maker.parse(found[1]), me):
+            with suppress(OSError):
+                os.remove(os.path.join(folder, name))
 
 
 def age(name: str) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, names_in
+from saltern.journal.form import ASIDE, Damaged, Record, Unreadable, is_aside, names_in, remove_unfinished
 from saltern.journal.reader import quarantine, read
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.system.run_numbers import later_number
@@ -113,10 +113,13 @@ class Journals(Generic[Folded]):
         return True
 
     def prune(self, remove_if_over: Callable[[str], None]) -> None:
-        """Offer all but the newest for removal; what cannot be read or removed stays."""
+        """Offer all but the newest for removal, and remove what was never finished; what cannot be read or
+        removed stays."""
         for name in self.names()[self._keep :]:
             with suppress(Damaged, Unreadable, OSError):
                 remove_if_over(name)
+        with suppress(OSError):
+            remove_unfinished(self.folder)
 
     def no_folder(self, path: str, problem: OSError) -> OperationError:
         what = f"{self.wording.no_folder}: {path}: {problem.strerror}"

@@ -16,7 +16,6 @@ from msgspec import msgpack
 from saltern.journal.form import (
     CHAINED,
     FORMAT,
-    NEW,
     PLAIN,
     SCHEMA,
     SIDES,
@@ -24,6 +23,7 @@ from saltern.journal.form import (
     checksum,
     has_schema,
     identity,
+    new_path,
     open_here,
 )
 from saltern.language import numbers
@@ -176,7 +176,7 @@ class Writer:
         self._write_plain([(kind, encode(body)) for kind, body in change(records)], durable=begun)
 
     def _write_plain(self, records: Sequence[tuple[str, bytes]], *, durable: bool = False) -> None:
-        place = self.path + NEW
+        place = new_path(self.path)
         try:
             make_folder(os.path.dirname(self.path))
             file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

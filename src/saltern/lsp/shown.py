@@ -13,6 +13,7 @@ from saltern.language.source import Mark
 from saltern.lsp.documents import range_of, uri_of
 from saltern.lsp.positions import Lines, Span
 from saltern.lsp.worker import Problem
+from saltern.system.temporary import make_directory, remove
 
 SOURCE = "saltern"
 _UNNEEDED = frozenset({"delayed-unused", "sls-unused", "include-twice"})
@@ -84,10 +85,8 @@ class Pages:
         return self._known[code]
 
     def _written(self, code: str, text: str) -> str:
-        from tempfile import mkdtemp
-
         try:
-            self._folder = self._folder or mkdtemp(prefix="saltern-codes-")
+            self._folder = self._folder or make_directory("codes")
             path = os.path.join(self._folder, f"{code}.md")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(f"# {text}\n")
@@ -96,7 +95,5 @@ class Pages:
             return ""
 
     def remove(self) -> None:
-        from shutil import rmtree
-
         if self._folder:
-            rmtree(self._folder, ignore_errors=True)
+            remove(self._folder)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.planfile.trust import distrust
+from saltern.system.temporary import private_directory
 
 NAMESPACE = "saltern-plan"  # a signature for something else is none for a plan
 ENDING = ".sig"
@@ -31,7 +31,7 @@ def verify(path: str, data: bytes, signers: str) -> str:
     for file, name in ((signature, "the signature"), (signers, "the list of signers")):
         if not os.path.isfile(file):
             raise _bad(f"the plan {path!r} was not applied: {name} {file!r} is missing", signed=True)
-    with tempfile.TemporaryDirectory(prefix="saltern-verify-") as folder:
+    with private_directory("verify") as folder:
         # Copies are asked, each several times: another process may swap the files meanwhile.
         own, allowed = os.path.join(folder, "plan.sig"), os.path.join(folder, "signers")
         _copy(signature, own)

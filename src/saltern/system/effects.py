@@ -52,13 +52,15 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _before: Callable[[], None] | None = None
 _watching = False
 _telling = False
+_acted = False  # since a journal was opened
 _one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, whoever writes it
 
 
 def before(act: Callable[[], None] | None) -> None:
     """Call ``act`` before each effect from here on; None: no more."""
-    global _before, _watching
+    global _before, _watching, _acted
     _before = act
+    _acted = _acted and act is None
     if act is not None and not _watching:
         _watching = True
         sys.addaudithook(_heard)
@@ -70,6 +72,11 @@ def acting() -> None:
     if _before is not None:
         with _one_at_a_time:
             _tell()
+
+
+def has_acted() -> bool:
+    """True if there was an effect since ``before`` was last given something to call."""
+    return _acted
 
 
 def _forget() -> None:
@@ -87,10 +94,10 @@ def _heard(event: str, args: tuple[object, ...]) -> None:
 
 def _tell() -> None:
     """What is done to write it down is no effect of the run."""
-    global _telling
+    global _telling, _acted
     if _telling or _before is None:
         return
-    _telling = True
+    _telling = _acted = True
     try:
         _before()
     finally:

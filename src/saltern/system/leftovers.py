@@ -1,78 +1,155 @@
-"""Temporary files: their names say who made them, so that what a killed process left can be removed."""
+"""What killed processes have left: files beside those that they were to replace, and private ones.
+
+Names say which process has made them, see ``system.maker``. Removed is only what is our own and of a process
+that is gone, and never through a link: other users may put names into a directory as well.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from saltern.system import maker
 
 MARK = "saltern"
-LEFT = re.compile(rf"\..*\.{MARK}-(\d+)-[0-9a-f]{{12}}")
-STAGED = re.compile(rf"{MARK}-(\d+)-")
+BESIDE = re.compile(rf"\..*\.{MARK}-({maker.PATTERN})-[0-9a-f]{{12}}")
+PRIVATE = re.compile(rf"{MARK}-[a-z]+-({maker.PATTERN})-[0-9a-f]{{12}}")
+LONGEST = 120  # bytes of a name that its temporary name has, too
+OPEN_TO_OTHERS = 0o066  # bits of a mode that nothing private has
 
 _swept: set[tuple[int, int]] = set()  # directories this process has looked through
 
 
 def temporary_name(name: str, suffix: str = "") -> str:
     """A hidden name beside ``name``, of this process."""
-    return f".{name[:160]}.{MARK}-{os.getpid()}-{os.urandom(6).hex()}{suffix}"
+    begin = os.fsencode(name)[:LONGEST].decode("utf-8", "ignore")
+    return f".{begin}.{MARK}-{maker.this_process().word}-{os.urandom(6).hex()}{suffix}"
 
 
-def staging_prefix() -> str:
-    """How the name of a temporary directory of this process begins."""
-    return f"{MARK}-{os.getpid()}-"
+def private_name(kind: str, suffix: str = "") -> str:
+    """A name for something private of this process; ``kind`` is one word of small letters."""
+    return f"{MARK}-{kind}-{maker.this_process().word}-{os.urandom(6).hex()}{suffix}"
 
 
 def sweep(directory: int) -> None:
-    """Remove temporary files that processes which are no more have left in a directory; looked at once."""
+    """Remove files that were to replace others in a directory; each is looked through once."""
+    if _is_first(directory):
+        for name in _left(directory, BESIDE):
+            _remove_ours(name, directory, _unlink)
+
+
+def sweep_private(folder: str, *, again: bool = False) -> None:
+    """Remove private files and directories in ``folder`` that no process uses any more.
+
+    Once, unless ``again``: what is looked for may have been left since.
+    """
+    with suppress(OSError), _opened(folder) as directory:
+        if not (_is_first(directory) or again):
+            return
+        left = _left(directory, PRIVATE)
+        used = names_in_use(left) if left else set()
+        for name in left:
+            if name not in used:
+                _remove_ours(name, directory, _remove_private)
+
+
+def names_in_use(names: Iterable[str]) -> set[str]:
+    """Those that a process has in its command line, its environment, its directory or its open files.
+
+    A program that a killed process has started may still need what it was given.
+    """
+    wanted = {name: os.fsencode(name) for name in names}
+    found: set[str] = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if int(pid) != os.getpid():
+            held = b"\0".join(_held(f"/proc/{pid}"))
+            found |= {name for name, word in wanted.items() if word in held}
+    return found
+
+
+def _held(process: str) -> Iterator[bytes]:
+    """Texts that may have names of files which the process uses; what we may not see is left out."""
+    for part in ("cmdline", "environ"):
+        with suppress(OSError), open(f"{process}/{part}", "rb") as file:
+            yield file.read()
+    links = [f"{process}/{part}" for part in ("cwd", "root", "exe")]
+    with suppress(OSError):
+        links += [f"{process}/fd/{number}" for number in os.listdir(f"{process}/fd")]
+    for link in links:
+        with suppress(OSError):
+            yield os.fsencode(os.readlink(link))
+
+
+def _is_first(directory: int) -> bool:
     here = os.fstat(directory)
     key = (here.st_dev, here.st_ino)
-    if key in _swept:
-        return
+    is_new = key not in _swept
     _swept.add(key)
-    for name in _listed(directory):
-        found = LEFT.match(name)
-        if found and is_gone(int(found[1])):
-            _unlink(name, directory)
+    return is_new
 
 
-def _listed(directory: int) -> list[str]:
+@contextmanager
+def _opened(path: str, directory: int | None = None) -> Iterator[int]:
+    """A directory, to be read; below another one, no link is followed."""
+    follow = os.O_NOFOLLOW if directory is not None else 0
+    file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | follow, dir_fd=directory)
     try:
-        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
+        yield file
+    finally:
+        os.close(file)
+
+
+def _left(directory: int, pattern: re.Pattern[str]) -> list[str]:
+    """The names in a directory of which the process that has made them is gone."""
+    me = maker.this_process()
+    return [
+        name
+        for name in _names(directory)
+        if (found := pattern.match(name)) and maker.is_gone(maker.parse(found[1]), me)
+    ]
+
+
+def _names(directory: int) -> list[str]:
+    try:
+        with _opened(".", directory) as file:
+            return os.listdir(file)
     except OSError:
         return []  # one we may write to, but not read
-    try:
-        return os.listdir(fd)
-    finally:
-        os.close(fd)
 
 
-def _unlink(name: str, directory: int) -> None:
-    """Only our own, and no directory."""
-    try:
+def _remove_ours(name: str, directory: int, remove: Callable[[str, int, os.stat_result], None]) -> None:
+    with suppress(OSError):  # gone meanwhile, or not ours to remove
         found = os.stat(name, dir_fd=directory, follow_symlinks=False)
-        if found.st_uid == os.geteuid() and not stat.S_ISDIR(found.st_mode):
-            os.unlink(name, dir_fd=directory)
-    except OSError:
-        pass  # gone meanwhile, or not ours to remove
+        if found.st_uid == os.geteuid():
+            remove(name, directory, found)
 
 
-def sweep_staging(place: str) -> None:
-    """Remove temporary directories that processes which are no more have left in ``place``."""
+def _unlink(name: str, directory: int, found: os.stat_result) -> None:
+    if not stat.S_ISDIR(found.st_mode):
+        os.unlink(name, dir_fd=directory)
+
+
+def _remove_private(name: str, directory: int, found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        _remove_directory(name, directory)
+    elif stat.S_ISREG(found.st_mode) and not found.st_mode & OPEN_TO_OTHERS:
+        os.unlink(name, dir_fd=directory)
+
+
+def _remove_directory(name: str, directory: int) -> None:
+    """What is removed lies in the very directory that was found to be private and ours."""
     from shutil import rmtree
 
-    for name in os.listdir(place):
-        found = STAGED.match(name)
-        path = os.path.join(place, name)
-        if found and is_gone(int(found[1])) and os.lstat(path).st_uid == os.geteuid():
-            rmtree(path, ignore_errors=True)
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        return False
-    return False
+    with _opened(name, directory) as file:
+        found = os.fstat(file)
+        if found.st_uid != os.geteuid() or found.st_mode & OPEN_TO_OTHERS:
+            return
+        for one in os.listdir(file):
+            if stat.S_ISDIR(os.stat(one, dir_fd=file, follow_symlinks=False).st_mode):
+                rmtree(one, ignore_errors=True, dir_fd=file)
+            else:
+                os.unlink(one, dir_fd=file)
+    os.rmdir(name, dir_fd=directory)

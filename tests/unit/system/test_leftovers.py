@@ -9,10 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from saltern.system import files, leftovers
+from saltern.system import files, leftovers, maker
 from saltern.system.files import Attributes
 
+ME = maker.this_process()
+DEAD = replace(ME, pid=4194304)  # greater than any number of a process
 ROOT = os.geteuid() == 0
 KILLED = """
 import os, signal, sys
@@ -34,21 +39,26 @@ def test_a_file_that_was_being_written_is_removed_by_the_next_run(tmp_path: Path
     assert sorted(os.listdir(tmp_path)) == ["app.conf", "other"]
 
 
-def test_what_a_living_process_or_somebody_else_made_stays(tmp_path: Path) -> None:
+def test_what_a_living_process_or_another_program_made_stays(tmp_path: Path) -> None:
     names = [leftovers.temporary_name("mine"), ".app.conf.abcdef123456", ".saltern-1-abcdef123456", "x"]
     for name in names:
         (tmp_path / name).touch()
-    (tmp_path / ".d.saltern-99999999-abcdefabcdef").mkdir()
+    directory = f".d.saltern-{DEAD.word}-abcdefabcdef"
+    (tmp_path / directory).mkdir()
     leftovers._swept.clear()
     files.write(str(tmp_path / "f"), b"x")
-    assert sorted(os.listdir(tmp_path)) == sorted([*names, ".d.saltern-99999999-abcdefabcdef", "f"])
+    assert sorted(os.listdir(tmp_path)) == sorted([*names, directory, "f"])
 
 
-def test_staging_directories_of_the_dead_are_removed(tmp_path: Path) -> None:
-    (tmp_path / "saltern-99999999-xyz/unpacked").mkdir(parents=True)
-    (tmp_path / f"{leftovers.staging_prefix()}abc").mkdir()
-    leftovers.sweep_staging(str(tmp_path))
-    assert os.listdir(tmp_path) == [f"{leftovers.staging_prefix()}abc"]
+@given(st.text(min_size=1, max_size=255).filter(lambda name: "/" not in name and "\0" not in name))
+def test_a_temporary_name_fits_and_says_its_maker(name: str) -> None:
+    try:
+        made = leftovers.temporary_name(name, ".suffix")
+    except UnicodeEncodeError:  # half characters that no name of a file has
+        return
+    assert len(os.fsencode(made)) <= 255
+    assert (found := leftovers.BESIDE.match(made.replace("\n", " ")))
+    assert maker.parse(found[1]) == ME
 
 
 def test_a_directory_is_never_more_open_than_it_shall_be(

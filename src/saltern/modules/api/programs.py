@@ -109,13 +109,13 @@ def complaint(ran: Ran, name: str, *, what: str, secrets: Sequence[str | None] =
     return f"{what}: {mask(said(ran) or f'{name} ended with {ran.code}', secrets)}"
 
 
-def give(ctx: Context, path: str, user: str | None) -> None:
-    """Let the user a program runs as, if it is another, work in a private directory of ours."""
+def owner_for(ctx: Context, user: str | None) -> tuple[int, int] | None:
+    """Who must own the private files of a program: the user it runs as, if it is another; None: we."""
     name = user or ctx.runas
     if not name:
-        return
+        return None
     try:
         who = look_up(name)
     except UnknownUser as problem:
         raise Refused(str(problem), later=True) from None
-    os.chown(path, who.uid, who.gid)
+    return who.uid, who.gid

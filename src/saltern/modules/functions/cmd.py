@@ -275,13 +275,10 @@ def exec_code_all(
 
 
 def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
-    from saltern.modules.lib.scripts import private_file
+    from saltern.modules.lib.scripts import script_file
 
-    place = private_file("\n".join(listed(code)).encode(), "", ctx.runas)
-    try:
+    with script_file("\n".join(listed(code)).encode(), "", ctx.runas) as place:
         return _called(ctx, [lang, place, *listed(args)], WORDS, {"cwd": cwd})
-    finally:
-        os.unlink(place)
 
 
 @function

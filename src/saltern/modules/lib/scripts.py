@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from msgspec.structs import replace
 
@@ -12,6 +13,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib import addresses
 from saltern.system.process import UnknownUser, look_up
+from saltern.system.temporary import NotGiven, private_file
 
 
 class NoScript(Exception):
@@ -36,12 +38,9 @@ def run_script(
         content = ctx.templates.text(
             text, engine=template, env=env or ctx.env, path=path, values=values
         ).encode()
-    place = private_file(content, os.path.splitext(source)[1], options.runas or ctx.runas)
-    try:
+    with script_file(content, os.path.splitext(source)[1], options.runas or ctx.runas) as place:
         given = words(args) if isinstance(args, str) and args.strip() else listed(args or None)
         return execute(ctx, [*_interpreter(content, options), place, *given], replace(options, shell=None))
-    finally:
-        os.unlink(place)
 
 
 def read(ctx: Context, source: str, env: str) -> bytes:
@@ -61,27 +60,21 @@ def _interpreter(content: bytes, options: Options) -> list[str]:
     return [] if content.startswith(b"#!") else ["/bin/sh"]
 
 
-def private_file(content: bytes, suffix: str, user: str | None) -> str:
-    """A new file that only ``user`` (or we) may read and run; who asks removes it."""
-    from tempfile import mkstemp
-
-    handle, path = mkstemp(prefix="saltern-", suffix=suffix.split(" ")[0])
+@contextmanager
+def script_file(content: bytes, suffix: str, user: str | None) -> Iterator[str]:
+    """A new file that only ``user`` (or we) may read and run; it is removed afterwards."""
+    ending = suffix.split(" ")[0]
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(path, 0o500)
-        if user:
-            _give(path, user)
-    except BaseException:
-        os.unlink(path)
-        raise
-    return path
+        with private_file("script", content, suffix=ending, mode=0o500, owner=_owner(user)) as path:
+            yield path
+    except NotGiven:
+        raise BadArgument(f"only root may run a script as another user ('{user}')") from None
 
 
-def _give(path: str, user: str) -> None:
+def _owner(user: str | None) -> tuple[int, int] | None:
+    if not user:
+        return None
     try:
-        os.chown(path, look_up(user).uid, -1)
+        return look_up(user).uid, -1
     except UnknownUser:
         raise BadArgument(f"User '{user}' is not available") from None
-    except PermissionError:
-        raise BadArgument(f"only root may run a script as another user ('{user}')") from None

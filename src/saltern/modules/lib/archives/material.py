@@ -11,6 +11,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.addresses import is_web, on_disk
 from saltern.modules.lib.files import sources
+from saltern.system.temporary import private_file
 
 
 @contextmanager
@@ -33,13 +34,9 @@ def located(ctx: Context, source: object, how: sources.Fetch) -> Iterator[tuple[
             return
         if is_web(url):
             break
-    from tempfile import NamedTemporaryFile
-
     found = sources.find(ctx, source, how)
-    with NamedTemporaryFile(prefix="saltern-") as file:
-        file.write(found.data)
-        file.flush()
-        yield found.url, file.name
+    with private_file("archive", found.data) as file:
+        yield found.url, file
 
 
 def _pair(item: object, source_hash: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.archives.bounded_reads import Bounded, Readable, blocks, read_as
 from saltern.modules.lib.archives.entries import Entry, Limits, Meter
 from saltern.modules.lib.archives.selection import ALL, Selection
+from saltern.system.temporary import private_directory
 
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
@@ -35,9 +36,7 @@ def _plain(ctx: Context, path: str, limits: Limits) -> Iterator[str]:
     if magic != ZSTD_MAGIC:
         yield path
         return
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="saltern-") as scratch:
+    with private_directory("tar") as scratch:
         plain = os.path.join(scratch, "archive.tar")
         size = str(limits.room(path) // 512 + 2 * limits.entries + 2048)
         argv = [*BOUNDED, size, "zstd", "-d", "-q", "--no-sparse", "-o", plain, path]

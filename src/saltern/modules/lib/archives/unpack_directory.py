@@ -11,13 +11,12 @@ from functools import partial
 from msgspec import Struct
 
 from saltern.modules.lib.archives.entries import Entry, Meter
-from saltern.system.leftovers import staging_prefix, sweep_staging
 from saltern.system.rooted import OLD, Rooted
+from saltern.system.temporary import private_directory, roomy_folder
 
 Member = tuple[Entry, Callable[[], Iterator[bytes]]]
 
 NOBODY = "nobody"
-ROOMY = "/var/tmp"
 BLOCK = 1 << 18
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFIFO: "pipe"}
 
@@ -51,11 +50,7 @@ class Scratch:
 
 @contextmanager
 def staging() -> Iterator[Scratch]:
-    from tempfile import TemporaryDirectory, gettempdir
-
-    where = os.environ.get("TMPDIR") or (ROOMY if os.path.isdir(ROOMY) else None)
-    sweep_staging(where or gettempdir())
-    with TemporaryDirectory(prefix=staging_prefix(), dir=where) as base:
+    with private_directory("unpack", where=roomy_folder()) as base:
         yield Scratch(base)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib.addresses import on_disk
+from saltern.system.temporary import private_directory
 
 
 class Scratch:
@@ -16,6 +18,7 @@ class Scratch:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
+        self._files = ExitStack()
         self._place = ""
         self._owner: tuple[int, int] | None = None
 
@@ -23,10 +26,7 @@ class Scratch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._place:
-            from shutil import rmtree
-
-            rmtree(self._place, ignore_errors=True)
+        self._files.close()
 
     def write(self, name: str, text: str) -> str:
         if not self._place:
@@ -38,8 +38,6 @@ class Scratch:
         return path
 
     def _make(self) -> None:
-        from tempfile import mkdtemp
-
         from saltern.system.process import UnknownUser, look_up
 
         if self._ctx.runas:
@@ -48,8 +46,7 @@ class Scratch:
             except UnknownUser as problem:
                 raise BadArgument(str(problem)) from None
             self._owner = (user.uid, user.gid)
-        self._place = mkdtemp(prefix="saltern-engine-")
-        self._give(self._place)
+        self._place = self._files.enter_context(private_directory("engine", owner=self._owner))
 
     def _give(self, path: str) -> None:
         if self._owner is not None:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import missing_program
 from saltern.modules.api.refused import Refused
+from saltern.system.temporary import private_directory
 
 CLEAR_BEGIN, CLEAR_END = b"-----BEGIN PGP SIGNED MESSAGE-----", b"-----END PGP SIGNATURE-----"
 BAD = ("BADSIG", "REVKEYSIG", "EXPKEYSIG", "EXPSIG")
@@ -159,9 +160,7 @@ def _good(said: Sequence[str]) -> set[str]:
 
 @contextmanager
 def _files(data: bytes, signatures: Sequence[bytes]) -> Iterator[tuple[str, list[str]]]:
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="saltern-") as scratch:
+    with private_directory("signature") as scratch:
         places = [os.path.join(scratch, f"signature{number}") for number in range(len(signatures))]
         path = os.path.join(scratch, "source")
         for place, content in ((path, data), *zip(places, signatures, strict=True)):

@@ -18,6 +18,7 @@ from saltern.modules.lib.files.facts import facts
 from saltern.modules.lib.files.owners import asked, attribute_changes
 from saltern.system import files
 from saltern.system.files import Attributes, Seen
+from saltern.system.temporary import private_file
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -182,12 +183,8 @@ def _checker(ctx: Context, wanted: Wanted, content: bytes) -> Callable[[str], No
         if not wanted.tmp_dir:
             run_check(ctx, wanted.check_cmd, temporary)
             return
-        from tempfile import NamedTemporaryFile
-
-        with NamedTemporaryFile(dir=wanted.tmp_dir, suffix=wanted.tmp_ext) as copy:
-            copy.write(content)
-            copy.flush()
-            run_check(ctx, wanted.check_cmd, copy.name)
+        with private_file("check", content, where=wanted.tmp_dir, suffix=wanted.tmp_ext) as copy:
+            run_check(ctx, wanted.check_cmd, copy)
 
     return check
 

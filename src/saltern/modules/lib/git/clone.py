@@ -7,7 +7,7 @@ import os
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.modules.api.programs import give
+from saltern.modules.api.programs import owner_for
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.git.command import Git, shown
@@ -15,8 +15,8 @@ from saltern.modules.lib.git.copy import commit_of, rehearsal
 from saltern.modules.lib.git.remote import WHOLE, Remote, Revision
 from saltern.system import files
 from saltern.system.foreign import foreign_directory, name_of
-from saltern.system.leftovers import staging_prefix
 from saltern.system.rooted import Rooted, move_content
+from saltern.system.temporary import private_directory
 
 
 class Clone(Struct, frozen=True, kw_only=True):
@@ -66,10 +66,7 @@ def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
         return revision.sha
     if path and (known := commit_of(git, path, revision.sha)):
         return known
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="saltern-git-") as scratch:
-        give(git.ctx, scratch, git.user)
+    with private_directory("git", owner=owner_for(git.ctx, git.user)) as scratch:
         git.out("init", "--quiet", "--bare", scratch)
         with rehearsal(git, scratch, remote, "") as there:
             found = there.maybe("rev-parse", "--verify", "--quiet", f"{revision.sha}^{{commit}}")
@@ -99,11 +96,9 @@ def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> Non
 
 def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
     """Where no other user can exchange directories; then all of it is moved to its place by handles."""
-    from tempfile import TemporaryDirectory
-
     if how.submodules:
         raise Refused(f"submodules need 'user' here: {exposed(how.path)}")
-    with TemporaryDirectory(prefix=staging_prefix()) as scratch:
+    with private_directory("clone") as scratch:
         place = os.path.join(scratch, "clone")
         _clone(git, replace(how, path=place), revision, sha)
         files.make_directories(how.path)

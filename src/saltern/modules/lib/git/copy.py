@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from saltern.modules.api.programs import give
+from saltern.modules.api.programs import owner_for
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.git.command import Git, lines
 from saltern.modules.lib.git.remote import WHOLE, Remote
+from saltern.system.temporary import private_directory
 
 
 class Copy(Struct, frozen=True, kw_only=True):
@@ -76,10 +77,7 @@ def rehearsal(git: Git, path: str, remote: Remote, sha: str) -> Iterator[Git]:
     if has_commit(git, path, sha):
         yield git.at(path)
         return
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="saltern-git-") as scratch:
-        give(git.ctx, scratch, git.user)
+    with private_directory("git", owner=owner_for(git.ctx, git.user)) as scratch:
         own = git.at(path).out("rev-parse", "--git-path", "objects")
         kept = os.path.join(path, own)
         there = git.at(path, {"GIT_OBJECT_DIRECTORY": scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES": kept})

@@ -13,6 +13,7 @@ from saltern.modules.lib.packages.model import PLAIN, Group, How, Item, Offer, O
 from saltern.modules.lib.packages.rpm import Rpm, Step, foreseen
 from saltern.modules.lib.packages.tool import Tool, why
 from saltern.system.process import Ran
+from saltern.system.temporary import private_file
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -91,13 +92,10 @@ class Zypper(Rpm):
         if heed:
             yield self.tool
             return
-        import tempfile
-
         text = self.tool.host.read(os.environ.get("ZYPP_CONF", CONFIG)) or ""
-        with tempfile.NamedTemporaryFile("w", prefix="saltern-zypp-", suffix=".conf") as file:
-            file.write(f"{LOCKS_FILE.sub('', text)}\n[main]\nlocksfile.path = /nonexistent\n")
-            file.flush()
-            yield Tool(self.tool.host, self.tool.clock, {"ZYPP_CONF": file.name})
+        passed = f"{LOCKS_FILE.sub('', text)}\n[main]\nlocksfile.path = /nonexistent\n"
+        with private_file("zypp", passed.encode("utf-8", "surrogateescape"), suffix=".conf") as path:
+            yield Tool(self.tool.host, self.tool.clock, {"ZYPP_CONF": path})
 
     def refresh(self, *, trust: bool = False) -> None:
         keys = ["--gpg-auto-import-keys"] if trust else []

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import complaint, give, output, program
+from saltern.modules.api.programs import complaint, output, owner_for, program
 from saltern.modules.api.refused import Refused
 from saltern.system.process import Ran
+from saltern.system.temporary import private_directory
 
 QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_ROOT_USER_ACTION": "ignore"}
 QUIET["PYTHONPATH"] = ""  # ours is not theirs
@@ -119,10 +120,7 @@ def forget(ctx: Context) -> None:
 
 def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: str) -> dict[str, str] | None:
     """Install, or find out what would be; names and versions. None if this pip cannot tell (before 22.2)."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="saltern-pip-") as scratch:
-        give(ctx, scratch, pip.user)
+    with private_directory("pip", owner=owner_for(ctx, pip.user)) as scratch:
         report = os.path.join(scratch, "report.json")
         reported = ["--dry-run"] if dry else []
         ran = pip.ran(ctx, "install", "--quiet", *reported, "--report", report, *words)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 from saltern.modules.api.commands import listed, words
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import give
+from saltern.modules.api.programs import owner_for
 from saltern.modules.lib.files import sources
+from saltern.system.temporary import private_directory
 
 SWITCHES: dict[str, str] = {
     "no_index": "--no-index",
@@ -73,11 +74,8 @@ def extra(given: object) -> list[str]:
 @contextmanager
 def requirement_files(ctx: Context, given: object, user: str | None) -> Iterator[list[str]]:
     """``-r`` and the path of each file; what is not on disk is written to a private directory first."""
-    from tempfile import TemporaryDirectory
-
     paths = listed(given) if not isinstance(given, str) else [one.strip() for one in given.split(",") if one]
-    with TemporaryDirectory(prefix="saltern-pip-") as scratch:
-        give(ctx, scratch, user)
+    with private_directory("pip", owner=owner_for(ctx, user)) as scratch:
         found: list[str] = []
         for number, path in enumerate(paths):
             here = path

@@ -10,6 +10,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import addresses
+from saltern.system.temporary import private_directory
 
 ENABLED = {"1": True, "on": True, "yes": True, "true": True, "enabled": True}
 DISABLED = {"0": False, "off": False, "no": False, "false": False, "disabled": False}
@@ -61,11 +62,9 @@ def name_of(path: str) -> str:
 
 def is_installed(ctx: Context, name: str, path: str) -> bool:
     """Whether the module in force is the one of the file."""
-    import tempfile
-
     if name not in read(ctx) or not ctx.host.exists(path):
         return False
-    with tempfile.TemporaryDirectory() as directory:
+    with private_directory("selinux") as directory:
         ran = ctx.host.run(["semodule", f"--extract={name}"], cwd=directory)
         made = [os.path.join(directory, one) for one in os.listdir(directory)]
         return ran.code == 0 and len(made) == 1 and addresses.read(made[0]) == addresses.read(path)

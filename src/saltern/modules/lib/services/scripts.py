@@ -5,6 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import MOST_SHOWN
 from saltern.modules.api.refused import Refused
+from saltern.system.temporary import private_file
 
 # Output goes into a file instead of a pipe; the words of the command are arguments, never shell text.
 INTO_FILE = 'log=$1; shift; exec "$@" >"$log" 2>&1 </dev/null'
@@ -17,15 +18,14 @@ CLEAN = {
 
 def run_script(ctx: Context, *argv: str, clean: bool = True) -> None:
     """Run it to its end. Raises ``Refused`` with what it said if it fails."""
-    import tempfile
-
-    with tempfile.NamedTemporaryFile(prefix="saltern-", suffix=".log") as log:
+    with private_file("service", suffix=".log") as log:
         ran = ctx.host.run(
-            ["/bin/sh", "-c", INTO_FILE, "sh", log.name, *argv],
+            ["/bin/sh", "-c", INTO_FILE, "sh", log, *argv],
             cwd="/",
             env=CLEAN if clean else None,
             clean_env=clean,
         )
-        said = log.read(MOST_SHOWN).decode("utf-8", "replace").strip()
+        with open(log, "rb") as file:
+            said = file.read(MOST_SHOWN).decode("utf-8", "replace").strip()
     if ran.code:
         raise Refused(f"{' '.join(argv)}: {said or ran.err.strip() or f'exit code {ran.code}'}")

@@ -19,6 +19,7 @@ from saltern.modules.lib.files.diffs import difference
 from saltern.modules.lib.files.facts import absolute, facts
 from saltern.system import files
 from saltern.system.process import NOT_FOUND, Ran
+from saltern.system.temporary import private_directory
 
 TOUCHED = re.compile(r"^(?:patching|checking) file (.+?)(?: \(.*\))?$", re.MULTILINE)
 
@@ -106,12 +107,10 @@ def _refused(job: Job, ran: Ran) -> Refused:
 
 def _on_file(ctx: Context, job: Job) -> Result:
     """The patched text is made beside the file and put in its place in one step."""
-    from tempfile import TemporaryDirectory
-
     seen = files.see(job.path)
     if seen is None or seen.data is None:
         raise Refused(f"{job.path}: no regular file is there")
-    with TemporaryDirectory() as scratch:
+    with private_directory("patch") as scratch:
         out = os.path.join(scratch, "patched")
         rejects = f"--reject-file={job.reject_file or os.path.join(scratch, 'rejected')}"
         if not _run(ctx, job, "--reverse", "--dry-run", rejects, f"--output={out}", job.path).code:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 
@@ -15,6 +14,7 @@ from saltern.modules.lib.databases.mysql.answers import Table
 from saltern.modules.lib.databases.mysql.connection import Connection
 from saltern.modules.lib.databases.mysql.literals import text
 from saltern.system.process import NOT_FOUND, Ran
+from saltern.system.temporary import private_file
 
 PROGRAMS = ("mariadb", "mysql")
 FLAGS = (
@@ -74,15 +74,12 @@ def _run(
     ctx: Context, server: Connection, statements: str | bytes, *flags: str, secrets: Sequence[str] = ()
 ) -> Ran:
     program = next((one for one in PROGRAMS if has(one)), PROGRAMS[-1])
-    kept = _option_file(server)
-    try:
+    with private_file("mysql", _encoded(server.options()), suffix=".cnf") as kept:
         ran = ctx.host.run(
             [program, f"--defaults-file={kept}", *_suffix(server), *FLAGS, *flags],
             stdin=_encoded(statements) + b"\n",
             env=PLAIN_WORDS,
         )
-    finally:
-        os.unlink(kept)
     if ran.code == 0:
         return ran
     raise _complaint(ran, program, secrets)
@@ -90,17 +87,6 @@ def _run(
 
 def _suffix(server: Connection) -> list[str]:
     return [f"--defaults-group-suffix={server.suffix}"] if server.suffix else []
-
-
-def _option_file(server: Connection) -> str:
-    """A file that only its owner may read; the caller removes it."""
-    from tempfile import mkstemp
-
-    content = _encoded(server.options())
-    file, path = mkstemp(prefix="saltern-mysql-", suffix=".cnf")
-    with os.fdopen(file, "wb") as out:
-        out.write(content)
-    return path
 
 
 def _encoded(value: str | bytes) -> bytes:

@@ -14,6 +14,7 @@ from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.postgres.client import SYSTEM_USER
 from saltern.modules.lib.databases.postgres.programs import program
 from saltern.system.process import NOT_FOUND, UnknownUser, look_up
+from saltern.system.temporary import private_file
 
 MARKS = (
     "PG_VERSION",
@@ -151,27 +152,17 @@ def initialize(ctx: Context, wish: Directory) -> None:
     if not wish.password:
         _initdb(ctx, argv, wish)
         return
-    place = _password_file(wish)
-    try:
+    # For the eyes of ``runas`` only; a command line would show it to every user.
+    with private_file("initdb", f"{wish.password}\n".encode(), owner=_owner(wish)) as place:
         _initdb(ctx, [*argv, "--pwfile", place], wish)
-    finally:
-        os.unlink(place)
 
 
-def _password_file(wish: Directory) -> str:
-    """For the eyes of ``runas`` only; a command line would show it to every user."""
-    import tempfile
-
+def _owner(wish: Directory) -> tuple[int, int] | None:
     try:
         owner = look_up(wish.runas)
     except UnknownUser as problem:
         raise Refused(str(problem)) from None
-    handle, path = tempfile.mkstemp(prefix="initdb-")
-    with os.fdopen(handle, "w") as file:
-        file.write(f"{wish.password}\n")
-        if os.geteuid() == 0:
-            os.fchown(handle, owner.uid, owner.gid)
-    return path
+    return (owner.uid, owner.gid) if os.geteuid() == 0 else None
 
 
 def _initdb(ctx: Context, argv: list[str], wish: Directory) -> None:

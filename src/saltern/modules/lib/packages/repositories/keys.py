@@ -9,6 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.lib.addresses import download, is_web, on_disk, read
 from saltern.modules.lib.packages.model import PackageError
 from saltern.system.process import Ran
+from saltern.system.temporary import private_directory
 
 ARMOUR = re.compile(
     rb"-----BEGIN PGP PUBLIC KEY BLOCK-----\s(.*?)-----END PGP PUBLIC KEY BLOCK-----", re.DOTALL
@@ -83,13 +84,11 @@ def described(ctx: Context, path: str) -> list[dict[str, object]]:
 
 def from_server(ctx: Context, ids: list[str], server: str) -> bytes:
     """Keys by their ids from a key server."""
-    import tempfile
-
     if bad := [one for one in ids if not KEY_ID.fullmatch(one)]:
         raise PackageError(f"{bad[0]!r} is not the id of a key")
     if server.startswith("-"):
         raise PackageError(f"{server!r} is not a key server")
-    with tempfile.TemporaryDirectory(prefix="saltern-keys-") as home:
+    with private_directory("keys") as home:
         got = _gpg(ctx, "--homedir", home, "--keyserver", server, "--recv-keys", *ids)
         if got.code:
             raise PackageError(f"{server} gave no key {', '.join(ids)}: {got.err.strip()[-300:]}")

@@ -1,0 +1,146 @@
+"""What a killed run has left among temporary files is removed by a later run, once no process uses it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fault.machine import DEAD, Machine, die, machine
+
+from saltern.system.leftovers import names_in_use
+
+NOBODY = 65534
+LIMIT = 200
+SLOW = '#!/bin/sh\ncase " $* " in *"{word}"*) ;; *) exec {real} "$@";; esac\ntouch {at}/on\n'
+WAIT = "until [ -e {at}/go ]; do sleep 0.05; done\n"
+# The kind of private file → the state that makes one, and what is slow while it is there: a program, if
+# it has this among its words.
+KINDS = {
+    "script": ("cmd.script: [{source: 'salt://long.sh'}]", "", ""),
+    "check": ("file.managed: [{name: AT/f, contents: x, tmp_dir: TEMP, check_cmd: check}]", "check", ""),
+    "patch": ("file.patch: [{name: AT/patched, source: 'salt://a.patch'}]", "patch", ""),
+    "mysql": ("mysql_database.present: [{name: shop, connection_host: 127.0.0.1}]", "mariadb", ""),
+    "pip": ("pip.installed: [{name: none, bin_env: AT/bin/pip}]", "pip", "install "),
+    "clone": ("git.latest: [{name: AT/repository, target: OPEN/copy}]", "git", "clone "),
+    "unpack": ("archive.extracted: [{name: AT/out, source: AT/a.tar, options: -v}]", "tar", " TEMP/"),
+}  # fmt: skip
+ACTS = "act:\n  cmd.run: [{name: 'true'}]\n"
+PATCH = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
+
+
+class Scene:
+    """A machine with a directory of its own for temporary files."""
+
+    def __init__(self, one: Machine) -> None:
+        self.one = one
+        self.temp = one.base / "temp"
+        self.temp.mkdir(mode=0o1777)
+        self.bin = one.at / "bin"
+        self.bin.mkdir()
+        (one.at / "patched").write_text("old\n")
+        subprocess.run(["tar", "-cf", one.at / "a.tar", "-C", one.at, "bin"], check=True)
+        path = f"{self.bin}:{os.environ['PATH']}"
+        self.env = {"TMPDIR": str(self.temp), "PATH": path}
+
+    def slow(self, name: str, word: str) -> None:
+        """A program that works until it is let go, and then is the real one, or fails."""
+        real = shutil.which(name) or "false"
+        known = {"real": real, "at": self.one.at, "word": word.replace("TEMP", str(self.temp))}
+        text = (SLOW + WAIT + 'exec {real} "$@"\n').format_map(known)
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
+
+    def write(self, state: str) -> None:
+        for word, value in (("AT", self.one.at), ("TEMP", self.temp)):
+            state = state.replace(word, str(value))
+        script = ("#!/bin/sh\ntouch {at}/on\n" + WAIT).format(at=self.one.at)
+        files = {"main.sls": f"it:\n  {state}\n", "acts.sls": ACTS, "idle.sls": "a: test.nop\n"}
+        self.one.place.write({**files, "long.sh": script, "a.patch": PATCH, "r.txt": "none\n"})
+
+    def kill(self) -> None:
+        """Start the run, and kill it while the program works."""
+        process = self.one.place.start("apply", "main", env=self.env)
+        end = time.monotonic() + LIMIT
+        while not (self.one.at / "on").exists():
+            assert process.poll() is None and time.monotonic() < end, process.communicate()
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+
+    def let_go(self) -> None:
+        """Let the program end, and wait for that."""
+        (self.one.at / "go").touch()
+        self.one.quiet()
+        while names_in_use(os.listdir(self.temp)):
+            time.sleep(0.02)
+
+    def run(self, name: str = "acts", **env: str) -> None:
+        done = self.one.place.run("apply", name, env={**self.env, **env})
+        assert done.code == 0, done.err + done.out
+
+    def left(self, kind: str) -> list[str]:
+        return [name for name in os.listdir(self.temp) if name.startswith(f"saltern-{kind}-")]
+
+
+def make_repository(path: Path) -> None:
+    """With one commit."""
+    who = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+    for words in (("init", "-q"), (*who, "commit", "-q", "--allow-empty", "-m", "first")):
+        path.mkdir(exist_ok=True)
+        subprocess.run(["git", *words], cwd=path, check=True)
+
+
+@pytest.fixture
+def scene() -> Iterator[Scene]:
+    with machine() as one:
+        yield Scene(one)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A directory of another user, in which root lets no program work."""
+    place = Path(f"/tmp/open-{os.urandom(6).hex()}")
+    place.mkdir()
+    os.chown(place, NOBODY, NOBODY)
+    yield place
+    shutil.rmtree(place)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_stays_while_its_program_works_and_is_removed_then(
+    kind: str, scene: Scene, open_folder: Path
+) -> None:
+    state, program, word = KINDS[kind]
+    if program:
+        scene.slow(program, word)
+    make_repository(scene.one.at / "repository")
+    scene.write(state.replace("OPEN", str(open_folder)))
+    scene.kill()
+    held = scene.left(kind)
+    assert held
+    other = scene.one.base / "other"
+    other.mkdir(mode=0o700)
+    scene.run(SALTERN_STATE_DIR=str(other))
+    used = scene.left(kind)
+    assert used and set(used) <= set(held), "its program still works"
+    scene.let_go()
+    scene.run("idle")
+    assert scene.left(kind) == used, "a run that does nothing does not look"
+    scene.run()
+    assert not scene.left(kind)
+
+
+def test_what_an_unfinished_journal_has_left_is_removed_by_pruning(scene: Scene) -> None:
+    scene.write("test.nop: []")
+    runs = scene.one.runs
+    ended = scene.one.apply(lambda name: die() if name == "journal.plain" else None)
+    assert ended.code == DEAD
+    assert len(list(runs.glob("*.new"))) == 1
+    scene.run("idle")
+    assert not list(runs.glob("*.new"))
