@@ -25,9 +25,9 @@ KINDS = {
     "check": ("file.managed: [{name: AT/f, contents: x, tmp_dir: TEMP, check_cmd: check}]", "check", ""),
     "patch": ("file.patch: [{name: AT/patched, source: 'salt://a.patch'}]", "patch", ""),
     "mysql": ("mysql_database.present: [{name: shop, connection_host: 127.0.0.1}]", "mariadb", ""),
-    "pip": ("pip.installed: [{name: none, bin_env: AT/bin/pip}]", "pip", "install "),
+    "pip": ("pip.installed: [{name: no-such-package, bin_env: AT/bin/pip}]", "pip", "install "),
     "clone": ("git.latest: [{name: AT/repository, target: OPEN/copy}]", "git", "clone "),
-    "unpack": ("archive.extracted: [{name: AT/out, source: AT/a.tar, options: -v}]", "tar", " TEMP/"),
+    "unpack": ("archive.extracted: [{name: AT/out, source: AT/a.tar, options: --anchored}]", "tar", " TEMP/"),
 }  # fmt: skip
 ACTS = "act:\n  cmd.run: [{name: 'true'}]\n"
 PATCH = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
@@ -48,10 +48,10 @@ class Scene:
         self.env = {"TMPDIR": str(self.temp), "PATH": path}
 
     def slow(self, name: str, word: str) -> None:
-        """A program that works until it is let go, and then is the real one, or fails."""
-        real = shutil.which(name) or "false"
+        """A program that works until it is let go, and then fails; without ``word``, it is the real one."""
+        real = shutil.which(name) if word else "false"
         known = {"real": real, "at": self.one.at, "word": word.replace("TEMP", str(self.temp))}
-        text = (SLOW + WAIT + 'exec {real} "$@"\n').format_map(known)
+        text = (SLOW + WAIT + "exit 1\n").format_map(known)
         (self.bin / name).write_text(text)
         (self.bin / name).chmod(0o755)
 

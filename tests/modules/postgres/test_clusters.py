@@ -54,7 +54,7 @@ def test_a_data_directory_is_initialized(tmp_path: Path, place: Path) -> None:
     assert bench.salt["postgres.datadir_exists"](str(data)) is True
     assert bench.salt["postgres.datadir_init"](str(data)) is False
     assert bench.salt["postgres.datadir_init"](str(place / "second"), auth="trust") is True
-    left = list(Path(tempfile.gettempdir()).glob("initdb-*"))
+    left = list(Path(tempfile.gettempdir()).glob("saltern-initdb-*"))
     assert left == []
 
 
