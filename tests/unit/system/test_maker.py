@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from saltern.system import maker
+from saltern.system.boot import process_start
 
 ME = maker.this_process()
 NO_PID = 4194304  # greater than any number of a process
@@ -44,7 +45,7 @@ def test_a_machine_without_an_id_never_knows_an_earlier_boot() -> None:
 
 
 def test_a_process_of_another_user_is_alive() -> None:
-    init = replace(ME, pid=1, start=maker.process_start(1))
+    init = replace(ME, pid=1, start=process_start(1))
     assert not maker.is_gone(init, ME)
     assert maker.is_gone(replace(init, start="9" * 9), ME)
 
