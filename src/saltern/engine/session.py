@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING
 
 from saltern.compat.places import present
 from saltern.config.minion import options
-from saltern.config.settings import Settings, cache_directory
+from saltern.config.settings import Settings
+from saltern.engine.renderer_factory import RendererFactory
 from saltern.facts.grains import Grains, collect
-from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, Severity, did_you_mean
+from saltern.language.diagnostics import Diagnostic, Diagnostics, Severity
 from saltern.modules.api.caller import ModuleCaller
 from saltern.modules.api.context import Run
 from saltern.modules.api.registry import Provider, Registry
 from saltern.modules.api.salt import Salt
-from saltern.render.jinja.door import JinjaDoor
-from saltern.render.pipe import RENDERERS, parse_pipe
-from saltern.render.pipeline import Renderers
-from saltern.render.yaml_cache import YamlCache
-from saltern.render.yaml_limits import Limits
 from saltern.sources.tree import Tree
 from saltern.system import output
 from saltern.system.clock import SystemClock
@@ -31,8 +27,7 @@ if TYPE_CHECKING:
     from saltern.compat.library import Library
     from saltern.facts.tops import TopReader
     from saltern.language.events import Event
-    from saltern.modules.api.pure_functions import PureSalt
-    from saltern.render.jinja.renderer import JinjaRenderer
+    from saltern.render.pipeline import Renderers
     from saltern.runtime.ports import EventSink, ResumeQuestion
     from saltern.system.clock import Clock
     from saltern.system.host import Host
@@ -101,7 +96,15 @@ class Session:
         }
         self.warnings: list[Diagnostic] = []  # about grains and pillar
         self._about_grains: list[Diagnostic] = []
-        self.renderers = self._renderers(self.tree, self.pillar)
+        self._factory = RendererFactory(
+            settings,
+            salt=self.salt,
+            grains=self.grains,
+            opts=self.opts,
+            trust=trust,
+            others=self._other_renderer,
+        )
+        self.renderers = self._factory.make(self.tree, self.pillar)
         self.run = Run(
             settings=settings,
             grains=self.grains,
@@ -233,11 +236,11 @@ class Session:
         settings = self.settings
         compiled: dict[str, object] = {}
         if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
-            from saltern.facts.pillar import PillarCompiler
+            from saltern.facts.pillar import PillarCompiler, pillar_environments
 
             tree = self._tree(settings.pillar_roots)
-            renderers = self._renderers(tree, self._override, for_pillar=True)
-            envs = self._pillar_environments(tree)
+            renderers = self._factory.make(tree, self._override, for_pillar=True)
+            envs = pillar_environments(settings, tree)
             compiler = PillarCompiler(
                 tree,
                 renderers,
@@ -267,84 +270,12 @@ class Session:
         assert isinstance(merged, dict)
         return merged
 
-    def _pillar_environments(self, tree: Tree) -> list[str]:
-        """One if one is named, or if they are not to be merged; else all."""
-        settings = self.settings
-        if settings.pillarenv:
-            return [settings.pillarenv]
-        if settings.saltenv and settings.extra.get("pillarenv_from_saltenv"):
-            return [settings.saltenv]
-        return ["base"] if settings.pillar_source_merging_strategy == "none" else tree.environments()
-
-    def _renderers(self, tree: Tree, pillar: dict[str, object], *, for_pillar: bool = False) -> Renderers:
-        settings = self.settings
-        shared: dict[str, object] = {
-            "salt": self.salt if self.trust else self._pure_salt(),
-            "grains": self.grains,
-            "pillar": pillar,
-            "opts": self.opts,
-            "proxy": {},
-            "renderers": {},
-            "ifelse": self._ifelse,
-        }
-        older = {
-            name.removeprefix("jinja_"): settings.extra[name]
-            for name in ("jinja_trim_blocks", "jinja_lstrip_blocks")
-            if name in settings.extra
-        }
-        given = {"sls": {**older, **settings.jinja_sls_env}, "file": {**older, **settings.jinja_env}}
-        door = JinjaDoor(
-            lambda: self._jinja(tree, shared, given),
-            {purpose: "line_statement_prefix" not in own for purpose, own in given.items()},
-        )
-        _check_pipe(settings)
-        return Renderers(
-            door,
-            shared,
-            pipe=settings.renderer,
-            blacklist=settings.renderer_blacklist,
-            whitelist=settings.renderer_whitelist,
-            code=self.trust,
-            limits=Limits(settings.max_yaml_depth, settings.max_yaml_nodes),
-            others=self._other_renderer,
-            seconds=settings.render_time_limit,
-            delays=not for_pillar,
-            keeps_order=for_pillar,
-            cache=YamlCache(cache_directory(settings)) if self.trust and not for_pillar else None,
-        )
-
-    def _pure_salt(self) -> PureSalt:
-        from saltern.modules.api.pure_functions import PureSalt
-
-        return PureSalt(self.salt)
-
-    def _jinja(
-        self, tree: Tree, shared: Mapping[str, object], options: Mapping[str, Mapping[str, object]]
-    ) -> JinjaRenderer:
-        from saltern.render.filters import OF_THE_MACHINE
-        from saltern.render.jinja.renderer import JinjaRenderer
-
-        return JinjaRenderer(
-            tree,
-            shared,
-            cachedir=cache_directory(self.settings) if self.trust else "",
-            lenient=self.settings.allow_undefined,
-            options=options,
-            seconds=self.settings.render_time_limit,
-            memory=self.settings.render_memory_limit,
-            refused=frozenset() if self.trust else OF_THE_MACHINE,
-        )
-
     def _other_renderer(self, name: str) -> Callable[..., object] | None:
         if not self.trust:
             return None
         from saltern.compat.renderers import renderer
 
         return renderer(self.library, name)
-
-    def _ifelse(self, *choices: object) -> object:
-        """Jinja's ``ifelse(target, value, …, default)``."""
-        return self.salt["match.ifelse"](*choices)
 
 
 def _user() -> str:
@@ -355,17 +286,3 @@ def _user() -> str:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         return str(os.geteuid())
-
-
-def _check_pipe(settings: Settings) -> None:
-    """The configured renderer exists; said here, since every file would say it."""
-    stages = parse_pipe(settings.renderer)
-    unknown = [stage.name for stage in stages if stage.name not in RENDERERS]
-    if unknown or not stages:
-        raise OperationError(
-            Diagnostic(
-                code="unknown-renderer",
-                what=f"renderer: {settings.renderer!r} in the configuration names no renderer that exists",
-                fix=did_you_mean(unknown[0], RENDERERS) if unknown else "the usual one is 'jinja|yaml'",
-            )
-        )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from saltern.compiler.gather import expand
 from saltern.compiler.parse import absolute_name
+from saltern.config.settings import Settings
 from saltern.facts.tops import TopReader
 from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics, PillarError, did_you_mean
 from saltern.language.merge import merge
@@ -155,3 +156,12 @@ def _nested(data: dict[str, object], key: object) -> dict[str, object]:
     for part in reversed(str(key).split(":")) if key else ():
         data = {part: data}
     return data
+
+
+def pillar_environments(settings: Settings, tree: Tree) -> list[str]:
+    """The environments to compile: one if one is named, or if they are not to be merged; else all."""
+    if settings.pillarenv:
+        return [settings.pillarenv]
+    if settings.saltenv and settings.extra.get("pillarenv_from_saltenv"):
+        return [settings.saltenv]
+    return ["base"] if settings.pillar_source_merging_strategy == "none" else tree.environments()
