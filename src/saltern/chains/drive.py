@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from saltern.chains import leg as steps
+from saltern.chains.chunk_runs import ChunkRuns
 from saltern.chains.leg import LegState, decide
 from saltern.chains.legs import Journal, Known, Legs
 from saltern.chains.owner import begin_anew, stamp
 from saltern.chains.render import actions_text
 from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
+from saltern.chains.standing_orders import StandingOrders
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
 from saltern.config.settings import Settings
 from saltern.durable.abandon import abandon
@@ -25,17 +27,13 @@ from saltern.durable.resume import resume
 from saltern.engine.apply import prepare
 from saltern.engine.request import Request
 from saltern.engine.session import Session
-from saltern.journal.fold import RunState
-from saltern.journal.form import age
 from saltern.journal.report import report_of
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError
 from saltern.language.events import ChunkStarted, Event, Report
-from saltern.system import clock, keeper, ledger
-from saltern.system.ledger import Kept
+from saltern.system import clock
 from saltern.system.private import make_private
-from saltern.system.waits import report_wait
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink, ResumeQuestion
@@ -105,6 +103,8 @@ class _Driver:
         self.head = legs.known(name).head
         self.settings = self.session(settings).settings
         self.runs = Runs(self.settings)
+        self.chunk_runs = ChunkRuns(self.settings, self.runs)
+        self.orders = StandingOrders(legs, name)
         self.again = again
         self.code = stamp()
         self.journal: Journal
@@ -131,7 +131,7 @@ class _Driver:
             self.journal.add("begun", at=clock.now(), pid=os.getpid())
             return
         jid = state.chunk.jid if state.chunk else ""
-        run = self.run_of(jid) if jid and jid in self.runs.jids() else None
+        run = self.chunk_runs.state(jid) if jid and jid in self.runs.jids() else None
         if run is None or run.status in ("broken", "unbegun"):
             self.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
 
@@ -174,44 +174,41 @@ class _Driver:
         try:
             with claim_run(session, request, options) as claimed:
                 jid = claimed.jid
-                self.announce(jid, names, chunk.name)
-                report = claimed.execute(prepare(session, request), self.watched)
+                # From here on the run has a mark: if there is none later, its journal was lost.
+                self.runs.announce(jid)
+                self.journal.add("chunk", jid=jid, actions=names, chunk=chunk.name, announced=True)
+                report = claimed.execute(prepare(session, request), self.watch)
         except CompileError as problem:
             self.journal.add("results", steps=not_compiled(names, str(problem)))
             self.runs.withdraw(jid)
             return True
-        return self.told(report.jid, names, report)
-
-    def announce(self, jid: str, names: list[str], chunk: str) -> None:
-        """From here on the run has a mark: if there is none later, its journal was lost."""
-        self.runs.announce(jid)
-        self.journal.add("chunk", jid=jid, actions=names, chunk=chunk, announced=True)
+        return self.record_run(report.jid, names, report)
 
     def go_on(self, command: steps.GoOn) -> bool:
         """The run of a chunk was begun. It may be done, broken, or never have come as far as a plan."""
         jid, names = command.chunk.jid, list(command.chunk.actions)
         if jid not in self.runs.jids():
-            return self.gone(command.chunk)
-        state = self.run_of(jid)
+            return self.record_missing_run(command.chunk)
+        state = self.chunk_runs.state(jid)
         if state is None:
-            return self.not_known(names)
+            return self.record_unknown(names)
         if not state.has_plan:
             self.journal.add("results", steps=results(Report(), names))
             return True
-        if state.status in RESUMABLE and self.is_cancelled():
-            return self.told(jid, names, report_of(state))
+        if state.status in RESUMABLE and self.orders.is_cancelled():
+            return self.record_run(jid, names, report_of(state))
         if state.status in RESUMABLE:
             try:
                 report = resume(
                     self.settings,
                     jid,
-                    self.watched,
+                    self.watch,
                     again=self.onward,
-                    ends=self.is_cancelled,
+                    ends=self.orders.is_cancelled,
                     question=self.question,
                 )
             except KeyboardInterrupt:  # while it waited for a reboot
-                if not self.is_cancelled():
+                if not self.orders.is_cancelled():
                     raise
                 report = report_of(self.runs.state(jid))
             except OperationError as problem:
@@ -219,41 +216,30 @@ class _Driver:
                     raise
                 report = None  # another process has continued it while we waited
             if report is not None:
-                return self.told(jid, names, report)
-        return self.told(jid, names, report_of(self.runs.state(jid)))
+                return self.record_run(jid, names, report)
+        return self.record_run(jid, names, report_of(self.runs.state(jid)))
 
-    def run_of(self, jid: str) -> RunState | None:
-        """What the run of a chunk has done; None: its journal is damaged, so that is unknown."""
-        if not self.runs.is_damaged(jid):
-            return self.runs.state(jid)
-        with self.runs.locked(jid, clock.now(), wait=self.settings.queue_runs):
-            if self.runs.is_damaged(jid):
-                self.runs.put_aside(jid)
-                return None
-        return self.runs.state(jid)
-
-    def gone(self, chunk: steps.OpenChunk) -> bool:
-        """One that was announced has left a mark; without it, a run leaves no file before it acts. Has one
-        been removed since, what it did is unknown."""
-        later = [one for one in self.runs.jids() if age(one) > age(chunk.jid)]
-        if not chunk.announced and len(later) < self.settings.keep_runs:
+    def record_missing_run(self, chunk: steps.OpenChunk) -> bool:
+        """Record what the run of a chunk has done that has no file. One that was announced has left a mark;
+        without it, a run leaves no file before it acts. If one was removed since, what it did is unknown."""
+        if not chunk.announced and not self.chunk_runs.may_be_removed(chunk.jid):
             self.journal.add("results", steps=results(Report(), chunk.actions))
             return True
-        return self.not_known(chunk.actions)
+        return self.record_unknown(chunk.actions)
 
-    def not_known(self, names: Sequence[str]) -> bool:
+    def record_unknown(self, names: Sequence[str]) -> bool:
         plan = self.legs.known(self.name).state.plan
         kinds = {action.id: action for action in (*plan.steps, *plan.finalizers)}
         self.journal.add("results", steps=unknown({name: kinds[name].repeatable for name in names}))
         return True
 
-    def told(self, jid: str, names: list[str], report: Report) -> bool:
-        """A run that can be resumed is not over, unless the leg is cancelled."""
+    def record_run(self, jid: str, names: list[str], report: Report) -> bool:
+        """Record how far a run has come. One that can be resumed is not over, unless the leg is cancelled."""
         state = self.runs.state(jid)
         status = state.status
-        cancelled = self.legs.orders.reason(self.name, "cancel") if not self.ends else ""
+        cancelled = self.orders.cancel_reason()
         if status not in RESUMABLE or cancelled:
-            kept = self.kept(jid)
+            kept = self.chunk_runs.kept(jid)
             said = abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
             plan = self.legs.known(self.name).state.plan
             barriers = {one.id for one in plan.steps if one.row.barrier}
@@ -267,35 +253,14 @@ class _Driver:
         if status in LEAVING:
             self.journal.add("left", status=LEAVING[status].value)
         # The new build takes over as soon as the run continues; a pause is recorded.
-        return status == "updating" or self.is_paused()
+        return status == "updating" or self.orders.is_paused()
 
-    def kept(self, jid: str) -> Kept:
-        """How the programs of a run have ended that did so without it."""
-        folder = self.runs.kept_folder(jid)
-        if ledger.at_work(folder):
-            report_wait(f"a program of run {jid} to end")
-        keeper.wait_for(folder)
-        return ledger.read(folder)
-
-    def is_cancelled(self) -> bool:
-        return bool(self.legs.orders.reason(self.name, "cancel")) and not self.ends
-
-    @property
-    def ends(self) -> bool:
-        """What is done in the end is done in any case."""
-        state = self.legs.known(self.name).state
-        last = {action.id for action in state.plan.finalizers}
-        return state.chunk is not None and last.issuperset(state.chunk.actions)
-
-    def watched(self, event: Event) -> None:
-        """Every step is an edge at which a leg can be cancelled."""
-        if isinstance(event, ChunkStarted) and (self.is_cancelled() or self.is_paused()):
+    def watch(self, event: Event) -> None:
+        """Stop before a state if the leg is cancelled or paused; else pass the event on."""
+        if isinstance(event, ChunkStarted) and (self.orders.is_cancelled() or self.orders.is_paused()):
             raise KeyboardInterrupt
         if self.tell is not None:
             self.tell(event)
-
-    def is_paused(self) -> bool:
-        return bool(self.legs.orders.reason(self.name, "pause")) and not self.ends
 
     def pause(self, command: steps.Pause) -> bool:
         self.journal.add("paused", reason=command.reason)
@@ -306,13 +271,14 @@ class _Driver:
         state = self.legs.known(self.name).state
         told: dict[str, object] = {}
         if state.chunk is not None and state.chunk.jid in self.runs.jids():
-            run, names = self.run_of(state.chunk.jid), state.chunk.actions
+            run, names = self.chunk_runs.state(state.chunk.jid), state.chunk.actions
             if run is None:
                 told |= unknown(dict.fromkeys(names, False))
                 self.journal.add("quarantine", steps=told)
                 return True
             if run.has_plan:
-                told |= results(report_of(run), names) | in_doubt(run, names, (), self.kept(state.chunk.jid))
+                kept = self.chunk_runs.kept(state.chunk.jid)
+                told |= results(report_of(run), names) | in_doubt(run, names, (), kept)
             abandon(self.settings, state.chunk.jid, "it broke again and again")
         self.journal.add("quarantine", steps=told)
         return True

@@ -1,0 +1,42 @@
+"""What the runs of a leg's chunks have done, as far as their journals and ledgers tell."""
+
+from __future__ import annotations
+
+from saltern.config.settings import Settings
+from saltern.journal.fold import RunState
+from saltern.journal.form import age
+from saltern.journal.runs import Runs
+from saltern.system import clock, keeper, ledger
+from saltern.system.ledger import Kept
+from saltern.system.waits import report_wait
+
+
+class ChunkRuns:
+    """Reads runs that may be damaged, removed, or survived by their programs."""
+
+    def __init__(self, settings: Settings, runs: Runs) -> None:
+        self._settings = settings
+        self._runs = runs
+
+    def state(self, jid: str) -> RunState | None:
+        """What the run of a chunk has done; None: its journal is damaged, so that is unknown."""
+        if not self._runs.is_damaged(jid):
+            return self._runs.state(jid)
+        with self._runs.locked(jid, clock.now(), wait=self._settings.queue_runs):
+            if self._runs.is_damaged(jid):
+                self._runs.put_aside(jid)
+                return None
+        return self._runs.state(jid)
+
+    def may_be_removed(self, jid: str) -> bool:
+        """Whether there have been so many runs since that the file of this one is no longer kept."""
+        later = [one for one in self._runs.jids() if age(one) > age(jid)]
+        return len(later) >= self._settings.keep_runs
+
+    def kept(self, jid: str) -> Kept:
+        """How the programs of a run have ended that did so without it; waits for those at work."""
+        folder = self._runs.kept_folder(jid)
+        if ledger.at_work(folder):
+            report_wait(f"a program of run {jid} to end")
+        keeper.wait_for(folder)
+        return ledger.read(folder)

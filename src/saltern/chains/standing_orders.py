@@ -1,0 +1,30 @@
+"""The orders of users to a leg while it is driven: to cancel it, to pause it."""
+
+from __future__ import annotations
+
+from saltern.chains.legs import Legs
+
+
+class StandingOrders:
+    """What is ordered now for one leg. No order stops the actions at the end, which are done in any case."""
+
+    def __init__(self, legs: Legs, name: str) -> None:
+        self._legs = legs
+        self._name = name
+
+    def cancel_reason(self) -> str:
+        """Why the leg is to be cancelled; empty if it is not."""
+        reason = self._legs.orders.reason(self._name, "cancel")
+        return "" if reason and self._in_finalizers() else reason
+
+    def is_cancelled(self) -> bool:
+        return bool(self.cancel_reason())
+
+    def is_paused(self) -> bool:
+        return bool(self._legs.orders.reason(self._name, "pause")) and not self._in_finalizers()
+
+    def _in_finalizers(self) -> bool:
+        """Whether the chunk that runs now has nothing but actions of the end."""
+        state = self._legs.known(self._name).state
+        last = {action.id for action in state.plan.finalizers}
+        return state.chunk is not None and last.issuperset(state.chunk.actions)
