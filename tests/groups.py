@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-# Whole programs, browsers, virtual machines, and many kills: a second and more for each test.
+# Whole programs, virtual machines, many kills, every argument of every state: seconds for each test.
 SLOW = (
     "tests/barriers",
     "tests/chaos",
     "tests/e2e",
     "tests/fault",
     "tests/formulas",
+    "tests/property/test_hostile_arguments.py",
+    "tests/unit/system/test_power_door.py",
     "tests/vm",
 )
 # What is driven is the real thing, which has to be installed: Salt, other engines, a browser, a kernel.
