@@ -36,7 +36,7 @@ def main() -> None:
     from saltern.cli.streams import keep_order
     from saltern.system.signals import end_in_order
 
-    for name in ("stdout", "stderr"):  # closed by whoever started us
+    for name in ("stdout", "stderr"):  # closed by the process that started us
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     keep_order()

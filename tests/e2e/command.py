@@ -106,13 +106,13 @@ class Place:
 
 
 def _import_all() -> None:
-    """Another user may not be allowed to read the Python of this one."""
+    """Another user may not be allowed to read the Python of this one. No command here needs the fleet."""
     import difflib  # noqa: F401
     import encodings.utf_8_sig  # noqa: F401
     import pkgutil
 
     for module in pkgutil.walk_packages(saltern.__path__, "saltern.", onerror=lambda _: None):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith("__main__") and not module.name.startswith("saltern.fleet"):
             with suppress(ImportError):  # of a program that is not installed here
                 __import__(module.name)
 

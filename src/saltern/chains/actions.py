@@ -22,7 +22,7 @@ class Safety(Enum):
 
     REPEATED = "run again"  # idempotent: to run it again is the recovery
     ONCE = "indeterminate"  # at most once, unless a guard or the file says otherwise
-    PROVEN = "proven"  # the machine itself tells whether it happened
+    PROVEN = "proven"  # the machine itself shows whether it happened
 
 
 class Call(Struct, frozen=True):

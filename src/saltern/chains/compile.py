@@ -85,5 +85,5 @@ def plan_for(chain: Chain, system: str, *, wary: bool = False) -> Plan:
 
 
 def state_id(action: str) -> str:
-    """The action's id in the id of its state, as results are told by it."""
+    """The action's id in the id of its state, because results are found by it."""
     return f"action_{action}"

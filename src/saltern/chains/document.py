@@ -242,6 +242,6 @@ def _spelled_out(given: object, kind: Kind) -> object:
 
 
 def _steps(way: str) -> list[object]:
-    """``$.a[0].b`` → a, 0, b. What stands in ``[...]`` is not told."""
+    """``$.a[0].b`` → a, 0, b. What stands in ``[...]`` is not kept."""
     found = re.findall(r"\.([A-Za-z_]\w*)|\[(\d+)\]", way)
     return [int(place) if place else name for name, place in found]

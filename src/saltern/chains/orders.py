@@ -38,7 +38,7 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
 def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> Known | None:
     """End a leg before its next step, or ``now``, with the program of the step that runs.
 
-    None: its process was told to.
+    None: its process was asked to.
     """
     legs = Legs(settings)
     known = legs.known(name)

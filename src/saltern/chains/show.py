@@ -61,7 +61,7 @@ def as_data(known: Known, settings: Settings) -> dict[str, object]:
 
 
 def _live(known: Known, settings: Settings) -> dict[str, dict[str, object]]:
-    """What the run of the open chunk has told so far."""
+    """What the run of the open chunk has reported so far."""
     chunk, runs = known.state.chunk, Runs(settings)
     if chunk is None or chunk.jid not in runs.jids():
         return {}

@@ -248,7 +248,7 @@ def _pause(args: SimpleNamespace, engine: Session) -> int:
 
 
 def _cancel(args: SimpleNamespace, engine: Session) -> int:
-    """A process that works on it is told, and ends before its next action."""
+    """A process that works on it is notified, and ends before its next action."""
     from saltern.chains.orders import cancel
 
     name = _named(args, engine)

@@ -1,4 +1,4 @@
-"""What a run tells: while it happens, at its end, and by its exit code."""
+"""What a run reports: while it happens, at its end, and by its exit code."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
     from msgspec.structs import replace
 
     if args.out == "jsonl":
-        return  # told while it happened
+        return  # reported while it happened
     options = output_options(args, engine.settings)
     layout = [getattr(args, name, None) for name in ("state_output", "state_verbose")]
     seen = getattr(args, "seen", False) and not args.expand and layout == [None, None]

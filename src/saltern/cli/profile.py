@@ -79,7 +79,7 @@ class Profile:
 
         return timed
 
-    # -- told ------------------------------------------------------------------------------------------
+    # -- output ----------------------------------------------------------------------------------------
 
     def write(self, report: Report | None, out: TextIO, *, colour: bool | None) -> None:
         paint = painter(wanted(out, colour))

@@ -105,7 +105,7 @@ class Library:
 
     @contextmanager
     def idle(self, module: ModuleType) -> Iterator[None]:
-        """While a module is loaded and asked: the views see this library, whoever else is running."""
+        """While a module is loaded and asked: the views see this library, whatever else is running."""
         before = current.get()
         token = current.set(self.call())
         try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Shelf:
-    """``directories`` of a kind, strongest first; ``provider`` is told with every result, if set."""
+    """``directories`` of a kind, strongest first; ``provider`` is named with every result, if set."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class Shelf:
         return "; ".join(self._reasons.get((kind, name), ()))
 
     def loaded(self, kind: str) -> list[Loaded]:
-        """Every module of a kind that can be used; what cannot is told by ``why``."""
+        """Every module of a kind that can be used; ``why`` explains those that cannot."""
         paths = {path: name for name, found in self._index(kind).items() for path in found[:1]}
         every = (self._load(kind, name, path) for path, name in sorted(paths.items()))
         return [one for one in every if isinstance(one, Loaded)]
 
     def unusable(self, kind: str) -> list[str]:
-        """Why files of a kind that were asked for could not be loaded; one that refused is not told."""
+        """Why files of a kind that were asked for could not be loaded; one that refused is left out."""
         every = [one for (other, _), one in self._files.items() if other == kind]
         return [str(one) for one in every if isinstance(one, Unavailable) and not one.refused]
 

@@ -21,7 +21,7 @@ class BadReturn(Exception):
 
 
 def to_result(returned: object, function: str, *, provider: str = "") -> Result:
-    """``function`` is its name for messages; ``provider`` is told in ``extra``."""
+    """``function`` is its name for messages; ``provider`` is named in ``extra``."""
     extra: dict[str, object] = {"provider": provider} if provider else {}
     try:
         given = _checked(returned)

@@ -149,7 +149,7 @@ def _complete(session: Session, scope: BlockScope) -> None:
     try:
         fresh = session.renderers.sls(home.source).blocks
     except CompileError:
-        return  # what is missing is told where it is used
+        return  # what is missing is reported where it is used
     scope.variables = {**fresh.variables, **scope.variables}
     functions = {name: block for name, block in fresh.blocks.items() if block.call is not None}
     scope.blocks = {**scope.blocks, **functions}

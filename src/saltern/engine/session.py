@@ -145,7 +145,7 @@ class Session:
         return library
 
     def telling(self, tell: EventSink | None) -> EventSink | None:
-        """Who is told what happens; Salt-style modules want to know it, too (``__running__``)."""
+        """The listener to what happens; Salt-style modules listen, too (``__running__``)."""
         if "library" not in vars(self):
             return tell
         hear = self.library.told

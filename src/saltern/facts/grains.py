@@ -109,7 +109,7 @@ GROUPS: tuple[Group, ...] = (
     Group("process.language", ("locale_info",)),
 )
 
-# Looks at files that everybody may read. Others run programs, resolve names or tell whose machine it is: in
+# Looks at files that every user may read. Others run programs, resolve names or show whose machine it is: in
 # an untrusted tree their grains are empty.
 QUIET = frozenset(
     {"process.identity", "core.kernel", "core.system", "core.processor", "core.memory", "core.init"}

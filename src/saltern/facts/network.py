@@ -45,7 +45,7 @@ def _number(address: str) -> bytes:
 
 
 def interfaces() -> Interfaces:
-    """All interfaces: as ``ip`` tells them, or psutil, or the kernel itself."""
+    """All interfaces: from ``ip``, or psutil, or the kernel itself."""
     return from_ip(probe.said("ip", "-j", "addr")) or _from_psutil() or _from_kernel()
 
 
@@ -94,7 +94,7 @@ def _from_psutil() -> Interfaces:
 
 
 def _from_kernel() -> Interfaces:
-    """Without any help the kernel tells one IPv4 address per interface, and all IPv6 addresses."""
+    """From the kernel alone: one IPv4 address per interface, and all IPv6 addresses."""
     import socket
 
     found = {

@@ -23,7 +23,7 @@ def user(_: Settings) -> dict[str, object]:
         found["username"] = pwd.getpwuid(uid).pw_name
         found["groupname"] = grp.getgrgid(gid).gr_name
     except KeyError:
-        pass  # a container may run as a number nobody named
+        pass  # a container may run as a number without a name
     return found
 
 

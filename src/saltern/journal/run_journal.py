@@ -57,6 +57,7 @@ class RunJournal:
         self._firm = False  # what waits has to outlive a loss of power before anything acts
         self._unsure = 0  # states that may have been called before
         self._hides = False  # a state is marked ``no_log``
+        self._plans: dict[int, Plan] = {}  # whose natures are known
 
     @property
     def past(self) -> Past | None:
@@ -67,6 +68,9 @@ class RunJournal:
         return Past(self._state, self._planner, self._programs)
 
     def starting(self, scope: str, index: int, begun: Begun, plan: Plan) -> bool:
+        if id(plan) not in self._plans:
+            self._plans[id(plan)] = plan
+            _ask_ahead(plan, self._natures)
         self._begun[scope, index] = begun, plan
         chunk = plan.chunks[index if index >= 0 else ~index]
         barrier = self._state.barrier(scope, index) if self._state.barriers else None
@@ -172,6 +176,16 @@ class RunJournal:
         """A record that outlives a loss of power before anything else acts."""
         self._writer.add(kind, body)
         self._firm = True
+
+
+def _ask_ahead(plan: Plan, natures: Natures) -> None:
+    """Ask for the nature of every state before any acts.
+
+    The answer may need a module that is not loaded yet. Loading it writes compiled code, which is an effect,
+    before which the journal is written, which asks for natures: in the middle of that import.
+    """
+    for state, fun in {(chunk.state, chunk.fun) for chunk in plan.chunks}:
+        natures(state, fun)
 
 
 class _Alone:

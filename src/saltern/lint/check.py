@@ -22,7 +22,7 @@ from saltern.lint.survey import Walk, walked
 
 _IGNORED = re.compile(r"saltern: ignore((?:[ ,]+[a-z0-9-]+)+)")
 MOST_NAMED = 6  # machines
-# A problem → what tells the same on the same line, and better.
+# A problem → one that says the same of the same line, and better.
 _CAUSES = {"yaml-syntax": "tab-indent", "name-not-text": "unquoted-text"}
 _COLON = re.compile(r"[ ]*(?:- +)?['\"]?[\w.]+['\"]?:(?P<rest>[ ]*)(?:#.*)?")
 
@@ -120,7 +120,7 @@ def _noted(problem: Diagnostic, names: Sequence[str]) -> Diagnostic:
 
 
 def _pages(loader: KeptLoader, session: Session, refs: Sequence[SlsRef]) -> dict[str, Page]:
-    """The files as text, by path. Those that cannot be read are told already."""
+    """The files as text, by path. Those that cannot be read are reported already."""
     sources = [source for ref in refs if (source := loader.known(ref))]
     return {source.path: Page(source, session.settings.renderer) for source in sources}
 
@@ -140,7 +140,7 @@ def _add_edits(found: Findings, pages: dict[str, Page]) -> None:
 def _wanted(
     found: Findings, choices: Choices, loaders: Sequence[KeptLoader]
 ) -> Iterator[tuple[Diagnostic, Diagnostic]]:
-    """The problems as they are told, each once and sorted, with what each was before."""
+    """The problems as they are reported, each once and sorted, with what each was before."""
     told = {(one.code, one.where.file, one.where.line) for one in found if one.where}
     for problem in sorted(dict.fromkeys(found), key=_place):
         severity = choices.get(problem.code, problem.severity)

@@ -136,7 +136,7 @@ def is_late(source: SlsSource) -> bool:
         try:
             text = cut(text, source.path)[0]
         except CompileError:
-            return False  # rendering it tells what is wrong
+            return False  # rendering it reports what is wrong
     return PREV_RET in text or any(line.startswith(f"#!{WHOLE}") for line in text.splitlines())
 
 

@@ -1,8 +1,8 @@
 """Every rule of ``saltern check``, one row each.
 
-A rule with a function is asked of texts, of runs or of the tree; one without is told by the compiler
+A rule with a function is asked of texts, of runs or of the tree; one without is reported by the compiler
 itself, and has a row so that it can be switched off or made more or less severe. Whatever has no row keeps a
-file from compiling, and is always told.
+file from compiling, and is always reported.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ RULES: dict[str, Rule] = {
             fixes=True,
             text=delayed.draft_spelling,
         ),
-        # told by the compiler
+        # reported by the compiler
         Rule(
             name="short-form-colon",
             doc="A function ends with a colon, and nothing is below it.",

@@ -68,7 +68,7 @@ def include_twice(survey: Survey, found: Findings) -> None:
 
 
 def include_cycle(survey: Survey, found: Findings) -> None:
-    """Told where it is closed."""
+    """Reported where it is closed."""
     done: set[SlsRef] = set()
     for root in survey.refs:
         opened: dict[SlsRef, Iterator[Include]] = {root: _includes(survey, root)} if root not in done else {}

@@ -72,7 +72,7 @@ class Done(Struct, frozen=True, kw_only=True):
 
 
 class Checker:
-    """Checks one tree. ``texts`` gives what is open in it; ``done`` is told, in the thread of the checker."""
+    """Checks one tree. ``texts`` gives what is open in it; ``done`` is called in the checker's thread."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Checker:
                 self._took, self._is_known = answer.seconds, True
             kept = _kept(answer, whole)
             self._finish(Done(site=self.site, task=task, answer=kept, texts=texts, whole=whole))
-            if not self._is_known:  # the file that was opened first is told about soon, and then in full
+            if not self._is_known:  # the file that was opened first is reported soon, and then in full
                 self._is_known = True
                 self._put_back(Task(paths=task.paths, whole=True))
 

@@ -1,4 +1,4 @@
-"""The files that are open in the editor, as it last told them."""
+"""The files that are open in the editor, as it last sent them."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _locations(ls: Server, targets: list[Target]) -> list[types.Location]:
     return found
 
 
-# -- what the editor tells --------------------------------------------------------------------------------
+# -- notifications of the editor ---------------------------------------------------------------------------
 
 
 def initialize(ls: Server, params: types.InitializeParams) -> None:
@@ -140,7 +140,7 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
 
 
 def initialized(ls: Server, _params: types.InitializedParams) -> None:
-    """Ask to be told about files that others change."""
+    """Ask for notifications about files that other programs change."""
     workspace = ls.client_capabilities.workspace
     watching = workspace.did_change_watched_files if workspace else None
     if watching is None or not watching.dynamic_registration:

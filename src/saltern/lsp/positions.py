@@ -85,6 +85,6 @@ class Lines:
 
 
 def edited(lines: Lines, start: tuple[int, int], end: tuple[int, int], text: str) -> str:
-    """The text after a change that an editor tells."""
+    """The text after a change that an editor sends."""
     first, last = lines.offset(*start), lines.offset(*end)
     return lines.text[: min(first, last)] + text + lines.text[max(first, last) :]

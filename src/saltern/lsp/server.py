@@ -23,7 +23,7 @@ from saltern.lsp.worker import Problem
 
 
 class Server(LanguageServer):
-    """``problems`` are those last told, by path, with the text that they were found in."""
+    """``problems`` are those last reported, by path, with the text that they were found in."""
 
     def __init__(self, given: Given) -> None:
         super().__init__("saltern", __version__, max_workers=8)
@@ -34,7 +34,7 @@ class Server(LanguageServer):
         self.problems: dict[str, tuple[str, list[Problem]]] = {}
         self._checkers: dict[Site, Checker] = {}
         self._manuals: dict[Site, Manual] = {}
-        self._extra: dict[Site, set[str]] = {}  # by site: files that are told about though they are not open
+        self._extra: dict[Site, set[str]] = {}  # by site: files that are reported though they are not open
         self._telling = Lock()
         self._told_failures: set[str] = set()
 
@@ -118,7 +118,7 @@ class Server(LanguageServer):
         self.check(uri, pause=PAUSE)
 
     def closed(self, uri: str) -> None:
-        """What was told about a text that is gone is taken back; the rest of the tree sees the file again."""
+        """Withdraw what was reported about a text that is gone; the rest of the tree sees the file again."""
         path = self.path(uri)
         self._tell(path, [])
         site = self.sites.of(path)

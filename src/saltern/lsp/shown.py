@@ -1,4 +1,4 @@
-"""Problems as the protocol tells them."""
+"""Problems in the form of the protocol."""
 
 from __future__ import annotations
 

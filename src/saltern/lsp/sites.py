@@ -16,7 +16,7 @@ from saltern.lint.select import is_below
 from saltern.lsp.launch import resolved
 from saltern.sources.tree import Tree, sls_name
 
-# Directories that are called so are roots, where nothing else tells.
+# Directories of these names are roots, where nothing else says so.
 USUAL_ROOTS = ("states", "salt", "file_roots")
 USUAL_PILLAR = "pillar"
 CONFIG = "saltern.yaml"

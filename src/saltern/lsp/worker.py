@@ -69,7 +69,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def answer(question: Question) -> Answer:
-    """Never raises: a mistake of ours is told as one."""
+    """Never raises: a mistake of ours is reported as one."""
     layers: tuple[str, ...] = ()
     try:
         if not question.trust:

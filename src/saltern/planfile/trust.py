@@ -19,7 +19,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 MOST_BYTES = 1 << 30
 # What a plan decides: none of it leads to code.
 DECIDES = ("id", "saltenv", "pillarenv", "failhard", "strict", "diff_new_files", "refresh_in_test")
-# What does not matter to a plan: how it is told, and how runs are kept.
+# What does not matter to a plan: how it is reported, and how runs are kept.
 FREE = frozenset(
     {
         *("test", "files", "check", "color", "queue_runs", "keep_runs"),

@@ -48,14 +48,14 @@ class Job(Struct, frozen=True, kw_only=True):
     seconds: float = 30.0  # of CPU time, for renderers that run code
     harvest: Harvest | None = None
     part: str = ""  # which delayed block of the file
-    keeps_order: bool = False  # of keys, whoever writes the data
+    keeps_order: bool = False  # of keys
 
 
 class Document:
     """One rendered file. Implements ``language.source.Origin``.
 
     ``text`` is what the last text renderer produced (what YAML parsed); ``lines`` gives, for each
-    line of it, the line in the file. Both are looked at only when a problem is told. ``above`` is how
+    line of it, the line in the file. Both are looked at only when a problem is reported. ``above`` is how
     many lines of the file are above its text.
     """
 
@@ -118,9 +118,9 @@ class Document:
         return place(self.file, self._source, self.text, self._lines, line, column, above=self._above)
 
     def settle(self, paths: Iterable[Path]) -> None:
-        """All that is in it has run, and nobody will ask for a place but those of ``paths``.
+        """All that is in it has run, and only places of ``paths`` will be asked for.
 
-        A large text is let go of; a small one is no larger than the answers that came of it.
+        A large text is dropped; a small one is no larger than the answers that came of it.
         """
         self.data, self.blocks = None, NO_BLOCKS
         if self._known is None and len(self.text) + len(self._source) > SMALL:

@@ -75,7 +75,7 @@ def genshi(text: str, job: Job) -> str:
 
 
 def _genshi_line(text: str, line: int) -> int:
-    """Genshi tells an expression that is not in the first line one line too early."""
+    """Genshi reports an expression that is not in the first line one line too early."""
     rows = text.split("\n")
     return line + 1 if 0 < line < len(rows) and "$" not in rows[line - 1] else max(line, 0)
 

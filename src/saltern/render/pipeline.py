@@ -109,7 +109,7 @@ class Renderers:
         self._jinja.compiles(text, env=env, name=name, file=file)
 
     def ahead(self, sources: Iterable[SlsSource]) -> None:
-        """Compile the templates of many files at once, for they are rendered soon. Mistakes are not told."""
+        """Compile the templates of many files at once, to be rendered soon. Mistakes are not reported."""
         texts: list[tuple[str, str, str, str]] = []
         for source in sources:
             job = self._job(source, {}, source.path)

@@ -64,7 +64,7 @@ def plain(text: str) -> object:
 
 
 class _TooLong(Exception):
-    """A number that nobody counts with, as it was written."""
+    """A number as it was written, for one that is no number to count with."""
 
 
 def _scalar(tag: str, text: str) -> object:

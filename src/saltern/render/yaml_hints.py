@@ -1,4 +1,4 @@
-"""What to do about a text that libyaml refuses, and where to look: libyaml tells where it gave up."""
+"""What to do about a text that libyaml refuses, and where to look: libyaml reports where it gave up."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Where in a YAML text a value stands.
 
-Data is built without places, since they cost more than the data. Who tells a problem asks here, and the
+Data is built without places, since they cost more than the data. A report of a problem asks here, and the
 text is parsed once more.
 """
 

@@ -139,6 +139,6 @@ def milliseconds(answer: Answer) -> float:
 
 
 def place(answer: Answer) -> str:
-    """``web/init.sls:14`` of a state; empty when nobody knows."""
+    """``web/init.sls:14`` of a state; empty when that is not known."""
     mark = answer.chunk.mark()
     return safe_line(f"{mark.file}:{mark.line}" if mark.line else mark.file)

@@ -9,11 +9,11 @@ from msgspec import Struct, field
 from saltern.language.events import Answer
 from saltern.language.result import Outcome
 
-NAMED = 10  # as many as a reader takes in; the count tells the rest
+NAMED = 10  # as many as a reader takes in; the rest is counted
 
 
 class Blame(Struct, kw_only=True):
-    """``causes`` has the number of the cause by that of each answer told under it; ``victims`` the IDs of
+    """``causes`` has the number of the cause by that of each answer shown under it; ``victims`` the IDs of
     these by the number of the cause."""
 
     causes: dict[int, int] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class Blame(Struct, kw_only=True):
 
     @property
     def hidden(self) -> Collection[int]:
-        """Numbers of the answers that are told under their cause."""
+        """Numbers of the answers that are shown under their cause."""
         return self.causes.keys()
 
     def note(self, answer: Answer) -> str:

@@ -28,7 +28,7 @@ MOST_READ = 10_000_000  # characters of a file, to show some lines of it
 def show(problems: Iterable[Diagnostic], out: TextIO, colour: bool = False) -> None:
     """Problems, each once, sorted by place, with their count at the end if there are several.
 
-    Past ``MOST_SHOWN`` they are only counted: nobody reads a thousand, and ``--out json`` has them all.
+    Past ``MOST_SHOWN`` they are only counted: a thousand are not read, and ``--out json`` has them all.
     """
     found = sorted(dict.fromkeys(problems), key=_place)
     if not found:

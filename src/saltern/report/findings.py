@@ -18,7 +18,7 @@ Data = dict[str, object]
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """``fixable`` are those that ``--fix`` can mend, ``fixed`` how many it has; ``docs`` are of the rules."""
+    """``fixable`` are those that ``--fix`` can fix, ``fixed`` how many it has; ``docs`` are of the rules."""
 
     problems: Sequence[Diagnostic]
     fixable: Collection[Diagnostic] = ()

@@ -15,7 +15,7 @@ CREATE, CHANGE, DELETE, LATER, FAIL, KEEP = "create", "change", "delete", "later
 
 
 class Verb(Struct, frozen=True):
-    """How one kind is told: its sign, its colour, its words in totals (of several, of one) and of a state."""
+    """How one kind is shown: sign, colour, words in totals (of several, of one) and of a state."""
 
     sign: str
     colour: str
@@ -108,7 +108,7 @@ def kind_of(result: Result, removes: Callable[[], bool]) -> str:
 
 
 def _sign(key: str, value: object) -> str:
-    """What one entry of the changes tells."""
+    """What one entry of the changes says."""
     for fits, kind in _SIGNS:
         if fits(key, value):
             return kind

@@ -58,7 +58,7 @@ def _suite(sls: str, answers: list[Answer], forgiven: frozenset[int]) -> Iterato
 
 
 def _verdict(answer: Answer, forgiven: frozenset[int]) -> tuple[str, str]:
-    """Which element the case holds, and what it says. A state whose cause is told elsewhere is skipped."""
+    """Which element the case holds, and what it says. A state whose cause is shown elsewhere is skipped."""
     result = answer.result
     if result.outcome is not Outcome.FAILED:
         return ("system-out" if result.ran else "skipped", result.comment)

@@ -116,7 +116,7 @@ def _names(chunk: Chunk) -> Line:
 
 
 def write(report: Report, out: TextIO, _options: OutputOptions) -> None:
-    """A finished run, told again: each frame with its states between its start and its end."""
+    """A finished run, reported again: each frame with its states between its start and its end."""
     tell = Lines(out)
     started = min((answer.started for answer in report.answers if answer.has_start), default=0.0)
     real = [answer.chunk for answer in report.answers if not (answer.sub or answer.frame)]
@@ -127,13 +127,13 @@ def write(report: Report, out: TextIO, _options: OutputOptions) -> None:
 
 
 def _events(report: Report) -> Iterator[Event]:
-    """Frames are told where their first state has its number, those inside of them between their ends."""
+    """Frames are reported where their first state has its number, those inside of them between their ends."""
     scopes: Scopes = {}
     known = {frame.path for frame in report.frames} | {""}
     by_number = {answer.number: answer for answer in report.answers}
 
     def home(answer: Answer | None) -> str:
-        """Of what stands for a frame, and of states of one that was never told: that of its caller."""
+        """Of what stands for a frame, and of states of one that was never reported: that of its caller."""
         while answer is not None and answer.frame not in known:
             answer = by_number.get(answer.under)
         return answer.frame if answer else ""

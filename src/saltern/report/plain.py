@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 Above = tuple[int, ...]  # the containers we are inside of, so that a loop is seen
-DEEPEST = 200  # what is deeper, nobody will read
+DEEPEST = 200  # what is deeper is not read by people
 SCALARS = frozenset({str, int, float, bool, type(None)})
 CONTAINERS = frozenset({dict, list, tuple})
 TEXT = frozenset({str})
@@ -60,7 +60,7 @@ def key_text(key: object) -> str:
 def _text(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # somebody else's __str__: a report must not die of it
+    except Exception:  # a __str__ of foreign code: a report must not fail because of it
         return f"<{type(value).__name__}>"
 
 

@@ -1,4 +1,4 @@
-"""The changes of one state of a plan, as briefly as they can be told: a diff, old → new, or a value."""
+"""The changes of one state of a plan, as briefly as possible: a diff, old → new, or a value."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 def failed(report: Report) -> bool:
-    """Whether a state failed and no handler has mended it."""
+    """Whether a state failed and no handler has fixed it."""
     forgiven = report.forgiven
     return any(
         answer.result.outcome is Outcome.FAILED and not (forgiven and answer.number in forgiven)

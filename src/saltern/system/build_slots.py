@@ -2,7 +2,7 @@
 
 Below one directory: ``slots/a`` and ``slots/b`` are virtual environments, ``current`` is a link to one of
 them, ``previous`` a link to what was in use before. ``updating`` and ``rolled-back`` are marks of an
-update that is under way: whoever starts after a crash reads them.
+update that is under way: a process that starts after a crash reads them.
 """
 
 from __future__ import annotations

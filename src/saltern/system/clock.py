@@ -31,7 +31,7 @@ def now() -> float:
 
 
 def help_python() -> None:
-    """Where the clock is past what ``time.time`` knows: whoever calls that, as logging does, gets ours."""
+    """Where the clock is past what ``time.time`` knows: what calls that, as logging does, gets ours."""
     try:
         time.time()
     except OverflowError:

@@ -118,7 +118,7 @@ class _Loader(SourceFileLoader):
         self._code = code
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """Whoever asks again is given what Python keeps."""
+        """A second question is answered with what Python keeps."""
         code, self._code = self._code, b""
         try:
             found: CodeType = marshal.loads(code)
@@ -152,7 +152,7 @@ def compiled(spec: ModuleSpec) -> bytes:
 
 
 def write(path: str, modules: Mapping[str, Kept]) -> None:
-    """Whole or not at all: whoever reads meanwhile has the old one."""
+    """Whole or not at all: a reader meanwhile has the old one."""
     begin, entries, codes = 0, {}, []
     for name, (code, is_package, source) in modules.items():
         entries[name] = (begin, len(code), is_package, source)

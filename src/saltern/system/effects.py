@@ -1,7 +1,7 @@
 """Know that something is about to act on the machine, before it does.
 
-Python tells of every program that is started, every file that is written, moved or removed, every
-connection that is made, whoever does it: a module of ours, of Salt, of the user. So what must be on disk
+Python reports every program that is started, every file that is written, moved or removed, every
+connection that is made, by whatever code: a module of ours, of Salt, of the user. So what must be on disk
 before an effect is written then, and not for the many states that only look.
 
 There is one for the whole process, and not one for each run: an audit hook cannot be removed, and hears of
@@ -53,7 +53,7 @@ _before: Callable[[], None] | None = None
 _watching = False
 _telling = False
 _acted = False  # since a journal was opened
-_one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, whoever writes it
+_one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, whichever thread writes it
 
 
 def before(act: Callable[[], None] | None) -> None:
@@ -80,7 +80,7 @@ def has_acted() -> bool:
 
 
 def _forget() -> None:
-    """A child is an effect of its parent, which was told."""
+    """A child is an effect of its parent, which was noticed."""
     global _before
     _before = None
 

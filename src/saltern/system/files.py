@@ -46,7 +46,7 @@ def see(path: str, *, follow: bool = True) -> Seen | None:
         found = look(path) if problem.errno in (errno.ELOOP, errno.ENXIO) else None
         if found is None or (follow and stat.S_ISLNK(found.st_mode)):
             raise
-        return Seen(found)  # a link we were told not to follow, or a socket
+        return Seen(found)  # a link that is not to be followed, or a socket
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):

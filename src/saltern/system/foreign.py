@@ -11,7 +11,7 @@ from saltern.system.paths import look, settle
 def foreign_directory(path: str) -> tuple[str, int] | None:
     """The topmost directory on the way whose names another user can change, and that user.
 
-    -1 stands for everybody. None if there is no such directory, or if we are not root and have nothing to
+    -1 stands for every user. None if there is no such directory, or if we are not root and have nothing to
     lose by it.
     """
     if os.geteuid():

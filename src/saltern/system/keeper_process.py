@@ -31,7 +31,7 @@ class Answer(Struct, frozen=True):
 
 
 def serve(requests: int, answers: int, book: Ledger) -> NoReturn:
-    """Until nobody is left to ask."""
+    """Until no process is left to ask."""
     code = 1
     try:
         _settle({requests, answers, book.file, book.mark})
@@ -94,7 +94,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
     try:
         _tell(answers, Answer(ran))
     except BrokenPipeError:
-        os.fsync(book.file)  # while somebody waits for it, the journal has it soon enough
+        os.fsync(book.file)  # while a run waits for it, the journal has it soon enough
 
 
 # -- words through pipes ------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def write(pipe: int, body: bytes) -> None:
 
 
 def read(pipe: int) -> bytes | None:
-    """None: nobody is there any more."""
+    """None: the other side is gone."""
     head = _exactly(pipe, 8)
     return None if head is None else _exactly(pipe, int.from_bytes(head))
 

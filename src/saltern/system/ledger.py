@@ -1,6 +1,6 @@
 """What a keeper has done, on disk: which programs it has begun, and how each of them ended.
 
-One file for each keeper. Whoever could still write it holds its lock: a lock that can be taken says that
+One file for each keeper. What could still write it holds its lock: a lock that can be taken says that
 all has been written that ever will be.
 """
 
@@ -81,7 +81,7 @@ def _begin(ledger: Ledger) -> None:
 
 
 def add(ledger: Ledger, entry: Entry) -> None:
-    """The mark follows before anything is done that the entry tells of."""
+    """The mark follows before anything is done that the entry is about."""
     body = msgpack.encode(entry)
     ledger.chain = crc32(body, ledger.chain)
     ledger.count += 1
@@ -92,7 +92,7 @@ def add(ledger: Ledger, entry: Entry) -> None:
 
 
 def make_room(ledger: Ledger) -> None:
-    """What has been told is in the journal by the time the next program begins."""
+    """What has been reported is in the journal by the time the next program begins."""
     if os.fstat(ledger.file).st_size > ROOM:
         _begin(ledger)
 
@@ -126,7 +126,7 @@ def at_work(folder: str) -> list[Entry]:
 
 
 def remove(folder: str) -> None:
-    """Nobody will ask for any of it again."""
+    """Remove it: none of it will be asked for again."""
     with suppress(OSError):
         for name in os.listdir(folder):
             os.remove(os.path.join(folder, name))
@@ -162,7 +162,7 @@ def _free(path: str) -> bool:
 def _entries(path: str) -> tuple[list[Entry], bool]:
     """Up to the first that is damaged; and whether that is all that was ever written."""
     try:
-        known = mark.read(path)  # first, since whoever writes meanwhile only adds
+        known = mark.read(path)  # first, since a writer meanwhile only adds
         with open(path, "rb") as file:
             data = file.read()
     except (OSError, MarkDamaged):

@@ -39,7 +39,7 @@ def create(path: str) -> int:
 
 
 def write(file: int, mark: Mark) -> None:
-    """In place and in one piece: whoever is killed meanwhile leaves the old one or the new one."""
+    """In place and in one piece: a process killed meanwhile leaves the old one or the new one."""
     body = msgpack.encode(mark)
     os.pwrite(file, len(body).to_bytes(4) + crc32(body).to_bytes(4) + body, 0)
 

@@ -8,7 +8,7 @@ FORGETFUL = frozenset({"tmpfs", "ramfs"})  # what they hold is gone after a boot
 
 
 def file_system(path: str, table: str = "/proc/self/mountinfo") -> str:
-    """Its kind, such as ``ext4``; empty if that cannot be told."""
+    """Its kind, such as ``ext4``; empty if that is not known."""
     place = os.path.realpath(path)
     found = ("", "")
     try:

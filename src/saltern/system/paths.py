@@ -1,7 +1,7 @@
 """Where paths lead: links are followed by hand and judged, and not followed again.
 
-A path is *settled* first: the result has no link left in it. Whoever works there then walks it
-one directory at a time without following links, so that nobody can put one in between.
+A path is *settled* first: the result has no link left in it. What works there then walks it
+one directory at a time without following links, so that no user can put one in between.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_LINKS = 40  # as the kernel
 
 
 class PlantedLink(OSError):
-    """A link on the way belongs to somebody who must not choose where we write."""
+    """A link on the way belongs to a user who must not choose where we write."""
 
     def __init__(self, link: str, why: str) -> None:
         super().__init__(errno.ELOOP, why, link)
@@ -92,7 +92,7 @@ def _judge(link: str, found: os.stat_result, parent: str) -> None:
 
 
 def _judge_ends(links: list[tuple[str, int]], end: str) -> None:
-    """Somebody's link may lead to what that somebody owns: he could write there himself."""
+    """A user's link may lead to what that user owns, and could write anyway."""
     doubtful = [(link, uid) for link, uid in links if not _trusted(uid)]
     if not doubtful:
         return

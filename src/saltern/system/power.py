@@ -30,7 +30,7 @@ MODES = {"-r": "reboot", "--reboot": "reboot", "-H": "halt", "--halt": "halt"}  
 
 
 class Pending(Struct, frozen=True, kw_only=True):
-    """A shutdown that is scheduled, by whomever. ``at``: seconds since 1970; None: nobody says."""
+    """A shutdown that is scheduled, by any program. ``at``: seconds since 1970; None: not known."""
 
     mode: str
     at: float | None = None

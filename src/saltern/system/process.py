@@ -110,7 +110,7 @@ def run(
     launch = _as_other_user if who and who.uid != os.geteuid() else _spawn
     data = stdin.encode() if isinstance(stdin, str) else stdin
     printed = _collectors(sink, spill)
-    # Until somebody would stop the program again, nothing may interrupt us.
+    # Until the program would be stopped again, nothing may interrupt us.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
     try:
         pid = _launch(launch, start)
@@ -213,7 +213,7 @@ def _not_started(problem: OSError, start: Start) -> Ran:
 
 
 class _Told(Printed):
-    """What is printed goes to somebody else."""
+    """What is printed goes to another process."""
 
     def __init__(self, sink: Sink, stream: int) -> None:
         super().__init__()

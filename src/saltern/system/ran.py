@@ -8,7 +8,7 @@ from msgspec import Struct
 class Ran(Struct, frozen=True):
     """What a program left: its exit code and what it printed.
 
-    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n. ``lost``: nobody knows
+    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n. ``lost``: it is not known
     how it ended.
     """
 

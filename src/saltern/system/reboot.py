@@ -41,7 +41,7 @@ class Rebooter(Protocol):
         ...
 
     def pending(self) -> Pending | None:
-        """A shutdown that is scheduled, whoever has asked for it."""
+        """A shutdown that is scheduled, by any program."""
         ...
 
     def cancel(self) -> str:

@@ -17,7 +17,7 @@ PATIENCE = 5.0  # seconds for systemd to answer
 def move_out(booted: str = BOOTED, own: str = "/proc/self/cgroup") -> bool:
     """Into a scope of our own, if we are in a service; whether we are in one now.
 
-    What was started from a login or a terminal is left where it is: nobody ends that.
+    What was started from a login or a terminal is left where it is: nothing ends that.
     """
     if not os.path.isdir(booted) or not in_service(own):
         return False

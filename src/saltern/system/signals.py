@@ -29,14 +29,14 @@ def end_in_order() -> None:
 
 
 def end_at_once() -> None:
-    """For a child of ours that has nothing to report: whoever ends us ends it."""
+    """For a child of ours that has nothing to report: what ends us ends it."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def was_terminated() -> bool:
-    """By whoever ends processes, such as a shutdown, and not by a user at the keyboard."""
+    """By what ends processes, such as a shutdown, and not by a user at the keyboard."""
     return _terminated
 
 

@@ -32,7 +32,7 @@ def _members(variable: bytes) -> set[int]:
 
 
 def _parent(pid: str) -> int:
-    """0 for what has ended, too: a zombie is nobody's."""
+    """0 for what has ended, too: a zombie belongs to no tree."""
     fields = _bytes(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return int(fields[1]) if len(fields) > 1 and fields[0] != b"Z" else 0
 

@@ -196,7 +196,7 @@ class EmbeddedBroker:
             await (process.retire() if gently else process.stop())
 
     async def leave_running(self) -> None:
-        """Let go of the broker without ending it: the next controller takes it over."""
+        """Leave the broker running: the next controller takes it over."""
         self._process, process = None, self._process
         await self.stop()
         self._process = process

@@ -57,7 +57,7 @@ class _Error(Struct, frozen=True):
 
 
 class BrokerSystem:
-    """Asks and tells the broker over a bus with the system account's credential."""
+    """Questions and orders to the broker, over a bus with the system account's credential."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus

@@ -61,7 +61,7 @@ class NatsBus:
     @classmethod
     async def connect(cls, settings: Connection, *, wait: float | None = 10.0) -> NatsBus:
         """Connect, and keep connected. With ``wait`` the first connection must be made in that time; without,
-        it is tried for ever, and ``watch`` tells of it.
+        it is tried for ever, and ``watch`` reports it.
         """
         bus = cls(settings)
         if wait is not None:

@@ -102,7 +102,7 @@ class Delivery(Struct, frozen=True):
 
 
 class State(Enum):
-    """What a watcher is told."""
+    """What a watcher is called with."""
 
     CONNECTED = "connected"
     LOST = "lost"

@@ -55,7 +55,7 @@ async def find_twin(poker: Poker, id: str, known: Life | None, sync: SyncRequest
 
 
 def refusal(id: str, verdict: Verdict) -> str:
-    """What the second one is told, and the operator; empty if it may stay."""
+    """What the second one and the operator get as an answer; empty if it may stay."""
     if verdict is not Verdict.TWIN:
         return ""
     return (

@@ -113,7 +113,7 @@ def _known(system: System) -> Decision:
 
 
 def _vouched(request: EnrolRequest, token: TokenRecord | None, name: str, now: float) -> tuple[bool, str]:
-    """Whether the token answers for the machine; if not, what the operator and the machine are told."""
+    """Whether the token answers for the machine; if not, the answer to the operator and the machine."""
     if not name:
         return False, "no token was used; an operator must accept the key"
     if token is None or not is_proven(token, request.signed.encode(), request.proof):

@@ -83,7 +83,7 @@ def save_membership(folder: str, membership: Membership) -> None:
 
 
 def count_start(folder: str) -> Membership:
-    """The membership with one more start counted, on disk: what tells a restart from a copy of the
+    """The membership with one more start counted, on disk: this distinguishes a restart from a copy of the
     machine.
     """
     membership = load_membership(folder)

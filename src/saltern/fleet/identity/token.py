@@ -1,7 +1,7 @@
 """Join tokens: all that a new machine needs to find its fleet, and to know it again. Used once.
 
 A token is a secret. It has the addresses of the brokers, the certificate of their CA, the public root key
-that signs for all controllers, and a credential that can ask to join and nothing else. Whoever has it can
+that signs for all controllers, and a credential that can ask to join and nothing else. Its holder can
 ask; the secret in it answers for the machine, once.
 """
 

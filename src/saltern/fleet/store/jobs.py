@@ -134,7 +134,7 @@ def set_status(
 
 
 def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[str]:
-    """Call a job off. What was not sent is cancelled here; return the systems that have to be told."""
+    """Call a job off. What was not sent is cancelled here; return the systems that have to be notified."""
     marked = connection.execute(
         update(JOBS)
         .where(JOBS.c.jid == jid, JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None))

@@ -1,6 +1,6 @@
 """Leases: what only one controller may do, such as pruning and scheduling, is done by who holds its lease.
 
-A lease ends by itself. Whoever takes it over gets a higher fence; work that is written with a fence checks
+A lease ends by itself. The next holder gets a higher fence; work that is written with a fence checks
 that it is still the newest, so that a controller that slept through the end of its lease changes nothing.
 The database's clock decides, because those of controllers differ.
 """

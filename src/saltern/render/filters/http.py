@@ -36,7 +36,7 @@ def http_query(
 ) -> dict[str, Any]:
     """A mapping with the ``body``; on request also ``status``, ``headers``, ``text``, and ``dict``, decoded.
 
-    What goes wrong is told under ``error``; a template goes on.
+    What goes wrong is returned under ``error``; the template continues.
     """
     from urllib.error import HTTPError, URLError
     from urllib.request import urlopen

@@ -1,4 +1,4 @@
-"""Many templates compiled before anybody renders them, by all processors at once.
+"""Many templates compiled before they are rendered, by all processors at once.
 
 Nothing depends on it: what was not compiled here, or has a mistake in it, is compiled when it is rendered.
 """
@@ -111,7 +111,7 @@ def _compiled(work: Sequence[Template], seconds: float) -> list[tuple[str, bytes
     try:
         with limited(seconds):
             done += (made for one in work if (made := _made(one)))
-    except TimeIsUp:  # whoever renders the rest is told which template takes so long
+    except TimeIsUp:  # rendering the rest reports which template takes so long
         pass
     return done
 
@@ -119,7 +119,7 @@ def _compiled(work: Sequence[Template], seconds: float) -> list[tuple[str, bytes
 def _made(one: Template) -> tuple[str, bytes] | None:
     try:
         return one.key, code_for(one.environment, one.text, one.name, one.file)
-    except Exception:  # told when it is rendered
+    except Exception:  # reported when it is rendered
         return None
 
 

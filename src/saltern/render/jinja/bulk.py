@@ -31,7 +31,7 @@ class Bulk:
         return None if place is None else bytes(self._pieces[place[0] : place[1]])
 
     def add(self, new: Mapping[str, bytes]) -> None:
-        """Replaced as a whole, so that whoever reads the old one still can."""
+        """Replaced as a whole, so that a reader of the old one still can read it."""
         known = self._known()
         kept = known if len(self._pieces) <= MOST else {}
         pieces = {key: self.get(key) or b"" for key in kept if key not in new} | dict(new)

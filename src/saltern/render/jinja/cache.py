@@ -1,6 +1,6 @@
 """Compiled templates on disk.
 
-They are code: kept only in a directory that nobody else can write, apart for each version of Jinja and
+They are code: kept only in a directory that no other user can write, apart for each version of Jinja and
 Python and for each set of options.
 """
 

@@ -80,7 +80,7 @@ class JinjaDoor:
             self._renderer.compiles(text, env=env, name=name, file=file)
 
     def ahead(self, texts: Iterable[tuple[str, str, str, str]]) -> None:
-        """Compile many templates at once, each a text, its saltenv, name and file; mistakes are not told."""
+        """Compile many templates at once, each a text, its saltenv, name and file; no mistake is reported."""
         templates = [one for one in texts if any(marker in one[0] for marker in MARKERS)]
         if templates:
             if self._renderer is None:

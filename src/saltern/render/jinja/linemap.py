@@ -2,7 +2,7 @@
 
 A compiled Jinja template is a generator: after each piece it yields, its frame still stands on
 the instruction that produced the piece. While rendering, only that number is kept; the lines are
-worked out when somebody asks, which is when a problem is told.
+worked out on demand, which is when a problem is reported.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class JinjaRenderer:
                 given, text = header(whole, file)
                 work.append(Ahead(self._environment(env, "sls", given), text, name, file))
             except CompileError:
-                continue  # told when it is rendered
+                continue  # reported when it is rendered
         compile_ahead(work, self._seconds)
 
     def _template(

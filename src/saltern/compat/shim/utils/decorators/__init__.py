@@ -75,7 +75,7 @@ def memoize(func: Fun) -> Fun:
 
 
 def ignores_kwargs(*names: str) -> Callable[[Fun], Fun]:
-    """Without these arguments, whoever passes them."""
+    """Without these arguments."""
 
     def mark(function: Fun) -> Fun:
         @wraps(function)
