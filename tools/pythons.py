@@ -1,7 +1,8 @@
 """Run the quick tests with every other Python that is supported and found on this machine.
 
 Each has an environment of its own in ``build/pythons``, with what ``requirements.lock`` lists. An interpreter
-that is not found is named, and skipped.
+that is not found is named, and skipped. The share of the source that the tests reach is printed: Python 3.12
+and later count it at almost no cost.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "pythons"
 SUPPORTED = ("3.11", "3.12", "3.13")
-TESTS = ("tests/unit", "tests/conformance", "-m", "not slow", "-n", "2", "-q")
+TESTS = ("tests/unit", "tests/conformance", "-m", "not slow and not real", "-n", "2", "-q")
 
 
 def main() -> int:
@@ -73,8 +74,15 @@ def run_tests(python: str, version: str) -> bool:
                 print(f"Python {version}: the environment cannot be made; skipped", flush=True)
                 return True
         stamp.touch()
-    command = [str(home / "bin" / "python"), "-m", "pytest", *TESTS]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    runner = str(home / "bin" / "python")
+    env = {**os.environ, "COVERAGE_CORE": "sysmon", "COVERAGE_FILE": str(home / ".coverage")}
+    command = [runner, "-m", "pytest", *TESTS, "--cov=saltern", "--cov-report="]
+    if subprocess.run(command, cwd=ROOT, env=env, check=False).returncode != 0:
+        return False
+    command = [runner, "-m", "coverage", "report", "--format=total"]
+    share = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    print(f"Python {version}: the quick tests reach {share.stdout.strip()} % of the source", flush=True)
+    return True
 
 
 if __name__ == "__main__":

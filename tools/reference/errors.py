@@ -23,6 +23,7 @@ TELLERS = frozenset(
     {
         "error",
         "warn",
+        "report",
         "tell",
         "Diagnostic",
         "YamlProblem",

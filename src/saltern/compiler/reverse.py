@@ -46,8 +46,8 @@ class Missing(Struct, frozen=True):
             self.found.warn("requisite-matches-nothing", what, where=where)
             return
         there = self.elsewhere(wanted.value) if self.elsewhere else ""
-        add = self.found.error if self.strict or there.startswith(OTHER_SCOPE) else self.found.warn
-        add("requisite-in-unknown", what, where=where, fix=there or matcher.suggestion(wanted))
+        report = self.found.error if self.strict or there.startswith(OTHER_SCOPE) else self.found.warn
+        report("requisite-in-unknown", what, where=where, fix=there or matcher.suggestion(wanted))
 
 
 def reverse(

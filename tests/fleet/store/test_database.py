@@ -108,7 +108,7 @@ def test_a_database_that_is_away_is_named_without_its_password(tmp_path: Path) -
     with pytest.raises(OperationError) as refused, database.read():
         pass
     problem = refused.value.diagnostics[0]
-    assert problem.code == "database"
+    assert problem.code == "database-error"
     assert "s3cret" not in problem.what and "joe" in problem.what
 
 

@@ -110,7 +110,7 @@ def _refusal(problem: SQLAlchemyError, url: URL) -> OperationError:
     cause = str(getattr(problem, "orig", problem)).strip().splitlines() or ["no reason given"]
     return OperationError(
         Diagnostic(
-            code="database",
+            code="database-error",
             what=f"the database {url.render_as_string(hide_password=True)} refuses: {cause[0]}",
             fix="check that it runs, that the address and the rights are right, and that its disk has space",
         )
