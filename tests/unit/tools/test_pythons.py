@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -49,3 +50,14 @@ def test_a_python_that_is_missing_is_named_and_fails_nothing(
     monkeypatch.setenv("PATH", "")
     assert pythons.main() == 0
     assert capsys.readouterr().out.count("not found on this machine; skipped") == len(pythons.SUPPORTED) - 1
+
+
+def test_what_is_left_out_of_an_installation_is_in_the_lock(tmp_path: Path) -> None:
+    """So that a name that is not pinned any more does not stay in the table."""
+    kept = pythons.write_requirements(tmp_path).read_text()
+    lock = (pythons.ROOT / "requirements.lock").read_text()
+    for name in pythons.LEFT_OUT:
+        assert f"\n{name}==" in lock
+        assert f"\n{name}==" not in kept
+    pins = [len(re.findall(r"(?m)^[\w.-]+==", text)) for text in (kept, lock)]
+    assert "\nmsgspec==" in kept and pins[0] == pins[1] - len(pythons.LEFT_OUT)
