@@ -71,7 +71,9 @@ def test_salts_arguments_are_taken_as_well(plays: Plays) -> None:
     assert "ansible_kwargs has no 'taggs'" in told
 
 
-def test_secrets_in_variables_are_on_no_command_line_and_their_file_is_private_and_gone(plays: Plays) -> None:
+def test_secrets_in_variables_are_on_no_command_line_and_their_file_is_private_and_gone(
+    plays: Plays, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = HEAD + (
         '    - {name: look, shell: \'cat /proc/*/cmdline | tr "\\\\0" " "\', register: seen, no_log: true}\n'
         "    - {name: found, debug: {msg: \"{{ seen.stdout is search(word ~ '2') }}\"}}\n"
@@ -79,21 +81,16 @@ def test_secrets_in_variables_are_on_no_command_line_and_their_file_is_private_a
     )
     temporary = plays.base / "tmp"
     temporary.mkdir()
-    import tempfile
-
-    before, tempfile.tempdir = tempfile.tempdir, str(temporary)
-    try:
-        result = plays.run(
-            text,
-            extra_vars={
-                "word": "hunter",
-                "password": "hunter2",
-                "ansible_python_interpreter": sys.executable,
-                "scratch": str(plays.base),
-            },
-        )
-    finally:
-        tempfile.tempdir = before
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    result = plays.run(
+        text,
+        extra_vars={
+            "word": "hunter",
+            "password": "hunter2",
+            "ansible_python_interpreter": sys.executable,
+            "scratch": str(plays.base),
+        },
+    )
     assert plays["localhost: found"].comment == "False", plays.told
     assert "-rw-------" in repr(plays["localhost: files"])
     assert "hunter2" not in repr(result)

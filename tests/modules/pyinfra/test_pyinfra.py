@@ -258,7 +258,7 @@ def test_a_pyinfra_that_tells_nothing_is_one_step_that_says_so(engine: Engine) -
 def test_nothing_is_left_behind(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     place = engine.base / "tmp"
     place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
+    monkeypatch.setenv("TMPDIR", str(place))
     deploy(engine, WRITE)
     assert os.listdir(place) == []
     assert stat.S_IMODE(Path(str(deploy(engine, WRITE).data["log"])).stat().st_mode) == 0o600

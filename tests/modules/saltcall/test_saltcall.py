@@ -157,7 +157,7 @@ def test_secrets_of_the_pillar_are_on_no_command_line_and_their_file_is_gone(
 ) -> None:
     place = engine.base / "tmp"
     place.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(place))
+    monkeypatch.setenv("TMPDIR", str(place))
     text = (
         "look:\n  cmd.run:\n"
         "    - name: \"! cat /proc/*/cmdline | tr '\\\\0' ' ' | grep '[s]altcalls-own'\"\n"
