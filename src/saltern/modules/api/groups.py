@@ -9,6 +9,7 @@ group has an ``Args:`` of its own, which is read as if it stood in that of the f
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import reduce
 
@@ -16,7 +17,10 @@ from msgspec import Struct
 
 UNPACK = "Unpack["
 REST = "_"
-_END = re.compile(r"\n\n    [A-Z]\w*:\n|\s*\Z")
+# The indentation of docstrings in a module; from Python 3.13 on the compiler takes it away.
+_MARGIN = "" if sys.version_info >= (3, 13) else "    "
+_ARGS = f"\n{_MARGIN}Args:\n"
+_END = re.compile(rf"\n\n{_MARGIN}[A-Z]\w*:\n|\s*\Z")
 
 
 class Group(Struct, frozen=True):
@@ -58,17 +62,16 @@ def documented_with(doc: str, group: Group | None) -> str:
     rows = _rows(group.doc) if group is not None else ""
     if not rows:
         return doc
-    head, args, rest = doc.partition("\n    Args:\n")
+    head, args, rest = doc.partition(_ARGS)
     if not args:
-        head, args, rest = doc.rstrip(), "\n\n    Args:", "\n    "
-        return f"{head}{args}\n{rows}{rest}"
+        return f"{doc.rstrip()}\n{_ARGS}{rows}\n{_MARGIN}"
     end = _END.search(rest)
     at = end.start() if end else len(rest)
     return f"{head}{args}{rest[:at]}\n{rows}{rest[at:]}"
 
 
 def _rows(doc: str) -> str:
-    _, _, rest = doc.partition("\n    Args:\n")
+    _, _, rest = doc.partition(_ARGS)
     return rest.rstrip()
 
 
