@@ -98,7 +98,7 @@ def run_tests(python: str, version: str) -> bool:
     command = [runner, "-m", "pytest", *tests, "--cov=saltern", "--cov-report="]
     if subprocess.run(command, cwd=ROOT, env=env, check=False).returncode != 0:
         return False
-    command = [runner, "-m", "coverage", "report", "--format=total"]
+    command = [runner, "-m", "coverage", "report", "--format=total", "--ignore-errors"]
     share = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     print(f"Python {version}: the quick tests reach {share.stdout.strip()} % of the source", flush=True)
     return True
