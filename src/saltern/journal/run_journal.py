@@ -57,6 +57,7 @@ class RunJournal:
         self._firm = False  # what waits has to outlive a loss of power before anything acts
         self._unsure = 0  # states that may have been called before
         self._hides = False  # a state is marked ``no_log``
+        self._plan: Plan | None = None  # the one that was asked about last
         self._plans: dict[int, Plan] = {}  # whose natures are known
 
     @property
@@ -68,9 +69,11 @@ class RunJournal:
         return Past(self._state, self._planner, self._programs)
 
     def starting(self, scope: str, index: int, begun: Begun, plan: Plan) -> bool:
-        if id(plan) not in self._plans:
-            self._plans[id(plan)] = plan
-            _ask_ahead(plan, self._natures)
+        if plan is not self._plan:
+            self._plan = plan
+            if id(plan) not in self._plans:
+                self._plans[id(plan)] = plan
+                _ask_ahead(plan, self._natures)
         self._begun[scope, index] = begun, plan
         chunk = plan.chunks[index if index >= 0 else ~index]
         barrier = self._state.barrier(scope, index) if self._state.barriers else None

@@ -36,7 +36,7 @@ class StageRunner:
         self._limits = limits
         self._seconds = seconds
         self._others = others  # renderers by name that are not ours
-        self._keeps_order = keeps_order  # of keys, whoever writes the data
+        self._keeps_order = keeps_order  # of keys
         self._cache = cache  # of what files without a template mean
 
     def other(self, stage: Stage, made: Rendered, job: Job) -> object:

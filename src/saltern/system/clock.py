@@ -27,7 +27,8 @@ def now() -> float:
 
     Not ``time.time``: that raises in the year 2262 and later.
     """
-    return bounded(time.clock_gettime(time.CLOCK_REALTIME)) or SOON
+    seconds = time.clock_gettime(time.CLOCK_REALTIME)
+    return seconds if EARLIEST < seconds < LATEST else bounded(seconds) or SOON
 
 
 def help_python() -> None:
@@ -41,7 +42,9 @@ def help_python() -> None:
 
 def bounded(seconds: float) -> float:
     """A moment that has a date; of what is no moment at all, the first one."""
-    return min(max(seconds, EARLIEST), LATEST) if seconds == seconds else EARLIEST
+    if EARLIEST <= seconds <= LATEST:
+        return seconds
+    return LATEST if seconds > LATEST else EARLIEST
 
 
 def stamp(seconds: float, form: str = "%Y-%m-%d %H:%M:%S") -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.fleet.harness import NatsPlace, free_port, run
 
-from saltern.fleet.broker.existing import ExistingBroker
+from saltern.fleet.broker.external import ExistingBroker
 from saltern.fleet.protocol.streams import STREAMS
 from saltern.language.diagnostics import OperationError
 
