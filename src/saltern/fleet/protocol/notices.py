@@ -1,0 +1,77 @@
+"""Notices: what the controller reports to those who follow a job or the fleet, as it happens.
+
+They go from a controller to people, over HTTP; agents never see them. ``number`` is the reader's cursor: the
+last one it has read, sent as ``Last-Event-ID``, is where it continues. Best effort: a reader that is too
+slow gets ``Missed`` and reads the present state again. What is true in the end is in the database.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+
+class Notice(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True):
+    """What all notices have."""
+
+    at: float = 0.0
+    number: int = 0
+
+
+class StatusChanged(Notice, frozen=True, kw_only=True, tag="status"):
+    """A job got another status on a system; counts and exit code are known once it has returned."""
+
+    jid: str
+    system: str
+    status: str
+    why: str = ""
+    exit_code: int = 0
+    changed: int = 0
+    failed: int = 0
+    back_by: float | None = None
+
+
+class Progressed(Notice, frozen=True, kw_only=True, tag="progress"):
+    """Where a job is on a system: ``done`` of ``total`` states, the present one, how the last one went."""
+
+    jid: str
+    system: str
+    done: int = 0
+    total: int = 0
+    state: str = ""
+    outcome: Literal["", "ok", "changed", "failed", "would change"] = ""
+    failed: int = 0
+    comment: str = ""
+
+
+class JobEnded(Notice, frozen=True, kw_only=True, tag="ended"):
+    """Every system of a job has a final status. A late return may still correct one."""
+
+    jid: str
+    counts: dict[str, int] = {}
+
+
+class PresenceChanged(Notice, frozen=True, kw_only=True, tag="presence"):
+    """A system came or went; ``back_by``: it went on purpose, and is to be back by then."""
+
+    system: str
+    online: bool
+    back_by: float | None = None
+
+
+class Happened(Notice, frozen=True, kw_only=True, tag="event"):
+    """An event, as Salt has them: a tag and data."""
+
+    tag: str
+    system: str = ""
+    data: dict[str, Any] = {}
+
+
+class Missed(Notice, frozen=True, kw_only=True, tag="missed"):
+    """The reader was too slow, and notices were left out."""
+
+    count: int = 0
+
+
+AnyNotice = StatusChanged | Progressed | JobEnded | PresenceChanged | Happened | Missed
