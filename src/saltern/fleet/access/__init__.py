@@ -1,0 +1,1 @@
+"""Who may do what: operators, their credentials, the policy, and requests for approval."""

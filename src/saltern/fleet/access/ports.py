@@ -1,0 +1,141 @@
+"""What others need of permission: who asks (``Principal``), for what (``ACTIONS``), and the ``Decision``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from enum import Enum
+from typing import Protocol
+
+from msgspec import Struct
+
+ROLES: dict[str, str] = {
+    "viewer": "read systems, facts, jobs, returns, events and trees",
+    "operator": "all that a viewer may; what they may run is said by rules for `role:operator`",
+    "approver": "all that a viewer may, decide requests of others, and read the audit",
+    "admin": "everything; jobs as far as no rule of the policy forbids them",
+}
+EVERY_ROLE = tuple(ROLES)
+NO_ROLE: tuple[str, ...] = ()
+
+
+class Principal(Struct, frozen=True, kw_only=True):
+    """Who asks. ``name`` is a local account, or begins with another way in: ``oidc:``, ``pam:``, ``local:``.
+
+    ``via`` says how they proved it: ``socket``, ``session``, ``token``, or ``internal`` for the work of the
+    controller itself. ``scopes`` narrow what a token may do; None narrows nothing. ``credential`` is the id
+    of the session or the token, never its secret.
+    """
+
+    name: str
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    via: str = "session"
+    scopes: tuple[str, ...] | None = None
+    credential: str = ""
+
+    def has(self, role: str) -> bool:
+        return role in self.roles or "admin" in self.roles
+
+
+CONTROLLER = Principal(name="controller", roles=("admin",), via="internal")
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """A row of the table. ``roles`` may do it. ``by_rules``: the rules of the policy decide instead, by
+    function and system. ``own``: everyone who has logged in may.
+    """
+
+    what: str
+    roles: tuple[str, ...] = ("admin",)
+    by_rules: bool = False
+    own: bool = False
+
+
+_READERS = EVERY_ROLE
+ACTIONS: dict[str, Action] = {
+    "own.read": Action(what="see who one is", own=True),
+    "own.write": Action(what="log out, change one's password, make and remove one's API tokens", own=True),
+    "systems.read": Action(what="list systems and resolve targets", roles=_READERS),
+    "facts.read": Action(what="read the facts of a system", roles=_READERS),
+    "systems.decide": Action(what="accept, reject, revoke, restore and remove systems"),
+    "groups.read": Action(what="list groups", roles=_READERS),
+    "groups.write": Action(what="set and remove groups"),
+    "tokens.read": Action(what="list join tokens"),
+    "tokens.write": Action(what="make and remove join tokens"),
+    "jobs.submit": Action(what="run a function on systems", roles=NO_ROLE, by_rules=True),
+    "jobs.cancel": Action(what="cancel a job of another person", roles=NO_ROLE, by_rules=True),
+    "jobs.read": Action(what="list jobs, follow them, read returns and records", roles=_READERS),
+    "events.read": Action(what="follow events", roles=_READERS),
+    "trees.read": Action(what="list versions of trees and compare them", roles=_READERS),
+    "trees.write": Action(what="publish a tree, or return to an earlier version"),
+    "approvals.read": Action(what="list requests for approval", roles=_READERS),
+    "approvals.decide": Action(
+        what="approve or reject a request of another person", roles=("approver", "admin")
+    ),
+    "operators.read": Action(what="list operators and their API tokens"),
+    "operators.write": Action(what="add, change and remove operators and their API tokens"),
+    "policy.read": Action(what="read the policy, and ask what it would decide", roles=("approver", "admin")),
+    "policy.write": Action(what="change the policy"),
+    "audit.read": Action(what="read and verify the audit", roles=("approver", "admin")),
+    "controller.read": Action(what="read metrics and the state of the controller", roles=_READERS),
+}
+
+
+class Verdict(Enum):
+    ALLOWED = "allowed"
+    NEEDS_APPROVAL = "needs approval"
+    DENIED = "denied"
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """What was decided, by which rule, and why. ``outside``: the systems for which it is not allowed.
+
+    ``approvals``: how many persons must approve, if it needs approval. ``code`` (``not-allowed``,
+    ``outside-scope`` or ``needs-approval``) and ``fix`` are for the answer to the person.
+    """
+
+    verdict: Verdict
+    rule: str = ""
+    why: str = ""
+    code: str = ""
+    fix: str = ""
+    outside: tuple[str, ...] = ()
+    approvals: int = 0
+
+    @property
+    def allowed(self) -> bool:
+        return self.verdict is Verdict.ALLOWED
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What is asked for: an action, and for jobs the function and every system of the expected set."""
+
+    action: str
+    function: str = ""
+    systems: tuple[str, ...] = ()
+    test: bool = False
+    approved_by: tuple[str, ...] = ()
+
+
+class Matcher(Protocol):
+    """Says which of these systems a target of the policy matches. The controller knows their facts."""
+
+    def __call__(self, target: str, systems: Collection[str]) -> Collection[str]: ...
+
+
+class Peer(Struct, frozen=True, kw_only=True):
+    """Who is at the other end: the user of a UNIX socket (``SO_PEERCRED``), or an address."""
+
+    uid: int | None = None
+    address: str = ""
+
+
+class Authority(Protocol):
+    """What the API asks. ``authenticate`` reads headers (names in lower case); None: not logged in.
+
+    Both are quick enough for a thread each and do no input or output on the event loop.
+    """
+
+    def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None: ...
+
+    def decide(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision: ...
