@@ -53,8 +53,10 @@ class Action(Struct, frozen=True, kw_only=True):
 
 _READERS = EVERY_ROLE
 ACTIONS: dict[str, Action] = {
-    "own.read": Action(what="see who one is", own=True),
-    "own.write": Action(what="log out, change one's password, make and remove one's API tokens", own=True),
+    "own.read": Action(what="see who one is", roles=NO_ROLE, own=True),
+    "own.write": Action(
+        what="log out, change one's password, make and remove one's API tokens", roles=NO_ROLE, own=True
+    ),
     "systems.read": Action(what="list systems and resolve targets", roles=_READERS),
     "facts.read": Action(what="read the facts of a system", roles=_READERS),
     "systems.decide": Action(what="accept, reject, revoke, restore and remove systems"),

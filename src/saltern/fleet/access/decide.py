@@ -1,0 +1,191 @@
+"""The rule, in one breath: a token's scopes must cover the request; roles decide most actions; for jobs each
+system is decided by the first rule that concerns the person, the function and the system. No rule: denied.
+
+The job is allowed if it is allowed for every system of its expected set. Pure: same arguments, same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+
+from msgspec import Struct
+
+from saltern.fleet.access.policy import ADMIN_RULE, EVERYWHERE, Condition, Policy, Rule
+from saltern.fleet.access.ports import ACTIONS, Action, Decision, Matcher, Principal, Request, Verdict
+from saltern.fleet.access.windows import Window
+from saltern.language.diagnostics import CompileError
+
+SHOWN = 5  # names of systems in a sentence
+ANY_SYSTEM = ""  # stands for the systems of a job that has none: any that the person may reach
+NO_RULE = "no rule of the policy allows it"
+ASK = "saltern policy explain says what each rule decides; an admin can add one"
+LONGEST = 255  # characters of the names of rules, as the table of jobs keeps them
+
+
+class Case(Struct, frozen=True):
+    """What is to be decided."""
+
+    policy: Policy
+    who: Principal
+    request: Request
+    now: float
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """What one rule says of some of the systems."""
+
+    verdict: Verdict
+    rule: str
+    systems: frozenset[str]
+    why: str = ""
+    fix: str = ""
+    approvals: int = 0
+
+
+def decide(policy: Policy, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
+    action = ACTIONS.get(request.action)
+    if action is None:
+        return _denied(f"no action is called {request.action!r}")
+    if not in_scope(who.scopes, request):
+        what = _what(request)
+        fix = "use a token whose scopes include it, or log in"
+        return _denied(f"the scopes of this token do not include {what}", fix, code="outside-scope")
+    if action.own:
+        return Decision(verdict=Verdict.ALLOWED, rule="own")
+    return _by_rules(Case(policy, who, request, now), matcher) if action.by_rules else _by_role(action, who)
+
+
+def in_scope(scopes: tuple[str, ...] | None, request: Request) -> bool:
+    """True if a scope covers the request: ``systems.*``, or with a function ``jobs.submit:test.*``."""
+    return scopes is None or any(_covers(scope, request) for scope in scopes)
+
+
+def _covers(scope: str, request: Request) -> bool:
+    action, _, function = scope.partition(":")
+    return fnmatchcase(request.action, action) and (not function or fnmatchcase(request.function, function))
+
+
+def _what(request: Request) -> str:
+    return f"{request.action} of {request.function!r}" if request.function else request.action
+
+
+def _by_role(action: Action, who: Principal) -> Decision:
+    if any(who.has(role) for role in action.roles):
+        return Decision(verdict=Verdict.ALLOWED, rule="role")
+    needed = " or ".join(action.roles)
+    return _denied(f"{who.name} may not {action.what}", f"it needs the role {needed}: ask an admin for it")
+
+
+def _by_rules(case: Case, matcher: Matcher) -> Decision:
+    left = frozenset(case.request.systems) or frozenset({ANY_SYSTEM})
+    parts: list[Part] = []
+    for rule in (*case.policy.rules, ADMIN_RULE):
+        if left and rule.concerns(case.who, case.request.function):
+            parts.append(_judge(rule, case, _reached(rule, left, matcher)))
+            left -= parts[-1].systems
+    if left:
+        parts.append(Part(verdict=Verdict.DENIED, rule="", systems=left, why=NO_RULE, fix=ASK))
+    return _combined([part for part in parts if part.systems], case)
+
+
+def _reached(rule: Rule, left: frozenset[str], matcher: Matcher) -> frozenset[str] | str:
+    """The systems of those left that the rule is about; a text if its target cannot be read."""
+    if rule.target == EVERYWHERE:
+        return left
+    if left == {ANY_SYSTEM}:
+        return frozenset() if rule.deny else left
+    try:
+        found: Collection[str] = matcher(rule.target, left)
+    except CompileError as problem:
+        return (
+            f"the target {rule.target!r} of rule {rule.name!r} cannot be read: {problem.diagnostics[0].what}"
+        )
+    return left & frozenset(found)
+
+
+def _judge(rule: Rule, case: Case, reached: frozenset[str] | str) -> Part:
+    if isinstance(reached, str):  # nothing is decided by the rules behind one that cannot be read
+        systems = frozenset(case.request.systems) or frozenset({ANY_SYSTEM})
+        fix = "fix the policy: saltern policy check"
+        return Part(verdict=Verdict.DENIED, rule=rule.name, systems=systems, why=reached, fix=fix)
+    if rule.deny:
+        why = f"rule {rule.name!r} forbids it"
+        return Part(verdict=Verdict.DENIED, rule=rule.name, systems=reached, why=why)
+    verdict, why, fix, approvals = _conditions(rule, case)
+    return Part(verdict=verdict, rule=rule.name, systems=reached, why=why, fix=fix, approvals=approvals)
+
+
+Judged = tuple[Verdict, str, str, int]
+_ALLOWED: Judged = (Verdict.ALLOWED, "", "", 0)
+_ORDER = (Verdict.ALLOWED, Verdict.NEEDS_APPROVAL, Verdict.DENIED)  # the best of several conditions counts
+
+
+def _conditions(rule: Rule, case: Case) -> Judged:
+    """What a rule that allows says, by its conditions. To cancel a job none is asked."""
+    if not rule.only or case.request.action == "jobs.cancel":
+        return _ALLOWED
+    judged = [_condition(one, rule, case) for one in rule.only]
+    best = min(judged, key=lambda one: (_ORDER.index(one[0]), one[3]))
+    if best[0] is not Verdict.DENIED:
+        return best
+    return (Verdict.DENIED, "; or ".join(one[1] for one in judged), judged[0][2], 0)
+
+
+def _condition(one: Condition, rule: Rule, case: Case) -> Judged:
+    if one.test and not case.request.test:
+        return (Verdict.DENIED, f"rule {rule.name!r} allows it only as a test", "add --test", 0)
+    if len(frozenset(case.request.approved_by) - {case.who.name}) < one.approvals:
+        persons = "1 person" if one.approvals == 1 else f"{one.approvals} persons"
+        why = f"rule {rule.name!r} asks for the approval of {persons}"
+        return (Verdict.NEEDS_APPROVAL, why, "", one.approvals)
+    windows = [window for name in one.windows for window in case.policy.windows.get(name, ())]
+    if one.windows and not any(window.is_open(case.now) for window in windows):
+        named = ", ".join(f"{name!r}" for name in one.windows)
+        why = f"rule {rule.name!r} allows it only in the window {named}"
+        return (Verdict.DENIED, why, _next_begin(windows, case.now), 0)
+    return _ALLOWED
+
+
+def _next_begin(windows: list[Window], now: float) -> str:
+    if not windows:
+        return "the policy has no such window: saltern policy check"
+    first = min(window.next_begin(now) for window in windows)
+    return f"the next one begins {datetime.fromtimestamp(first, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _combined(parts: list[Part], case: Case) -> Decision:
+    """The worst part decides. All denied systems are named, with the reason of the first rule that denies."""
+    rules = ", ".join(dict.fromkeys(part.rule for part in parts if part.rule))[:LONGEST]
+    denied = [part for part in parts if part.verdict is Verdict.DENIED]
+    if denied:
+        outside = tuple(sorted(frozenset().union(*(part.systems for part in denied)) - {ANY_SYSTEM}))
+        verb = "cancel" if case.request.action == "jobs.cancel" else "run"
+        what = f"{case.who.name} may not {verb} {case.request.function!r}{_on(outside)}: {denied[0].why}"
+        return _denied(what, denied[0].fix, rule=denied[0].rule, outside=outside)
+    asking = [part for part in parts if part.verdict is Verdict.NEEDS_APPROVAL]
+    if asking:
+        most = max(asking, key=lambda part: part.approvals)
+        return Decision(
+            verdict=Verdict.NEEDS_APPROVAL,
+            rule=most.rule,
+            why=most.why,
+            code="needs-approval",
+            fix="once it is approved, run the same command again",
+            approvals=most.approvals,
+        )
+    return Decision(verdict=Verdict.ALLOWED, rule=rules)
+
+
+def _on(systems: tuple[str, ...]) -> str:
+    if not systems:
+        return ""
+    more = len(systems) - SHOWN
+    return f" on {', '.join(systems[:SHOWN])}" + (f" and {more} more" if more > 0 else "")
+
+
+def _denied(
+    why: str, fix: str = "", *, code: str = "not-allowed", rule: str = "", outside: tuple[str, ...] = ()
+) -> Decision:
+    return Decision(verdict=Verdict.DENIED, rule=rule, why=why, code=code, fix=fix, outside=outside)
