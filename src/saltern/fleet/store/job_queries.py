@@ -43,18 +43,18 @@ class TargetRow(Struct, frozen=True, kw_only=True):
     back_by: float | None
 
 
-_JOB_COLUMNS = [JOBS.c[name] for name in JobRow.__struct_fields__]
-_TARGET_COLUMNS = [TARGETS.c[name] for name in TargetRow.__struct_fields__]
+JOB_COLUMNS = [JOBS.c[name] for name in JobRow.__struct_fields__]
+TARGET_COLUMNS = [TARGETS.c[name] for name in TargetRow.__struct_fields__]
 
 
 def job(connection: Connection, jid: str) -> JobRow | None:
-    row = connection.execute(select(*_JOB_COLUMNS).where(JOBS.c.jid == jid)).one_or_none()
+    row = connection.execute(select(*JOB_COLUMNS).where(JOBS.c.jid == jid)).one_or_none()
     return JobRow(**row._mapping) if row is not None else None
 
 
 def jobs(connection: Connection, *, before: tuple[float, str] | None = None, limit: int = 50) -> list[JobRow]:
     """Jobs, the newest first; ``before`` is (created, jid) of the last one of the page before."""
-    query = select(*_JOB_COLUMNS).order_by(JOBS.c.created.desc(), JOBS.c.jid.desc()).limit(limit)
+    query = select(*JOB_COLUMNS).order_by(JOBS.c.created.desc(), JOBS.c.jid.desc()).limit(limit)
     if before is not None:
         created, jid = before
         query = query.where(or_(JOBS.c.created < created, and_(JOBS.c.created == created, JOBS.c.jid < jid)))
@@ -63,7 +63,7 @@ def jobs(connection: Connection, *, before: tuple[float, str] | None = None, lim
 
 def targets(connection: Connection, jid: str) -> list[TargetRow]:
     """The expected set of a job, by id."""
-    query = select(*_TARGET_COLUMNS).where(TARGETS.c.jid == jid).order_by(TARGETS.c.system)
+    query = select(*TARGET_COLUMNS).where(TARGETS.c.jid == jid).order_by(TARGETS.c.system)
     return [TargetRow(**row._mapping) for row in connection.execute(query)]
 
 

@@ -146,7 +146,7 @@ def store_facts(connection: Connection, id_: str, facts: Facts, now: float) -> b
 
 def system(connection: Connection, id_: str) -> System | None:
     row = connection.execute(select(SYSTEMS).where(SYSTEMS.c.id == id_)).one_or_none()
-    return _system(row._mapping) if row is not None else None
+    return read_system(row._mapping) if row is not None else None
 
 
 def systems(connection: Connection, state: str | None = None) -> list[System]:
@@ -154,7 +154,7 @@ def systems(connection: Connection, state: str | None = None) -> list[System]:
     query = select(SYSTEMS).order_by(SYSTEMS.c.id)
     if state is not None:
         query = query.where(SYSTEMS.c.state == state)
-    return [_system(row._mapping) for row in connection.execute(query)]
+    return [read_system(row._mapping) for row in connection.execute(query)]
 
 
 def all_facts(connection: Connection) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -173,5 +173,5 @@ def all_facts(connection: Connection) -> Iterator[tuple[str, dict[str, Any]]]:
         rows = connection.execute(query.where(FACTS.c.system > rows[-1].system)).all()
 
 
-def _system(row: Mapping[Any, Any]) -> System:
+def read_system(row: Mapping[Any, Any]) -> System:
     return System(**{**row, "key": bytes(row["key"]), "sealing_key": bytes(row["sealing_key"])})

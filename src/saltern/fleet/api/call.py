@@ -1,0 +1,46 @@
+"""One request, checked and decoded, as a handler gets it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
+
+from saltern.fleet.api.ports import Access, Fleet, Principal
+
+Q = TypeVar("Q")
+B = TypeVar("B")
+T = TypeVar("T")
+
+
+class Desk(Struct, kw_only=True):
+    """What all requests share."""
+
+    fleet: Fleet
+    access: Access
+    prefix: str = ""
+    now: Callable[[], float] = time.time
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Call(Struct, Generic[Q, B], kw_only=True):
+    """Who asks for what: the parts of the path, the query and the body of the route's own shapes."""
+
+    desk: Desk
+    who: Principal
+    path: dict[str, str]
+    query: Q
+    body: B
+    id: str
+
+    async def read(self, query: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """The result of a query of the store, which gets a connection first; run in a thread."""
+
+        def run() -> T:
+            with self.desk.fleet.database.read() as connection:
+                return query(connection, *arguments, **named)
+
+        return await asyncio.to_thread(run)

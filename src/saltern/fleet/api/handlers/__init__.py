@@ -1,0 +1,1 @@
+"""What each route does: one function each, from a call to an answer."""

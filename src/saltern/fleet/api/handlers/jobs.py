@@ -1,0 +1,98 @@
+"""Jobs: lists, one of them, its systems, what they returned and their journals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import convert
+from msgspec.structs import asdict
+
+from saltern.fleet.api.call import Call
+from saltern.fleet.api.concealed import concealed
+from saltern.fleet.api.pages import Page, PageQuery, decode_cursor, make_page
+from saltern.fleet.api.problems import unknown
+from saltern.fleet.api.returned import make_return, returns_page
+from saltern.fleet.api.route import NoQuery
+from saltern.fleet.api.shapes import (
+    JobAnswer,
+    JobListed,
+    JobsQuery,
+    RecordAnswer,
+    ReturnAnswer,
+    TargetAnswer,
+    TargetsQuery,
+)
+from saltern.fleet.store import job_queries, listings
+
+
+async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobListed]:
+    query = call.query
+    before = decode_cursor(query.cursor, tuple[float, str]) if query.cursor else None
+    only = convert(query, listings.JobFilter, from_attributes=True)
+    rows = await call.read(listings.jobs_before, before, query.limit + 1, only)
+    found = [convert(row, JobListed, from_attributes=True) for row in rows]
+    return make_page(found, query.limit, lambda one: (one.created, one.jid))
+
+
+async def get_job(call: Call[NoQuery, None]) -> JobAnswer:
+    jid = call.path["jid"]
+    row, work = await call.read(job_queries.job, jid), await call.read(listings.work_of, jid)
+    if row is None or work is None:
+        raise unknown("job", jid)
+    job = work.job
+    return JobAnswer(
+        **asdict(row),
+        args=job.args,
+        kwargs=concealed(job.kwargs),
+        test=job.test,
+        changing=job.changing,
+        environment=job.environment,
+        tree=job.tree,
+        rule=job.rule,
+        cancelled_by=work.cancelled_by,
+        counts=await call.read(job_queries.counts, jid),
+    )
+
+
+async def list_targets(call: Call[TargetsQuery, None]) -> Page[TargetAnswer]:
+    await _check_job(call)
+    query = call.query
+    after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
+    rows = await call.read(
+        listings.targets_after, call.path["jid"], after, query.limit + 1, status=query.status
+    )
+    found = [convert(row, TargetAnswer, from_attributes=True) for row in rows]
+    return make_page(found, query.limit, lambda one: (one.system,))
+
+
+async def list_returns(call: Call[PageQuery, None]) -> Page[ReturnAnswer]:
+    await _check_job(call)
+    query = call.query
+    after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
+    found, more = await call.read(returns_page, call.path["jid"], after, query.limit)
+    return make_page(found, len(found) - more, lambda one: (one.system,))
+
+
+async def get_return(call: Call[NoQuery, None]) -> ReturnAnswer:
+    jid, system = call.path["jid"], call.path["system"]
+    row = await call.read(listings.target, jid, system)
+    found = await call.read(make_return, row) if row is not None else None
+    if found is None:
+        raise unknown(f"return of job {jid} from", system)
+    return found
+
+
+async def list_records(call: Call[PageQuery, None]) -> Page[RecordAnswer]:
+    jid, system = call.path["jid"], call.path["system"]
+    if await call.read(listings.target, jid, system) is None:
+        raise unknown(f"part of job {jid} on", system)
+    query = call.query
+    after = decode_cursor(query.cursor, tuple[int])[0] if query.cursor else -1
+    rows = await call.read(listings.records_after, jid, system, after, query.limit + 1)
+    found = [convert(row, RecordAnswer, from_attributes=True) for row in rows]
+    return make_page(found, query.limit, lambda one: (one.number,))
+
+
+async def _check_job(call: Call[Any, None]) -> None:
+    if await call.read(job_queries.job, call.path["jid"]) is None:
+        raise unknown("job", call.path["jid"])

@@ -1,0 +1,68 @@
+"""What a client is answered when a request fails: ``{"code", "what", "fix"}`` and a status."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import CompileError, Diagnostic, SalternError
+
+# A code → the status of its answer. An ending in ``*`` stands for all codes that begin so.
+STATUSES: dict[str, int] = {
+    "api-*": 400,
+    "database-*": 503,
+    "fleet-broker-*": 503,
+    "*-unknown": 404,
+    "*-denied": 403,
+}
+OF_STATES = 422  # the request is understood, and what it names does not compile
+OF_OPERATIONS = 409  # the present state of things does not allow it
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """What is wrong, and what to do. ``code`` has a page: ``saltern explain CODE``."""
+
+    code: str
+    what: str
+    fix: str = ""
+
+
+class ApiError(SalternError):
+    """The request is refused with this status."""
+
+    def __init__(self, status: int, problem: Diagnostic, headers: dict[str, str] | None = None) -> None:
+        super().__init__(problem)
+        self.status = status
+        self.headers = headers or {}
+
+
+def answer_of(error: SalternError) -> tuple[int, Problem]:
+    """The status and the body for an error. Further problems of the same error follow in ``what``."""
+    first = error.diagnostics[0]
+    what = "; ".join(f"{one.where}: {one.what}" if one.where else one.what for one in error.diagnostics)
+    return status_of(error), Problem(code=first.code, what=what, fix=first.fix)
+
+
+def status_of(error: SalternError) -> int:
+    if isinstance(error, ApiError):
+        return error.status
+    code = error.diagnostics[0].code
+    found = (status for pattern, status in STATUSES.items() if _matches(pattern, code))
+    return next(found, OF_STATES if isinstance(error, CompileError) else OF_OPERATIONS)
+
+
+def _matches(pattern: str, code: str) -> bool:
+    if pattern.startswith("*"):
+        return code.endswith(pattern[1:])
+    return code.startswith(pattern[:-1]) if pattern.endswith("*") else code == pattern
+
+
+def unknown(kind: str, name: str) -> ApiError:
+    """There is no such thing."""
+    return ApiError(
+        404,
+        Diagnostic(
+            code="api-not-found",
+            what=f"there is no {kind} {name!r}",
+            fix=f"list what there is, and check the spelling of the {kind}",
+        ),
+    )

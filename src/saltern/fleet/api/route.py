@@ -1,0 +1,39 @@
+"""What a route is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.api.call import Call
+
+Handler = Callable[[Call[Any, Any]], Awaitable[Any]]
+
+
+class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The route takes no parameters."""
+
+
+class Route(Struct, frozen=True, kw_only=True):
+    """One row. ``action`` is what the policy decides on; "" is for all who are known, None for everyone.
+
+    ``answer`` None: the handler makes the response itself, of the type ``media``.
+    """
+
+    method: str
+    path: str
+    about: str
+    action: str | None
+    handler: Handler
+    answer: Any
+    query: type[Struct] = NoQuery
+    body: type[Struct] | None = None
+    status: int = 200
+    media: str = "application/json"
+
+    @property
+    def name(self) -> str:
+        """The name of the operation: that of its handler."""
+        return self.handler.__name__

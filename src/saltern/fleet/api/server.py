@@ -1,0 +1,200 @@
+"""Serves the application: on a UNIX socket for this machine, and with TLS for others."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import stat
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from saltern.fleet.api.ports import Peer
+from saltern.fleet.api.wrapper import Wrapper
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+GRACE = 5  # seconds that requests get to end when the controller stops
+FIRST_REQUEST = 20.0  # seconds that a connection may stay without a request
+MOST_CONNECTIONS = 5000
+_CREDENTIALS = struct.Struct("3i")
+
+
+class Listen(Struct, frozen=True, kw_only=True):
+    """Where to listen: a UNIX socket, an address with TLS, or both."""
+
+    socket: str = ""
+    socket_mode: int = 0o666  # who may do what is decided by who the peer is
+    host: str = ""
+    port: int = 0
+    certificate: str = ""
+    key: str = ""
+    trusted_proxies: tuple[str, ...] = ()
+
+
+class PeerProtocol(H11Protocol):
+    """HTTP on one connection, which knows the process at the other end of a UNIX socket."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "peer": peer_of(transport.get_extra_info("socket"))}
+        self._waiting = self.loop.call_later(FIRST_REQUEST, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and self._waiting is not None:
+            self._waiting.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        super().connection_lost(exc)
+
+
+def peer_of(connection: Any) -> Peer | None:
+    """The process at the other end of a UNIX socket; None for any other connection."""
+    if connection is None or connection.family != socket.AF_UNIX:
+        return None
+    data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return Peer(*_CREDENTIALS.unpack(data))
+
+
+class _Listener(Server):
+    """A server that leaves signals to the controller."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class ApiServer:
+    """The running API. ``start`` returns when it accepts connections; ``stop`` ends streams and requests."""
+
+    def __init__(self, app: Wrapper, listen: Listen) -> None:
+        self.app = app
+        self.listen = listen
+        self.port = 0
+        self._servers: list[tuple[_Listener, asyncio.Task[None]]] = []
+
+    async def start(self) -> None:
+        if self.listen.socket:
+            await self._add(self._config(), unix_socket(self.listen))
+        if self.listen.host:
+            made = tcp_socket(self.listen)
+            self.port = int(made.getsockname()[1])
+            await self._add(self._tls_config(), made)
+
+    async def stop(self) -> None:
+        self.app.desk.closing.set()
+        for server, _task in self._servers:
+            server.should_exit = True
+        await asyncio.gather(*(task for _, task in self._servers))
+        if self.listen.socket:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.listen.socket)
+
+    async def _add(self, config: Config, listening: socket.socket) -> None:
+        server = _Listener(config)
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        self._servers.append((server, task))
+        while not server.started:
+            await asyncio.sleep(0.01)
+            if task.done():
+                task.result()
+
+    def _config(self, **more: Any) -> Config:
+        return Config(
+            self.app,
+            http=PeerProtocol,
+            ws="none",
+            loop="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(self.listen.trusted_proxies),
+            forwarded_allow_ips=[*self.listen.trusted_proxies],
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=GRACE,
+            timeout_keep_alive=60,
+            **more,
+        )
+
+    def _tls_config(self) -> Config:
+        if not self.listen.certificate:
+            check_loopback(self.listen.host)
+            return self._config()
+        return self._config(
+            ssl_certfile=self.listen.certificate,
+            ssl_keyfile=self.listen.key or None,
+            ssl_context_factory=tls_context,
+        )
+
+
+def tls_context(_config: Config, make: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
+    context = make()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+def check_loopback(host: str) -> None:
+    """Refuse to send tokens over a network in the clear."""
+    if host not in ("127.0.0.1", "::1", "localhost"):
+        what = f"the API on {host!r} has no certificate, and tokens would travel in the clear"
+        fix = "give it a certificate, or let it listen on 127.0.0.1 and put a proxy with TLS before it"
+        raise OperationError(Diagnostic(code="api-no-certificate", what=what, fix=fix))
+
+
+def unix_socket(listen: Listen) -> socket.socket:
+    """A socket at a path; one that a process left behind is replaced, one that is in use is not."""
+    path = listen.socket
+    _remove_left_socket(path)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        made.bind(path)
+    except OSError as problem:
+        made.close()
+        raise _cannot_listen(path, problem) from None
+    os.chmod(path, listen.socket_mode)
+    return made
+
+
+def _remove_left_socket(path: str) -> None:
+    try:
+        if not stat.S_ISSOCK(os.stat(path).st_mode):
+            return
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            os.unlink(path)
+        except OSError:
+            pass
+
+
+def tcp_socket(listen: Listen) -> socket.socket:
+    kind = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+    made = socket.socket(kind, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((listen.host, listen.port))
+    except OSError as problem:
+        made.close()
+        raise _cannot_listen(f"{listen.host}:{listen.port}", problem) from None
+    return made
+
+
+def _cannot_listen(where: str, problem: OSError) -> OperationError:
+    what = f"the API cannot listen on {where}: {problem.strerror or problem}"
+    fix = "stop what listens there, or choose another address or path in the configuration"
+    return OperationError(Diagnostic(code="api-cannot-listen", what=what, fix=fix))

@@ -1,0 +1,224 @@
+"""What goes in and out: one struct for each kind of body and query. Times are seconds since 1970."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from saltern.fleet.api.pages import Limit, PageQuery
+
+TEXT = r"^[^\x00]*$"  # PostgreSQL stores no NUL in a text
+Word = Annotated[str, Meta(max_length=255, pattern=TEXT)]
+Target = Annotated[
+    str, Meta(max_length=8192, pattern=TEXT, description="a compound target, such as `G@os:Debian and web*`")
+]
+Tag = Annotated[
+    str, Meta(max_length=512, pattern=TEXT, description="a glob that the tag of an event matches")
+]
+Number = Annotated[int, Meta(ge=0, le=2**53)]
+KeyState = Literal["", "pending", "accepted", "rejected", "revoked"]
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What all answers have: nothing."""
+
+
+class Query(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all queries have: nothing."""
+
+
+# -- the controller ----------------------------------------------------------------------------
+
+
+class Health(Answer, frozen=True, kw_only=True):
+    """The process answers."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class Ready(Answer, frozen=True, kw_only=True):
+    """Whether work can be done; ``checks`` has what is wrong with each part, or nothing."""
+
+    ready: bool
+    checks: dict[str, str] = {}
+
+
+class Me(Answer, frozen=True, kw_only=True):
+    """Who the controller takes the caller for."""
+
+    name: str
+    roles: list[str]
+    via: str
+
+
+# -- systems -----------------------------------------------------------------------------------
+
+
+class SystemsQuery(PageQuery, frozen=True, kw_only=True):
+    """Which systems are listed."""
+
+    state: KeyState = ""
+    target: Target = ""
+
+
+class SystemAnswer(Answer, frozen=True, kw_only=True):
+    """A system: the state of its key, and what is known of its agent."""
+
+    id: str
+    state: str
+    fingerprint: str
+    site: str
+    first_seen: float
+    decided_at: float | None
+    decided_by: str
+    why: str
+    version: str
+    online: bool
+    seen_at: float | None
+    back_by: float | None
+
+
+class FactsAnswer(Answer, frozen=True, kw_only=True):
+    """The grains of a system, as its agent reports them."""
+
+    system: str
+    digest: str
+    changed_at: float
+    grains: dict[str, Any]
+
+
+# -- jobs --------------------------------------------------------------------------------------
+
+
+class JobsQuery(PageQuery, frozen=True, kw_only=True):
+    """Which jobs are listed."""
+
+    user: Word = ""
+    function: Word = ""
+    parent: Word = ""
+    system: Word = ""
+    open: bool = False
+
+
+class TargetsQuery(PageQuery, frozen=True, kw_only=True):
+    """Which systems of a job are listed."""
+
+    status: Word = ""
+
+
+class JobListed(Answer, frozen=True, kw_only=True):
+    """A job in a list: ``open`` of its ``expected`` systems have not ended yet."""
+
+    jid: str
+    created: float
+    expires: float
+    user: str
+    function: str
+    target: str
+    expected: int
+    open: int
+    parent: str | None
+    cancelled_at: float | None
+    ended: float | None
+
+
+class JobAnswer(JobListed, frozen=True, kw_only=True):
+    """A job: what it runs, and how many systems have which status. Secret arguments are concealed."""
+
+    args: list[Any]
+    kwargs: dict[str, Any]
+    test: bool
+    changing: bool
+    environment: str
+    tree: str
+    rule: str
+    cancelled_by: str
+    counts: dict[str, int]
+
+
+class TargetAnswer(Answer, frozen=True, kw_only=True):
+    """A job on one system: how far it is there."""
+
+    jid: str
+    system: str
+    status: str
+    why: str
+    updated: float
+    started: float | None
+    ended: float | None
+    exit_code: int
+    changed: int
+    failed: int
+    records: int
+    back_by: float | None
+
+
+class ReturnAnswer(TargetAnswer, frozen=True, kw_only=True):
+    """What a system returned: ``body`` is what the same verb prints there with ``--out json``."""
+
+    body: Any
+
+
+class RecordAnswer(Answer, frozen=True, kw_only=True):
+    """One record of the journal of a job on a system."""
+
+    number: int
+    data: Any
+
+
+# -- events and audit --------------------------------------------------------------------------
+
+
+class EventsQuery(Query, frozen=True, kw_only=True):
+    """Which events: from where on, and with which tags."""
+
+    limit: Limit = 100
+    after: Number | None = None
+    tag: Tag = "*"
+
+
+class EventAnswer(Answer, frozen=True, kw_only=True):
+    """An event: ``number`` is the cursor of its readers."""
+
+    number: int
+    at: float
+    tag: str
+    system: str
+    data: dict[str, Any]
+
+
+class EventsAnswer(Answer, frozen=True, kw_only=True):
+    """Some events. ``cursor`` is where to ask from next time, also if there is nothing yet."""
+
+    items: list[EventAnswer]
+    next: str | None
+    cursor: int
+
+
+class AuditAnswer(Answer, frozen=True, kw_only=True):
+    """Who did what."""
+
+    number: int
+    at: float
+    who: str
+    action: str
+    detail: dict[str, Any]
+    digest: str
+
+
+class AuditVerified(Answer, frozen=True, kw_only=True):
+    """Whether the chain of the audit is whole; ``number`` and ``digest`` of its last row are what to note."""
+
+    whole: bool
+    problem: str
+    number: int
+    digest: str
+
+
+class AuditNoted(Query, frozen=True, kw_only=True):
+    """A row that was noted before: with it a cut at the end is found, too."""
+
+    number: Number = 0
+    digest: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
