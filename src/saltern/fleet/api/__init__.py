@@ -1,1 +1,1 @@
-"""The HTTP API of a controller, for people and programs: one table of routes, and all that is made from it."""
+"""The HTTP API of a controller, for people and programs: one table of routes, and what is made from it."""

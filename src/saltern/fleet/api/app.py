@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
+from starlette.routing import Router
+from starlette.types import Receive, Scope, Send
 
+from saltern.fleet.access.ports import ACTIONS, Authority, Decision, Peer, Principal
+from saltern.fleet.access.ports import Request as Permission
 from saltern.fleet.api.call import Call, Desk
 from saltern.fleet.api.openapi import openapi
-from saltern.fleet.api.ports import Access, Fleet, Peer, Principal
-from saltern.fleet.api.problems import ApiError
+from saltern.fleet.api.ports import Fleet
+from saltern.fleet.api.problems import ApiError, denied
 from saltern.fleet.api.requests import check_path, read_body, read_query
 from saltern.fleet.api.route import Route
 from saltern.fleet.api.table import ROUTES
@@ -23,10 +28,12 @@ from saltern.fleet.api.wrapper import Wrapper, json_response
 from saltern.language.diagnostics import Diagnostic
 
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
-ANYONE = Principal(name="", via="")
+ANYONE = Principal(name="", via="none")
 
 
-def make_app(fleet: Fleet, access: Access, *, prefix: str = "", routes: Sequence[Route] = ROUTES) -> Wrapper:
+def make_app(
+    fleet: Fleet, access: Authority, *, prefix: str = "", routes: Sequence[Route] = ROUTES
+) -> Wrapper:
     """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``."""
     desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"))
     by_path: dict[str, dict[str, Route]] = defaultdict(dict)
@@ -35,12 +42,16 @@ def make_app(fleet: Fleet, access: Access, *, prefix: str = "", routes: Sequence
     document = msgspec.json.encode(openapi(routes, desk.prefix))
     paths = [HttpRoute(path, _endpoint(desk, rows), methods=None) for path, rows in by_path.items()]
     paths.append(HttpRoute("/v1/openapi.json", _fixed(document), methods=["GET"]))
-    return Wrapper(Starlette(routes=[*map(_all_methods, paths)]), desk)
+    return Wrapper(Router([*map(_all_methods, paths)], redirect_slashes=False, default=_nothing_here), desk)
 
 
 def _all_methods(route: HttpRoute) -> HttpRoute:
     route.methods = set()  # the endpoint answers them all, so that 405 has our form and names what is allowed
     return route
+
+
+async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
+    raise HTTPException(404)
 
 
 def _fixed(document: bytes) -> Endpoint:
@@ -82,22 +93,35 @@ async def _answer(desk: Desk, route: Route, request: Request) -> Response:
 
 
 async def _principal(desk: Desk, route: Route, request: Request) -> Principal:
+    """Who asks, if they may."""
     if route.action is None:
         return ANYONE
-    peer: Peer | None = getattr(request.state, "peer", None)
-    who = await desk.access.authenticate(request.headers, peer)
+    peer: Peer = getattr(request.state, "peer", None) or _address(request)
+    who, decision = await asyncio.to_thread(_decided, desk, route.action, request.headers, peer)
     if who is None:
         raise _not_authenticated()
     request.scope["saltern_who"] = who.name
-    if route.action:
-        decision = await desk.access.decide(who, route.action)
-        if not decision.allowed:
-            what = f"{who.name} may not do this ({route.action})" + (
-                f": {decision.why}" if decision.why else ""
-            )
-            fix = "ask an admin of the fleet for a role or a rule that allows it"
-            raise ApiError(403, Diagnostic(code="api-denied", what=what, fix=fix))
+    if decision is not None and not decision.allowed:
+        raise denied(who, route.action, decision)
     return who
+
+
+def _address(request: Request) -> Peer:
+    return Peer(address=request.client.host if request.client else "")
+
+
+def _decided(
+    desk: Desk, action: str, headers: Mapping[str, str], peer: Peer
+) -> tuple[Principal | None, Decision | None]:
+    now = desk.now()
+    who = desk.access.authenticate(headers, peer, now)
+    if who is None or ACTIONS[action].by_rules:
+        return who, None  # what depends on function and systems is decided by the handler
+    return who, desk.access.decide(who, Permission(action=action), _no_match, now)
+
+
+def _no_match(target: str, systems: Collection[str]) -> Collection[str]:  # noqa: ARG001
+    return ()
 
 
 def _not_authenticated() -> ApiError:

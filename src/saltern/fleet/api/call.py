@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from saltern.fleet.api.ports import Access, Fleet, Principal
+from saltern.fleet.access.ports import Authority, Principal
+from saltern.fleet.api.ports import Fleet
 
 Q = TypeVar("Q")
 B = TypeVar("B")
@@ -20,7 +21,7 @@ class Desk(Struct, kw_only=True):
     """What all requests share."""
 
     fleet: Fleet
-    access: Access
+    access: Authority
     prefix: str = ""
     now: Callable[[], float] = time.time
     closing: asyncio.Event = field(default_factory=asyncio.Event)

@@ -46,14 +46,9 @@ def decode_cursor(cursor: str, shape: type[R]) -> R:
         data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         return msgspec.json.decode(data, type=shape)
     except (binascii.Error, msgspec.DecodeError, UnicodeError, ValueError):
-        raise ApiError(
-            400,
-            Diagnostic(
-                code="api-bad-cursor",
-                what=f"the cursor {cursor[:40]!r} is not one of this list",
-                fix="use `next` of the page before, unchanged; without `cursor` it is the first page",
-            ),
-        )
+        what = f"the cursor {cursor[:40]!r} is not one of this list"
+        fix = "use `next` of the page before, unchanged; without `cursor` it is the first page"
+        raise ApiError(400, Diagnostic(code="api-bad-cursor", what=what, fix=fix)) from None
 
 
 def make_page(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> Page[T]:

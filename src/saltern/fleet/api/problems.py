@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from saltern.fleet.access.ports import ACTIONS, Decision, Principal
 from saltern.language.diagnostics import CompileError, Diagnostic, SalternError
 
 # A code → the status of its answer. An ending in ``*`` stands for all codes that begin so.
@@ -54,6 +56,14 @@ def _matches(pattern: str, code: str) -> bool:
     if pattern.startswith("*"):
         return code.endswith(pattern[1:])
     return code.startswith(pattern[:-1]) if pattern.endswith("*") else code == pattern
+
+
+def denied(who: Principal, action: str, decision: Decision) -> ApiError:
+    """It is not allowed."""
+    what = f"{who.name} may not {ACTIONS[action].what}" + (f": {decision.why}" if decision.why else "")
+    fix = decision.fix or "ask an admin of the fleet for a role, or for a rule of the policy that allows it"
+    found = Diagnostic(code="not-allowed", what=what, fix=fix)
+    return ApiError(403, replace(found, code=decision.code or found.code))
 
 
 def unknown(kind: str, name: str) -> ApiError:

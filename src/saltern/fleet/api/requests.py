@@ -33,7 +33,7 @@ def read_query(request: Request, shape: type[Struct]) -> Struct:
                 what=f"a parameter of the request is wrong: {problem}",
                 fix=f"this route takes: {', '.join(shape.__struct_fields__)}; see /v1/openapi.json",
             ),
-        )
+        ) from None
 
 
 def check_names(given: Mapping[str, str], shape: type[Struct]) -> None:
@@ -63,7 +63,9 @@ async def read_body(request: Request, shape: type[Struct]) -> Any:
         return _decoder(shape).decode(data or b"{}")
     except BadMessage:
         what = f"the body is nested deeper than {MAX_DEPTH} levels"
-        raise ApiError(400, Diagnostic(code="api-bad-body", what=what, fix="send what the route takes"))
+        raise ApiError(
+            400, Diagnostic(code="api-bad-body", what=what, fix="send what the route takes")
+        ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as problem:
         raise ApiError(
             400,
@@ -72,7 +74,7 @@ async def read_body(request: Request, shape: type[Struct]) -> Any:
                 what=f"the body of the request is wrong: {str(problem)[:300]}",
                 fix=f"send a JSON object with: {', '.join(shape.__struct_fields__)}; see /v1/openapi.json",
             ),
-        )
+        ) from None
 
 
 @cache
@@ -95,7 +97,7 @@ async def _bytes(request: Request) -> bytes:
         what = f"the body of the request was not here after {BODY_TIME:.0f} seconds"
         raise ApiError(
             408, Diagnostic(code="api-body-late", what=what, fix="send it at once"), {"Connection": "close"}
-        )
+        ) from None
     return bytes(data)
 
 

@@ -17,7 +17,7 @@ class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """One row. ``action`` is what the policy decides on; "" is for all who are known, None for everyone.
+    """One row. ``action`` is what the policy decides on, a row of ``ACTIONS``; None: for everyone.
 
     ``answer`` None: the handler makes the response itself, of the type ``media``.
     """

@@ -16,7 +16,7 @@ from msgspec import Struct
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from saltern.fleet.api.ports import Peer
+from saltern.fleet.access.ports import Peer
 from saltern.fleet.api.wrapper import Wrapper
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -64,7 +64,8 @@ def peer_of(connection: Any) -> Peer | None:
     if connection is None or connection.family != socket.AF_UNIX:
         return None
     data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return Peer(*_CREDENTIALS.unpack(data))
+    _pid, uid, _gid = _CREDENTIALS.unpack(data)
+    return Peer(uid=uid)
 
 
 class _Listener(Server):

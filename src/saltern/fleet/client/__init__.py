@@ -1,0 +1,1 @@
+"""The client of a controller's HTTP API, with the standard library alone: ``client.Client``."""

@@ -1,0 +1,62 @@
+"""Where a controller is: a UNIX socket, or an address with TLS. Pure."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+PORT = 4510
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class Address(Struct, frozen=True, kw_only=True):
+    """A place, and the path below which the API is served there."""
+
+    socket: str = ""
+    host: str = ""
+    port: int = 0
+    tls: bool = False
+    prefix: str = ""
+
+    def __str__(self) -> str:
+        if self.socket:
+            return self.socket
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{host}:{self.port}{self.prefix}"
+
+
+def parse_address(text: str) -> Address:
+    """An address as people write it: a path, ``unix:///path``, ``https://host:port/path``, or ``host``."""
+    if text.startswith(("/", "./", "../", "~")):
+        return Address(socket=text)
+    if text.startswith("unix:"):
+        return Address(socket=text.removeprefix("unix:").removeprefix("//"))
+    try:
+        parts = urlsplit(text if "://" in text else f"https://{text}")
+        host, port = parts.hostname or "", parts.port or _port(parts.scheme, text)
+    except ValueError:
+        raise _wrong(text) from None
+    if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
+        raise _wrong(text)
+    if parts.scheme == "http" and host not in LOOPBACK:
+        what = f"the address {text!r} has no TLS, and your token would travel in the clear"
+        raise OperationError(
+            Diagnostic(code="controller-address", what=what, fix=f"use https://{host}:{port}")
+        )
+    return Address(host=host, port=port, tls=parts.scheme == "https", prefix=parts.path.rstrip("/"))
+
+
+def _port(scheme: str, text: str) -> int:
+    """A web address has the port of its scheme; a bare name means a controller's own."""
+    if "://" not in text:
+        return PORT
+    return 443 if scheme == "https" else 80
+
+
+def _wrong(text: str) -> OperationError:
+    what = f"the address of the controller {text[:200]!r} is not understood"
+    fix = "use https://HOST:PORT, or the path of its socket"
+    return OperationError(Diagnostic(code="controller-address", what=what, fix=fix))

@@ -1,0 +1,53 @@
+"""``Client``: a controller, asked over its HTTP API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from saltern.fleet.client.address import parse_address
+from saltern.fleet.client.resources import Audit, Jobs, Systems
+from saltern.fleet.client.session import Session
+from saltern.fleet.client.transport import Trust
+
+
+class Client:
+    """A controller at an address, asked with a token (or, on its UNIX socket, as the user that asks).
+
+    Answers are the JSON of the API: docs/reference/api.md. Lists are iterators that fetch page by page.
+    Problems are ``ControllerError``, and ``Unreachable`` if no answer comes.
+    """
+
+    def __init__(self, address: str, token: str = "", *, ca: str = "") -> None:
+        self.session = Session(parse_address(address), token, Trust(ca=ca))
+        self.systems = Systems(self.session)
+        self.jobs = Jobs(self.session)
+        self.audit = Audit(self.session)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_problem: object) -> None:
+        self.close()
+
+    def health(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.session.get("/v1/health")
+        return found
+
+    def me(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.session.get("/v1/me")
+        return found
+
+    def openapi(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.session.get("/v1/openapi.json")
+        return found
+
+    def events(self, *, after: int = 0, tag: str = "") -> Iterator[dict[str, Any]]:
+        """The events that are stored, the oldest first."""
+        page: dict[str, Any] = {"next": after or "0"}
+        while page["next"]:
+            page = self.session.get("/v1/events", after=page["next"], tag=tag)
+            yield from page["items"]
+
+    def close(self) -> None:
+        self.session.close()

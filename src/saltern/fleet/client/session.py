@@ -1,0 +1,108 @@
+"""Requests as values: JSON in and out, problems as ``ControllerError``, pages one after the other."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from secrets import token_urlsafe
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from saltern import __version__
+from saltern.fleet.client.address import Address
+from saltern.fleet.client.problems import ControllerError, foreign
+from saltern.fleet.client.transport import Reply, Transport, Trust
+from saltern.language.diagnostics import Diagnostic
+
+PAGE = 500
+
+
+class Session:
+    """Who asks whom. Threads may share it; their requests follow each other."""
+
+    def __init__(self, address: Address, token: str = "", trust: Trust = Trust()) -> None:  # noqa: B008
+        self.address = address
+        self.token = token
+        self.trust = trust
+        self._transport = Transport(address, trust)
+        self._lock = threading.Lock()
+
+    def get(self, path: str, **query: object) -> Any:
+        return self._ask("GET", path + query_text(query))
+
+    def post(self, path: str, body: Mapping[str, object] | None = None, *, client_token: str = "") -> Any:
+        """A write. The same client token again means the same write, and gets the same answer."""
+        return self._ask("POST", path, body or {}, client_token or token_urlsafe(18))
+
+    def delete(self, path: str, *, client_token: str = "") -> Any:
+        return self._ask("DELETE", path, None, client_token or token_urlsafe(18))
+
+    def pages(self, path: str, **query: object) -> Iterator[dict[str, Any]]:
+        """All rows of a list, fetched page by page as they are used."""
+        cursor = ""
+        while True:
+            page = self.get(path, **{"limit": PAGE, **query, "cursor": cursor})
+            yield from page["items"]
+            cursor = page["next"]
+            if not cursor:
+                return
+
+    def headers(self) -> dict[str, str]:
+        made = {"User-Agent": f"saltern/{__version__}", "Accept": "application/json"}
+        return {**made, "Authorization": f"Bearer {self.token}"} if self.token else made
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def _ask(
+        self, method: str, path: str, body: Mapping[str, object] | None = None, client_token: str = ""
+    ) -> Any:
+        headers = self.headers()
+        data = None
+        if client_token:
+            headers["Client-Token"] = client_token
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body, allow_nan=False).encode()
+        with self._lock:
+            reply = self._transport.exchange(method, path, headers, data)
+        return read_reply(self.address, reply)
+
+
+def read_reply(address: Address, reply: Reply) -> Any:
+    """The value of an answer; a refusal is raised."""
+    text = reply.body.decode(errors="replace")
+    if reply.status == 204:
+        return None
+    if reply.headers.get("content-type", "").startswith("text/plain") and reply.status == 200:
+        return text
+    try:
+        value = json.loads(text)
+    except ValueError:
+        raise foreign(address, reply.status, text) from None
+    if reply.status >= 400:
+        raise refusal(address, reply, value)
+    return value
+
+
+def refusal(address: Address, reply: Reply, value: Any) -> ControllerError:
+    if not isinstance(value, dict) or not isinstance(value.get("code"), str):
+        return foreign(address, reply.status, str(value))
+    problem = Diagnostic(code=value["code"], what=str(value.get("what", "")), fix=str(value.get("fix", "")))
+    return ControllerError(problem, reply.status, reply.headers.get("x-request-id", ""))
+
+
+def query_text(query: Mapping[str, object]) -> str:
+    """Parameters as they stand after a path; those that are empty are left out."""
+    given = {name: _word(value) for name, value in query.items() if value not in (None, "", False)}
+    return f"?{urlencode(given)}" if given else ""
+
+
+def _word(value: object) -> str:
+    return "true" if value is True else str(value)
+
+
+def part(text: str) -> str:
+    """A name as one part of a path."""
+    return quote(text, safe="")
