@@ -37,7 +37,7 @@ def open_journal(runs: Runs, jid: str, session: Session, past: RunState | None =
         return make_plan(chunks, rendered, Diagnostics(), aggregates(session, chunks))
 
     programs = _open_programs(runs, jid, resumed=past is not None)
-    recorder = Recorder(writer, past, planner, session.caller.nature, programs)
+    recorder = Recorder(writer, past, planner, session.registry.nature, programs)
     session.run.programs = programs
     effects.before(recorder.sync)
     try:

@@ -36,7 +36,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def tag(self) -> str:
         """The chunk's tag; of what was rendered late, with its whole path for an ID, always in four parts."""
-        return tag_in(self.chunk, self.frame)
+        return tag_in(self.chunk, self.frame) if self.frame else self.chunk.tag
 
     @property
     def has_start(self) -> bool:

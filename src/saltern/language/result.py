@@ -15,6 +15,8 @@ class Outcome(Enum):
     FAILED = False
     WOULD_CHANGE = None
 
+    __hash__ = object.__hash__  # that of Enum is written in Python, and answers are keys by the ten thousand
+
 
 class SubResult(Struct, frozen=True, kw_only=True):
     """One step of an external engine, or of a state that does several things, under the state that did it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -13,7 +14,7 @@ from saltern.language.diagnostics import Diagnostic
 from saltern.language.events import Answer, Report
 from saltern.report.plain import is_plain, plain
 from saltern.report.text import emit, tame
-from saltern.system.clock import bounded
+from saltern.system.clock import EARLIEST, LATEST, bounded
 
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
@@ -28,11 +29,11 @@ def to_dict(report: Report) -> dict[str, dict[str, object]]:
 class Keys:
     """Which key each answer has in Salt's dictionary: no two the same, and a sub state never that of a state.
 
-    ``reserved`` are the tags of all states, also of those that have not answered yet.
+    ``reserve`` names the states that have not answered yet.
     """
 
-    def __init__(self, reserved: Iterable[str] = ()) -> None:
-        self._reserved = set(reserved)
+    def __init__(self) -> None:
+        self._reserved: set[str] = set()
         self._taken: set[str] = set()
         self._by_number: dict[int, str] = {}
 
@@ -59,8 +60,8 @@ class Keys:
 
 def keys_of(answers: Sequence[Answer]) -> Keys:
     """Those of a whole run: its states choose first."""
-    keys = Keys(answer.tag for answer in answers if not answer.sub)
-    for answer in sorted(answers, key=lambda answer: answer.sub):
+    keys = Keys()
+    for answer in sorted(answers, key=attrgetter("sub")):
         keys.take(answer)
     return keys
 
@@ -113,7 +114,9 @@ def time_of_day() -> Callable[[float], str]:
     seconds: dict[int, str] = {}
 
     def clock(moment: float) -> str:
-        whole, micro = divmod(round(bounded(moment) * 1_000_000), 1_000_000)
+        if not EARLIEST <= moment <= LATEST:
+            moment = bounded(moment)
+        whole, micro = divmod(round(moment * 1_000_000), 1_000_000)
         text = seconds.get(whole)
         if text is None:
             text = seconds[whole] = time.strftime("%H:%M:%S", time.localtime(whole))

@@ -6,6 +6,7 @@ before anything follows from the answer. A chunk that asks for a barrier has no 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -59,7 +60,7 @@ class ChunkRunner:
             self.record(index, result, Begun(scope.next_number(), started, tick))
         elif is_parallel(scope.plan, index):
             self.begin(index, started, tick)
-            self._start_parallel().start(index, lambda: self.call(chunk, verdict))
+            self._start_parallel().start(index, partial(self.call, chunk, verdict))
             self._forget_crossing(index)
         else:
             begun = self.begin(index, started, tick)
@@ -155,9 +156,9 @@ class ChunkRunner:
                 steps.add(step)
             below = steps.answers
             result = judged(result, below)
-        if LOOKED in result.extra:
-            result = self._defer_if_unknown(index, result)
         if result.extra:
+            if LOOKED in result.extra:
+                result = self._defer_if_unknown(index, result)
             granted = self.pause_for_barrier(index, result, begun)
             if granted is None:
                 return

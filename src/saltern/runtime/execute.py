@@ -6,7 +6,6 @@ function, check_cmd; and retry around all of that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from saltern.language.chunk import Chunk
@@ -70,13 +69,16 @@ class Executor:
             if isinstance(ready, Result):
                 return ready
             chunk = ready
-        return self._around(chunk, lambda args: self._caller.react(chunk, args, fun=fun, test=test))
+        args = self._arguments(chunk)
+        return args if isinstance(args, Result) else self._caller.react(chunk, args, fun=fun, test=test)
 
     def _once(self, chunk: Chunk, *, test: bool, steps: Steps | None = None) -> Result:
         if steps is not None and steps.answers:
             steps.start_again()
-        add = steps.add if steps is not None else None
-        result = self._around(chunk, lambda args: self._caller.call(chunk, args, test=test, emit=add))
+        args = self._arguments(chunk)
+        if isinstance(args, Result):
+            return args
+        result = self._caller.call(chunk, args, test=test, emit=steps.add if steps is not None else None)
         if "check_cmd" not in chunk.words or test or not result.called:
             return result
         if self._caller.takes(chunk, "check_cmd"):
@@ -92,8 +94,9 @@ class Executor:
 
         return skip_reason(chunk, self._caller)
 
-    def _around(self, chunk: Chunk, call: Callable[[dict[str, object]], Result]) -> Result:
-        """The conditions and the slots, then the call. Whatever goes wrong is this state's failure alone."""
+    def _arguments(self, chunk: Chunk) -> dict[str, object] | Result:
+        """Its arguments, slots resolved; a result if it is not called: a condition is not met, or a problem,
+        which is this state's failure alone."""
         if chunk.broken:
             return not_called(chunk.broken)
         try:
@@ -104,7 +107,7 @@ class Executor:
             args = chunk.args
             if chunk.literal or chunk.name.startswith(PREFIX):
                 args = {**args, "name": chunk.name}
-            if has_slots(args):
+            if args and has_slots(args):
                 args = resolve(args, self._caller)
             if chunk.literal:
                 args = {key: unwrapped(value) for key, value in args.items()}
@@ -113,4 +116,4 @@ class Executor:
         except Exception as problem:
             words = f"{type(problem).__name__}: {words_of(problem)}"
             return not_called(f"this state could not be called: {words}")
-        return call(args)
+        return args

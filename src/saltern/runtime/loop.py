@@ -23,6 +23,7 @@ from saltern.runtime.run_shared import RunRules, RunShared
 from saltern.runtime.scope import Scope
 
 if TYPE_CHECKING:
+    from saltern.runtime.parallel import Parallel
     from saltern.runtime.ports import Caller, EventSink, FrameMaker, Journal
     from saltern.runtime.replay import Replay
     from saltern.system.clock import Clock
@@ -130,7 +131,10 @@ class ScopeRun(Scope):
             if step < 0:
                 self._rehearse(~step)
             elif done[step] is None and not (replay is not None and replay.was_run(step)):
-                self._take(step)
+                if runner.parallel is None:
+                    runner.answer(step)
+                else:
+                    self._take_beside(step, runner.parallel)
             if runner.parallel is not None and runner.parallel.busy:
                 runner.parallel.reap()
             if self.stopped:
@@ -138,10 +142,9 @@ class ScopeRun(Scope):
         if runner.parallel is not None and self.stopped != INTERRUPTED:
             runner.parallel.drain()
 
-    def _take(self, index: int) -> None:
+    def _take_beside(self, index: int, parallel: Parallel) -> None:
         """Answer it now, or postpone it for what still runs beside us."""
-        parallel = self.runner.parallel
-        if parallel is not None and parallel.busy:
+        if parallel.busy:
             if parallel.postpone(index):
                 return
             parallel.settle(index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.language.chunk import HIDDEN, Chunk
@@ -18,14 +19,13 @@ from saltern.system.faults import point
 MOST_NAMED = 3
 
 
-class SubStates:
+class SubStates(Struct):
     """Takes each step of a state as it happens. ``answers`` are those of the last attempt."""
 
-    def __init__(self, scope: Scope, parent: Chunk, number: int) -> None:
-        self._scope = scope
-        self._parent = parent
-        self._number = number
-        self.answers: list[Answer] = []
+    _scope: Scope
+    _parent: Chunk
+    _number: int
+    answers: list[Answer] = []  # its own list for each, as msgspec makes it
 
     def add(self, step: SubResult) -> None:
         """Number a step and the steps below it, write them down and report them."""

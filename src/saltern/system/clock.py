@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from time import CLOCK_REALTIME, clock_gettime
 from typing import Protocol
 
 EARLIEST = 0.0
@@ -27,7 +28,7 @@ def now() -> float:
 
     Not ``time.time``: that raises in the year 2262 and later.
     """
-    seconds = time.clock_gettime(time.CLOCK_REALTIME)
+    seconds = clock_gettime(CLOCK_REALTIME)
     return seconds if EARLIEST < seconds < LATEST else bounded(seconds) or SOON
 
 

@@ -22,33 +22,28 @@ def attempt(context: Context, work: Callable[[], object], who: str = "the state"
 
     A state that does several things and reports each calls it for each; else only the caller does.
     """
-    result = _attempted(context, work, who)
+    try:
+        result = work()
+    except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
+        result = _result_of(context, problem, who)
+    if not isinstance(result, Result):
+        result = _failed(context, f"{who} returned {type(result).__name__}, not a Result")
     if not context.warnings:
         return result
     return replace(result, warnings=(*result.warnings, *context.warnings))
 
 
-def _attempted(context: Context, work: Callable[[], object], who: str) -> Result:
-    try:
-        result = _checked(work(), who)
-    except Refused as refused:
-        return _refused(context, refused)
-    except (SalternError, BadArgument) as problem:
+def _result_of(context: Context, problem: BaseException, who: str) -> Result:
+    """The failed result that stands for an exception of a module."""
+    if isinstance(problem, Refused):
+        return _refused(context, problem)
+    if isinstance(problem, SalternError | BadArgument):
         return _failed(context, str(problem))
-    except OSError as problem:
+    if isinstance(problem, OSError):
         return _failed(context, explain(problem, _path(context)))
-    except ValueError as problem:
-        text = _value_text(context, problem)
-        return _failed(context, text) if text else _bug(context, problem, who)
-    except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
-        return _bug(context, problem, who)
-    return result
-
-
-def _checked(result: object, who: str) -> Result:
-    if isinstance(result, Result):
-        return result
-    raise Refused(f"{who} returned {type(result).__name__}, not a Result")
+    if isinstance(problem, ValueError) and (text := _value_text(context, problem)):
+        return _failed(context, text)
+    return _bug(context, problem, who)
 
 
 def _failed(context: Context, comment: str) -> Result:

@@ -14,6 +14,7 @@ watches, given the original function as ``sfun``) and ``mod_aggregate``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from saltern.language.nature import Nature
@@ -36,7 +37,7 @@ Body = Callable[Concatenate[Context, P], Result]
 class StateFunction(Generic[P]):
     """A state function and what the engine knows of it; ``words`` are those of its ``Nature``."""
 
-    __slots__ = ("body", "doc", "module", "name", "schema", "words")
+    __slots__ = ("body", "doc", "label", "module", "name", "schema", "words")
 
     def __init__(self, body: Body[P], name: str = "", words: NatureWords | None = None) -> None:
         self.body = body
@@ -44,12 +45,12 @@ class StateFunction(Generic[P]):
         self.name = name or body.__name__
         self.doc = documented_with(body.__doc__ or "", unpacked(body))
         self.module = body.__module__
+        self.label = f"{self.module.rpartition('.')[2]}.{self.name}"  # for messages
         self.schema: Schema | None = None
 
     def attempt(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
         """Its result in this context, also if the body raises."""
-        label = f"{self.module.rpartition('.')[2]}.{self.name}"
-        return attempt(ctx, lambda: self.body(ctx, *args, **kwargs), label)
+        return attempt(ctx, partial(self.body, ctx, *args, **kwargs), self.label)
 
     def __call__(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
         """Its result as a part of another state, or in a test."""

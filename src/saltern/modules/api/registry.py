@@ -220,9 +220,10 @@ class Registry:
     def nature(self, state: str, fun: str) -> Nature:
         """What the function declares itself to be, over what its module says of all its functions."""
         key = (state, fun)
-        if key not in self._natures:
-            self._natures[key] = self._nature(state, fun)
-        return self._natures[key]
+        found = self._natures.get(key)
+        if found is None:
+            found = self._natures[key] = self._nature(state, fun)
+        return found
 
     def _nature(self, state: str, fun: str) -> Nature:
         for module in self._layers("states", state):
