@@ -15,32 +15,18 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
     UniqueConstraint,
 )
 
-METADATA = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    }
-)
-ID = String(255)
-JID = String(64)
-WORD = String(255)
-DIGEST = String(64)
-# SQLite numbers rows by itself only if the key is called INTEGER.
-NUMBER = BigInteger().with_variant(Integer, "sqlite")
+from saltern.fleet.store import access_tables
+from saltern.fleet.store.columns import DIGEST, ID, JID, METADATA, NUMBER, WORD
+from saltern.fleet.store.columns import required as _required
 
-
-def _required(name: str, kind: object, **options: object) -> Column[object]:
-    return Column(name, kind, nullable=False, **options)  # type: ignore[arg-type]
-
+__all__ = ["METADATA"]
+ACCESS = access_tables.TABLES  # operators, their credentials, the policy: part of METADATA
 
 SYSTEMS = Table(
     "systems",

@@ -1,0 +1,95 @@
+"""Requests for approval. A request is bound to what was asked for by a digest, and is used once."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, insert, select, update
+
+from saltern.fleet.store.access_tables import APPROVALS, VOTES
+
+OPEN, APPROVED, REJECTED, USED, EXPIRED = "open", "approved", "rejected", "used", "expired"
+
+
+class Vote(Struct, frozen=True, kw_only=True):
+    who: str
+    approves: bool
+    at: float
+    why: str = ""
+
+
+class Approval(Struct, frozen=True, kw_only=True):
+    """One request. ``shown`` is what is asked for, as people may see it: without secrets."""
+
+    id: str
+    asked_by: str
+    asked_at: float
+    expires: float
+    function: str
+    target: str
+    systems: tuple[str, ...]
+    shown: dict[str, object]
+    digest: str
+    rule: str
+    needed: int
+    state: str = OPEN
+    jid: str | None = None
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def approved_by(self) -> tuple[str, ...]:
+        return tuple(vote.who for vote in self.votes if vote.approves)
+
+
+def add_approval(connection: Connection, one: Approval) -> None:
+    values = msgspec.structs.asdict(one)
+    del values["votes"]
+    for key in ("systems", "shown"):
+        values[key] = msgspec.json.encode(values[key])
+    connection.execute(insert(APPROVALS).values(values))
+
+
+def approval(connection: Connection, id_: str, now: float) -> Approval | None:
+    """One request, locked until the transaction ends where the database can."""
+    query = select(APPROVALS).where(APPROVALS.c.id == id_).with_for_update()
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _approval(connection, row, now)
+
+
+def approvals(connection: Connection, now: float, *, state: str = "", limit: int = 200) -> list[Approval]:
+    query = select(APPROVALS).order_by(APPROVALS.c.asked_at.desc()).limit(limit)
+    if state in (OPEN, APPROVED):
+        query = query.where(APPROVALS.c.state == state, APPROVALS.c.expires > now)
+    elif state:
+        query = query.where(APPROVALS.c.state == state)
+    return [_approval(connection, row, now) for row in connection.execute(query)]
+
+
+def current_approval(connection: Connection, who: str, digest: str, now: float) -> Approval | None:
+    """The newest request of this person for exactly this that can still be used or decided."""
+    mine = (APPROVALS.c.asked_by == who) & (APPROVALS.c.digest == digest) & (APPROVALS.c.expires > now)
+    query = select(APPROVALS).where(mine, APPROVALS.c.state.in_((OPEN, APPROVED)))
+    row = connection.execute(query.order_by(APPROVALS.c.asked_at.desc()).limit(1)).one_or_none()
+    return None if row is None else _approval(connection, row, now)
+
+
+def vote(connection: Connection, id_: str, one: Vote) -> None:
+    connection.execute(insert(VOTES).values(approval=id_, **msgspec.structs.asdict(one)))
+
+
+def change_state(connection: Connection, id_: str, before: str, after: str, jid: str | None = None) -> bool:
+    """True if the request was in the state ``before``; of two that try at once one succeeds."""
+    mine = (APPROVALS.c.id == id_) & (APPROVALS.c.state == before)
+    return connection.execute(update(APPROVALS).where(mine).values(state=after, jid=jid)).rowcount == 1
+
+
+def _approval(connection: Connection, row: object, now: float) -> Approval:
+    names = [name for name in Approval.__struct_fields__ if name != "votes"]
+    values = {name: getattr(row, name) for name in names}
+    values["systems"] = msgspec.json.decode(values["systems"], type=tuple[str, ...])
+    values["shown"] = msgspec.json.decode(values["shown"])
+    if values["state"] in (OPEN, APPROVED) and values["expires"] <= now:
+        values["state"] = EXPIRED
+    votes = connection.execute(select(VOTES).where(VOTES.c.approval == values["id"]).order_by(VOTES.c.at))
+    made = tuple(Vote(who=one.who, approves=one.approves, at=one.at, why=one.why) for one in votes)
+    return Approval(**values, votes=made)
