@@ -12,6 +12,7 @@ import msgspec
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic
 from saltern.language.events import Answer, Report
+from saltern.language.result import Outcome
 from saltern.report.plain import is_plain, plain
 from saltern.report.text import emit, tame
 from saltern.system.clock import EARLIEST, LATEST, bounded
@@ -100,6 +101,8 @@ def returned(answer: Answer, clock: Callable[[float], str], parent: str = "") ->
     if answer.depth:
         shaped["__depth__"] = answer.depth
         shaped["__path__"] = answer.path
+    if result.outcome is Outcome.FAILED and result.ran and (mark := chunk.mark()).line:
+        shaped["__where__"] = str(mark)
     for key, value in result.extra.items():
         shaped.setdefault(key, value)
     return shaped
