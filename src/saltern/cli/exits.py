@@ -9,6 +9,7 @@ COMPILE = 3
 CHANGED = 4
 PILLAR = 5
 REBOOTING = 6
+AWAY = 7
 BUG = 70
 INTERRUPTED = 130
 
@@ -20,6 +21,7 @@ EXITS: dict[int, str] = {
     CHANGED: "with --detailed-exitcode: all is well, and something changed or would change",
     PILLAR: "the pillar does not compile; nothing was run",
     REBOOTING: "the machine reboots, now or soon; the run continues after that",
+    AWAY: "with --on: all that answered is well, and at least one system is away or did not come in time",
     BUG: "saltern itself failed; the message says where the details are",
     INTERRUPTED: "interrupted by a key or a signal; what was done is reported",
 }

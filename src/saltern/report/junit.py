@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO
 
 from saltern.language.diagnostics import Diagnostic
@@ -26,18 +26,48 @@ HEAD = '<?xml version="1.0" encoding="utf-8"?>'
 
 
 def write(report: Report, out: TextIO, options: OutputOptions) -> None:
+    emit(out, "\n".join(_document(_suites(report), report.took, options.label)))
+
+
+def write_systems(reports: Mapping[str, Report | str], out: TextIO, options: OutputOptions) -> None:
+    """Runs of several systems in one document: a suite for each SLS of each. A text says why there is no run;
+    an empty one, that there is nothing to say."""
+    suites = [
+        line
+        for system, report in reports.items()
+        for line in (_unrun(system, report) if isinstance(report, str) else _suites(report, system))
+    ]
+    took = max((one.took for one in reports.values() if isinstance(one, Report)), default=0.0)
+    emit(out, "\n".join(_document(suites, took, options.label)))
+
+
+def _document(suites: Iterable[str], took: float, label: str) -> Iterator[str]:
+    yield HEAD
+    yield f"<testsuites{_attributes(name=label, time=f'{took:.6f}')}>"
+    yield from suites
+    yield "</testsuites>\n"
+
+
+def _suites(report: Report, system: str = "") -> Iterator[str]:
+    """A suite for each SLS; its name begins with that of the system, if there is one."""
     suites: dict[str, list[Answer]] = {}
     for answer in sorted(report.answers, key=lambda answer: answer.number):
         suites.setdefault(answer.chunk.sls, []).append(answer)
-    emit(out, "\n".join(_document(suites, report, options.label)))
-
-
-def _document(suites: dict[str, list[Answer]], report: Report, label: str) -> Iterator[str]:
-    yield HEAD
-    yield f"<testsuites{_attributes(name=label, time=f'{report.took:.6f}')}>"
     for sls, answers in suites.items():
-        yield from _suite(sls, answers, report.forgiven)
-    yield "</testsuites>\n"
+        yield from _suite(f"{system}: {sls or '-'}" if system else sls, answers, report.forgiven)
+
+
+def _unrun(system: str, why: str) -> Iterator[str]:
+    """The suite of a system without a run: one case, in error if there is a reason."""
+    head = _attributes(name=system, tests=1, failures=0, errors=int(bool(why)), skipped=0)
+    yield f"  <testsuite{head}>"
+    case = _attributes(classname=system, name="job")
+    yield f"    <testcase{case}>" if why else f"    <testcase{case}/>"
+    if why:
+        error = _attributes(message=why.partition("\n")[0], type="job")
+        yield f"      <error{error}>{_escape(why)}</error>"
+        yield "    </testcase>"
+    yield "  </testsuite>"
 
 
 def _suite(sls: str, answers: list[Answer], forgiven: frozenset[int]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A terminal with a bar on its last line, which is replaced by what comes above it and a new bar."""
+"""A terminal with a bar on its last lines, which is replaced by what comes above it and a new bar."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Screen:
     def __init__(self, out: TextIO) -> None:
         self._descriptor = out.fileno()
         self._encoding = out.encoding or "ascii"
-        self._drawn = 0  # columns of the bar on the screen
+        self._drawn: list[int] = []  # columns of each line of the bar on the screen
 
     def width(self) -> int:
         try:
@@ -24,18 +24,25 @@ class Screen:
         except OSError:
             return 80
 
-    def replace_bar(self, text: str, bar: str) -> bool:
-        """Write the text where the bar was, and the new bar below it; False if the terminal is gone."""
+    def height(self) -> int:
+        try:
+            return max(os.get_terminal_size(self._descriptor).lines or 24, 3)
+        except OSError:
+            return 24
+
+    def replace_bar(self, text: str, *bar: str) -> bool:
+        """Write the text where the bar was, and the lines of the new one; False if the terminal is gone."""
         erased = self._erase()
-        self._drawn = columns(bar)  # first: Ctrl-C may come between the writing and the next line
-        return self._write(erased + text + bar)
+        self._drawn = [columns(line) for line in bar]  # first: Ctrl-C may come after the writing
+        return self._write(erased + text + "\r\n".join(bar))
 
     def _erase(self) -> str:
         """The way back to where the bar began: a terminal made narrower has wrapped it to several rows."""
-        if not self._drawn:
+        if not any(self._drawn):
             return ""
-        rows = (self._drawn - 1) // self.width()
-        self._drawn = 0
+        width = self.width()
+        rows = sum(max(drawn - 1, 0) // width + 1 for drawn in self._drawn) - 1
+        self._drawn = []
         return (f"\x1b[{rows}A" if rows else "") + CLEAR
 
     def _write(self, text: str) -> bool:

@@ -1,0 +1,48 @@
+"""The exit code of a job for many systems: the worst of them, by the table ``ASCENDING``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from saltern.cli import exits
+
+# From what is best to what is worst. A code that is not here is worse than all.
+ASCENDING: tuple[int, ...] = (
+    exits.OK,
+    exits.CHANGED,
+    exits.AWAY,
+    exits.REBOOTING,
+    exits.FAILED,
+    exits.PILLAR,
+    exits.COMPILE,
+    exits.SURROUNDINGS,
+    exits.BUG,
+    exits.INTERRUPTED,
+)
+# What a status without an exit code of its own counts as.
+CODES: dict[str, int] = {
+    "queued": exits.AWAY,
+    "sent": exits.AWAY,
+    "running": exits.AWAY,
+    "down": exits.REBOOTING,
+    "expired": exits.AWAY,
+    "refused": exits.SURROUNDINGS,
+    "indeterminate": exits.FAILED,
+    "cancelled": exits.INTERRUPTED,
+}
+
+
+def code_of(status: str, exit_code: int) -> int:
+    """What one system counts as."""
+    if status in CODES:
+        return CODES[status]
+    return exits.FAILED if status == "failed" and exit_code in (exits.OK, exits.CHANGED) else exit_code
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The worst of them; well if there are none."""
+    return max(codes, key=_rank, default=exits.OK)
+
+
+def _rank(code: int) -> tuple[int, int]:
+    return (ASCENDING.index(code), 0) if code in ASCENDING else (len(ASCENDING), code)

@@ -1,0 +1,135 @@
+"""The end of a job for people: equal outcomes are said once, with the systems that had them.
+
+Two systems had the same outcome if what is reported of them is equal, the name of each left out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from msgspec import Struct, json
+
+from saltern.fleet.view.outcomes import ASCENDING, ITSELF, Failure, Outcome
+from saltern.fleet.view.words import count, names
+from saltern.report.colours import Paint, painter
+from saltern.report.text import lines, safe_line
+
+T = TypeVar("T")
+STATES_NAMED = 5
+VERBS = {"changed": "changed", "would change": "would change", "clean": "unchanged", "value": "answered"}
+COLOURS = {"changed": "cyan", "would change": "bright yellow", "clean": "green", "value": "green"}
+
+
+class Group(Struct, frozen=True):
+    """An outcome, and who had it."""
+
+    one: Outcome
+    systems: tuple[str, ...]
+
+
+def without_name(text: str, system: str) -> str:
+    """The text with the name of the system taken out, where it stands as a word."""
+    if not system or system not in text:
+        return text
+    import re
+
+    return re.sub(rf"(?<![\w-]){re.escape(system)}(?![\w-])", ITSELF, text)
+
+
+def grouped(
+    items: Iterable[tuple[T, str]], key: Callable[[T, str], object]
+) -> list[tuple[T, tuple[str, ...]]]:
+    """Items of systems with equal keys, as the first of them and all the systems; the largest group first."""
+    found: dict[object, tuple[T, list[str]]] = {}
+    for item, system in items:
+        _, systems = found.setdefault(key(item, system), (item, []))
+        if system not in systems:
+            systems.append(system)
+    ordered = sorted(found.values(), key=lambda group: (-len(group[1]), group[1]))
+    return [(item, tuple(systems)) for item, systems in ordered]
+
+
+def failures(outcomes: Sequence[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
+    """Every different failure with the systems that had it."""
+    pairs = [(failure, one.system) for one in outcomes if one.kind == "failed" for failure in one.failures]
+    return grouped(pairs, lambda failure, system: _plain(failure, system))
+
+
+def _plain(failure: Failure, system: str) -> tuple[str, ...]:
+    """Without the place: the same tree lies elsewhere on another system."""
+    return tuple(without_name(text, system) for text in (failure.id, failure.function, failure.why))
+
+
+def groups(outcomes: Sequence[Outcome], *kinds: str) -> list[Group]:
+    """Outcomes of these kinds, the equal ones together."""
+    pairs = [(one, one.system) for one in outcomes if one.kind in kinds]
+    return [Group(one, systems) for one, systems in grouped(pairs, same)]
+
+
+def same(one: Outcome, system: str) -> object:
+    """What has to be equal: the states that changed, the reason, the value."""
+    changed = tuple(without_name(text, system) for text in one.changed)
+    value = one.value if one.kind == "value" else None
+    total = one.total if one.kind == "clean" else 0
+    return one.kind, changed, without_name(one.why, system), total, json.encode(value, order="deterministic")
+
+
+def summary(outcomes: Sequence[Outcome], *, colour: bool = False, width: int = 0) -> Iterator[str]:
+    """The grouped summary: what went wrong first, then what changed, then the rest, then the counts."""
+    paint = painter(colour)
+    for failure, systems in failures(outcomes):
+        yield from _failed(failure, systems, paint, width)
+    for group in groups(outcomes, "problem", "nothing"):
+        yield from _wrapped(_problem(group), "red", paint, width)
+    for kind in ("changed", "would change", "clean"):
+        for group in groups(outcomes, kind):
+            yield from _wrapped(_states(group), COLOURS[kind], paint, width)
+    yield from _wrapped(counts(outcomes), "bold", paint, width)
+
+
+def _wrapped(text: str, colour: str, paint: Paint, width: int, indent: int = 0) -> Iterator[str]:
+    for number, line in enumerate(lines(text, 4 if indent else 2, width)):
+        yield " " * (indent if not number else indent + 2) + paint(line, colour)
+
+
+def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
+    """``2 failed: 'nginx' (service.running) – unit not found (web7, web9)``, and under it the place."""
+    why = f" – {failure.why}" if failure.why else ""
+    text = f"{len(systems)} failed: {failure.id!r} ({failure.function}){why} ({names(systems)})"
+    yield from _wrapped(text, "red", paint, width)
+    if failure.where:
+        yield f"    {paint(safe_line(failure.where), 'grey')}"
+
+
+def _problem(group: Group) -> str:
+    """``2 refused: why (web7, web9)``."""
+    why = group.one.why.strip()
+    return (
+        f"{len(group.systems)} {why} ({names(group.systems)})"
+        if group.one.kind == "nothing"
+        else (f"{len(group.systems)} failed: {why} ({names(group.systems)})")
+    )
+
+
+def _states(group: Group) -> str:
+    """``41 changed the same 3 states: a, b, c (web1, web2 and 39 more)``."""
+    one, number = group.one, len(group.systems)
+    if not one.changed:
+        return f"{number} {VERBS[one.kind]} ({names(group.systems)})"
+    same_ = "the same " if number > 1 else ""
+    shown = ", ".join(safe_line(id_) for id_ in one.changed[:STATES_NAMED])
+    more = f" and {len(one.changed) - STATES_NAMED} more" if len(one.changed) > STATES_NAMED else ""
+    what = f"{same_}{count(len(one.changed), 'state')}: {shown}{more}"
+    return f"{number} {VERBS[one.kind]} {what} ({names(group.systems)})"
+
+
+def counts(outcomes: Sequence[Outcome]) -> str:
+    """``43 systems: 2 failed, 41 changed``."""
+    words = {"problem": "failed", "nothing": "without an answer", **VERBS}
+    numbers: dict[str, int] = {}
+    for kind in reversed(ASCENDING):
+        word = words.get(kind, kind)
+        numbers[word] = numbers.get(word, 0) + sum(one.kind == kind for one in outcomes)
+    parts = [f"{number} {word}" for word, number in numbers.items() if number]
+    return f"{count(len(outcomes), 'system')}: {', '.join(parts)}" if parts else "no systems"
