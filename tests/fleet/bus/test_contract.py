@@ -21,6 +21,7 @@ from saltern.fleet.bus.ports import (
     NotPermitted,
     ReaderOptions,
     State,
+    StreamRefused,
 )
 from saltern.fleet.protocol.streams import Stream
 
@@ -386,6 +387,48 @@ def test_a_stream_of_last_values_has_one_message_for_each_subject(place: Place) 
         assert (await bus.stream_state("LAST")).messages == 2
         kept = await bus.last("LAST", "last.a")
         assert kept is not None and kept.data == b"4"
+        await bus.close()
+
+    run(scenario())
+
+
+def test_the_subjects_of_a_stream_can_be_listed(place: Place) -> None:
+    async def scenario() -> None:
+        bus = await place.connect("one")
+        await bus.make_stream(KEPT, SUBJECTS)
+        assert await bus.subjects("KEPT", "kept.>") == set()
+        names = {f"kept.a.{number}" for number in range(300)}
+        for name in sorted(names):
+            await bus.publish(name, b"x")
+        await bus.store("kept.b.1", b"x")
+        await bus.store("kept.a.0", b"once more")
+        assert await bus.subjects("KEPT", "kept.>") == names | {"kept.b.1"}
+        assert await bus.subjects("KEPT", "kept.a.*") == names
+        with pytest.raises(NoStream):
+            await bus.subjects("NONE", ">")
+        await bus.close()
+
+    run(scenario())
+
+
+def test_a_full_stream_that_is_to_lose_nothing_refuses_more(place: Place) -> None:
+    async def scenario() -> None:
+        bus = await place.connect("one")
+        small = Stream(
+            name="SMALL",
+            max_age=0,
+            max_bytes=4000,
+            last_only=True,
+            direct=True,
+            refuses_when_full=True,
+            about="x",
+        )
+        await bus.make_stream(small, ("small.*",))
+        await bus.store("small.a", b"x" * 1500)
+        await bus.store("small.b", b"x" * 1500)
+        with pytest.raises(StreamRefused):
+            await bus.store("small.c", b"x" * 1500)
+        assert await bus.subjects("SMALL", ">") == {"small.a", "small.b"}
         await bus.close()
 
     run(scenario())

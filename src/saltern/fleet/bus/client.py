@@ -239,6 +239,15 @@ class NatsBus:
     async def stream_state(self, stream: str) -> StreamState:
         return jetstream.read_state(await self.api(f"STREAM.INFO.{stream}"))
 
+    async def subjects(self, stream: str, pattern: str) -> set[str]:
+        found: set[str] = set()
+        while True:
+            query = {"subjects_filter": pattern, "offset": len(found)}
+            page, total = jetstream.read_subjects(await self.api(f"STREAM.INFO.{stream}", query))
+            found |= page
+            if not page or len(found) >= total:
+                return found
+
     async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
         headers = {jetstream.MESSAGE_ID: id} if id else NO_HEADERS
         try:

@@ -55,10 +55,12 @@ class _State(Struct, frozen=True):
     bytes: int = 0
     first_seq: int = 0
     last_seq: int = 0
+    subjects: dict[str, int] | None = None
 
 
 class _Info(Struct, frozen=True):
     state: _State = _State()
+    total: int = 0
     config: dict[str, Any] = {}
     error: ApiError | None = None
 
@@ -70,7 +72,7 @@ def stream_config(stream: Stream, subjects: tuple[str, ...], replicas: int) -> d
         "subjects": list(subjects),
         "retention": "limits",
         "storage": "file",
-        "discard": "old",
+        "discard": "new" if stream.refuses_when_full else "old",
         "num_replicas": replicas,
         "max_age": int(stream.max_age * NANO),
         "max_bytes": stream.max_bytes,
@@ -123,6 +125,12 @@ def read_stored(data: bytes) -> Stored:
 def read_state(data: bytes) -> StreamState:
     state = _read(_Info, check(data)).state
     return StreamState(state.messages, state.bytes, state.first_seq, state.last_seq)
+
+
+def read_subjects(data: bytes) -> tuple[set[str], int]:
+    """One page of the subjects of a stream, and how many there are in all."""
+    info = _read(_Info, check(data))
+    return set(info.state.subjects or ()), info.total
 
 
 def differs(data: bytes, wanted: Mapping[str, object]) -> bool:

@@ -26,6 +26,7 @@ from saltern.fleet.bus.ports import (
     ReaderOptions,
     State,
     Stored,
+    StreamRefused,
     StreamState,
     Watcher,
 )
@@ -101,14 +102,22 @@ class MemoryHub:
             return False
 
         def keep() -> None:
-            stored = stream.add(message.subject, message.data, id)
+            headers = _kept_headers(stream, message, id)
             if message.reply:
-                mark = "1" if stored.duplicate else ""
-                headers = {"stream": stored.stream, "sequence": str(stored.sequence), "duplicate": mark}
                 self.route(Message(message.reply, headers=headers))
 
         self.later(keep)
         return True
+
+
+def _kept_headers(stream: MemoryStream, message: Message, id: str) -> dict[str, str]:
+    """Keep a message; what its acknowledgement says."""
+    try:
+        stored = stream.add(message.subject, message.data, id)
+    except StreamRefused as problem:
+        return {"refused": str(problem)}
+    mark = "1" if stored.duplicate else ""
+    return {"stream": stored.stream, "sequence": str(stored.sequence), "duplicate": mark}
 
 
 class MemorySubscription(KeptSubscription):
@@ -266,10 +275,16 @@ class MemoryBus:
     async def stream_state(self, stream: str) -> StreamState:
         return self._stream(stream).state()
 
+    async def subjects(self, stream: str, pattern: str) -> set[str]:
+        found = self._stream(stream).messages()
+        return {kept.subject for kept in found if covers(pattern, kept.subject)}
+
     async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
         if self._check(subject) and self._hub.stream_for(subject) is None:
             raise NoStream(f"no stream keeps {subject!r}")
         said = (await self._ask(Message(subject, data), timeout, id)).headers
+        if "refused" in said:
+            raise StreamRefused(said["refused"])
         return Stored(said["stream"], int(said["sequence"]), bool(said["duplicate"]))
 
     async def last(self, stream: str, subject: str) -> Kept | None:

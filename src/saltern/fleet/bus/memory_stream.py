@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from saltern.fleet.bus.ports import Delivery, Kept, ReaderOptions, Stored, StreamState
+from saltern.fleet.bus.ports import Delivery, Kept, ReaderOptions, Stored, StreamRefused, StreamState
 from saltern.fleet.protocol.streams import Stream
 from saltern.fleet.protocol.subjects import covers
 
@@ -50,6 +50,8 @@ class MemoryStream:
         self._ids = {one: (at, n) for one, (at, n) in self._ids.items() if now - at < self.stream.duplicates}
         if id in self._ids:
             return Stored(self.stream.name, self._ids[id][1], duplicate=True)
+        if self.stream.refuses_when_full and self.state().bytes + len(data) > self.stream.max_bytes:
+            raise StreamRefused("maximum bytes exceeded")
         self._last += 1
         if self.stream.last_only:
             self.remove(subject)

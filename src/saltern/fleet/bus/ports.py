@@ -212,6 +212,10 @@ class Bus(Protocol):
 
     async def stream_state(self, stream: str) -> StreamState: ...
 
+    async def subjects(self, stream: str, pattern: str) -> set[str]:
+        """The subjects of which a stream keeps a message."""
+        ...
+
     async def store(self, subject: str, data: bytes, *, id: str = "", timeout: float = 5.0) -> Stored:
         """Publish to a stream, and return when it is kept. The same id again is kept once."""
         ...

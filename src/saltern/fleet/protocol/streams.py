@@ -24,6 +24,7 @@ class Stream(Struct, frozen=True, kw_only=True):
     compressed: bool = False
     last_only: bool = False
     direct: bool = False
+    refuses_when_full: bool = False  # otherwise the oldest message makes room
     about: str
 
 
@@ -60,6 +61,7 @@ STREAMS: dict[str, Stream] = {
             synced=False,
             last_only=True,
             direct=True,
+            refuses_when_full=True,
             about="pieces of files by their hash; made again from the roots if they are lost",
         ),
     )

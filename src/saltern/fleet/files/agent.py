@@ -1,0 +1,167 @@
+"""An agent's files: trees that are ready before a job starts, and files of them that are fetched later."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import chain
+
+from saltern.fleet.bus.ports import Bus
+from saltern.fleet.files.cache import Cache
+from saltern.fleet.files.fetch import Fetcher, NotFetched
+from saltern.fleet.files.manifest import (
+    FILE,
+    BadManifest,
+    Entry,
+    Manifest,
+    decode_index,
+    decode_manifest,
+    encode,
+)
+from saltern.fleet.files.materialise import HELD, make_tree, root_name
+from saltern.fleet.files.needed import is_needed_first
+from saltern.fleet.files.parallel import each
+
+PARALLEL = 16
+AHEAD_FILE, AHEAD_FILES = 64 * 1024, 64  # files beside one that was asked for, which come with it
+
+
+class AgentFiles:
+    """The trees of one agent, over its bus and its cache."""
+
+    def __init__(self, cache: Cache, bus: Bus, *, wait: float = 60.0) -> None:
+        self.cache = cache
+        self.fetcher = Fetcher(bus, wait=wait)
+        self._ready: dict[str, dict[str, Manifest]] = {}
+        self._turn = asyncio.Lock()
+
+    async def ensure(self, tree: str, job: str = "") -> str:
+        """Make a tree ready; return its directory. It is kept until ``release`` of the job.
+
+        ``NotFetched`` if it cannot be had: what is wrong, in one line.
+        """
+        if job:
+            self.cache.pin(job, tree)
+        async with self._turn:
+            try:
+                return await self._made(tree)
+            except BadManifest as problem:
+                raise NotFetched(f"the tree {tree[:12]} is refused: {problem}") from None
+            except OSError as problem:
+                raise NotFetched(f"the tree {tree[:12]} cannot be written: {problem.strerror}") from None
+
+    def release(self, job: str) -> None:
+        self.cache.unpin(job)
+
+    async def _made(self, tree: str) -> str:
+        if tree not in self._ready:
+            manifests = await self._manifests(tree)
+            every = chain.from_iterable(one.entries() for one in manifests.values())
+            if await self._fetch(filter(is_needed_first, every)) or not self.cache.has_tree(tree):
+                await asyncio.to_thread(make_tree, self.cache, tree, manifests)
+                await asyncio.to_thread(self.cache.trim)
+            self._ready = {tree: manifests}
+        self.cache.use_tree(tree)
+        return self.cache.tree_path(tree)
+
+    async def _manifests(self, tree: str) -> dict[str, Manifest]:
+        data = self.cache.read_manifest(tree)
+        index = decode_index(data) if data else await self.fetcher.index(tree)
+        manifests = {env: await self._manifest(env, digest) for env, digest in index.environments.items()}
+        self.cache.write_manifest(tree, encode(index))
+        return manifests
+
+    async def _manifest(self, environment: str, digest: str) -> Manifest:
+        if data := self.cache.read_manifest(digest):
+            return decode_manifest(data)
+        older = await asyncio.to_thread(self._older, environment)
+        manifest = await self.fetcher.manifest(digest, older)
+        if manifest.environment != environment:
+            raise BadManifest(f"it is the manifest of {manifest.environment!r}, not of {environment!r}")
+        self.cache.write_manifest(digest, encode(manifest))
+        return manifest
+
+    def _older(self, environment: str) -> dict[str, Manifest]:
+        """The newest manifests of this environment that are here."""
+        found: dict[str, Manifest] = {}
+        for digest in self.cache.manifests():
+            manifest = _read(self.cache.read_manifest(digest))
+            if manifest is not None and manifest.environment == environment:
+                found[digest] = manifest
+            if len(found) == 2:
+                break
+        return found
+
+    async def _fetch(self, entries: Iterable[Entry]) -> int:
+        """Fetch the contents that are not here, each once; return how many."""
+        wanted = {(entry.digest, entry.mode): entry for entry in entries if entry.kind == FILE}
+        lacking = await asyncio.to_thread(
+            lambda: [one for key, one in wanted.items() if not self.cache.has(*key)]
+        )
+        await each(lacking, self._fetch_one, PARALLEL)
+        return len(lacking)
+
+    async def _fetch_one(self, entry: Entry) -> None:
+        if self.cache.has(entry.digest, entry.mode):
+            return  # of the same digest with another mode
+        try:
+            with self.cache.writer(entry.digest, entry.mode) as out:
+                await self.fetcher.content(entry.digest, entry.size, out.write)
+        except OSError as problem:
+            if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise NotFetched(
+                    f"there is no space for {entry.path} ({entry.size:,} bytes) below {self.cache.directory}"
+                ) from None
+            raise
+
+    # -- files that a state asks for ---------------------------------------------------------------
+
+    async def fetch_path(self, tree: str, path: str) -> None:
+        """Fetch one file of a tree, by its path below the directory of roots, and small ones beside it."""
+        manifests = self._ready.get(tree) or await self._manifests(tree)
+        layer = _layers(manifests).get(path.partition("/")[0], {})
+        entry = layer.get(path.partition("/")[2])
+        if entry is None or entry.kind != FILE:
+            raise NotFetched(f"the tree {tree[:12]} has no file {path!r}")
+        wanted = [entry, *_beside(entry, layer)]
+        await self._fetch(wanted)
+        for one in wanted:
+            self._hold(tree, one)
+
+    def _hold(self, tree: str, entry: Entry) -> None:
+        source = self.cache.object_path(entry.digest, entry.mode)
+        held = os.path.join(self.cache.tree_path(tree), HELD, os.path.basename(source))
+        with suppress(FileExistsError):
+            os.link(source, held)
+
+
+def _layers(manifests: dict[str, Manifest]) -> dict[str, dict[str, Entry]]:
+    return {
+        root_name(environment, number): {entry.path: entry for entry in layer}
+        for environment, manifest in manifests.items()
+        for number, layer in enumerate(manifest.layers)
+    }
+
+
+def _beside(entry: Entry, layer: dict[str, Entry]) -> list[Entry]:
+    """Small files of the same directory: who asks for one of them will ask for the others."""
+    folder = entry.path.rpartition("/")[0]
+    found = (
+        one
+        for one in layer.values()
+        if one.kind == FILE
+        and one.size <= AHEAD_FILE
+        and one.path.rpartition("/")[0] == folder
+        and one is not entry
+    )
+    return [one for one, _ in zip(found, range(AHEAD_FILES), strict=False)]
+
+
+def _read(data: bytes | None) -> Manifest | None:
+    try:
+        return decode_manifest(data) if data else None
+    except BadManifest:
+        return None

@@ -1,0 +1,280 @@
+"""What an agent keeps: contents by digest, manifests, and trees made of them. All below one directory (0700).
+
+A content is written under a temporary name, checked, and renamed; so what has a name here is whole. Files of
+a tree are hard links to contents, with the mode that the tree gives them; only the owner of this directory
+can reach them. A content that a tree is made of has more than one link, and is never removed while that tree
+is kept; a tree is kept while a job is pinned to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+
+from msgspec import Struct
+
+from saltern.fleet.files.fetch import NotFetched
+
+LIMIT = 2 * 1024**3
+KEEP_TREES = 3
+_HEX = frozenset("0123456789abcdef")
+
+
+class Size(Struct, frozen=True):
+    """What can be removed, oldest use first."""
+
+    used: float
+    size: int
+    path: str
+
+
+class Cache:
+    """The directory. Its methods block; none of them waits for the network."""
+
+    def __init__(self, directory: str, *, limit: int = LIMIT, keep_trees: int = KEEP_TREES) -> None:
+        self.directory = os.path.abspath(directory)
+        self._limit = limit
+        self._keep_trees = keep_trees
+        self._trusted: set[str] = set()
+        for name in ("", "objects", "manifests", "trees", "pins", "new"):
+            os.makedirs(self._place(name), mode=0o700, exist_ok=True)
+        os.chmod(self.directory, 0o700)
+        for left in os.listdir(self._place("new")):  # of an agent that was killed
+            _remove(self._place("new", left))
+
+    def _place(self, *names: str) -> str:
+        return os.path.join(self.directory, *names)
+
+    # -- contents ----------------------------------------------------------------------------------
+
+    def object_path(self, digest: str, mode: int) -> str:
+        """Where a content with this mode is, or would be."""
+        return self._place("objects", _hex(digest)[:2], f"{digest}-{mode:04o}")
+
+    def has(self, digest: str, mode: int) -> bool:
+        """True if the content is here. It is read once in the life of the process: disks forget."""
+        path = self.object_path(digest, mode)
+        if path in self._trusted:
+            return os.path.exists(path)
+        if _digest_of_file(path) == digest:
+            self._trusted.add(path)
+            return True
+        return self._copied(digest, mode)
+
+    def _copied(self, digest: str, mode: int) -> bool:
+        """Make it of the same content with another mode."""
+        folder = os.path.dirname(self.object_path(digest, mode))
+        with suppress(FileNotFoundError):
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                if name.startswith(digest) and _digest_of_file(path) == digest:
+                    with open(path, "rb") as old, self.writer(digest, mode) as new:
+                        while block := old.read(1 << 20):
+                            new.write(block)
+                    return True
+        return False
+
+    def writer(self, digest: str, mode: int) -> Writer:
+        return Writer(self, digest, mode)
+
+    def accept(self, temporary: str, digest: str, mode: int) -> None:
+        """Give a content that was written and checked its name."""
+        path = self.object_path(digest, mode)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        os.chmod(temporary, mode | 0o400)
+        os.replace(temporary, path)
+        self._trusted.add(path)
+
+    def new_place(self) -> str:
+        return self._place("new", secrets.token_hex(8))
+
+    # -- manifests ---------------------------------------------------------------------------------
+
+    def read_manifest(self, digest: str) -> bytes | None:
+        """The bytes of a manifest or index; None if it is not here, or damaged."""
+        try:
+            with open(self._place("manifests", _hex(digest)), "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            return None
+        return data if hashlib.sha256(data).hexdigest() == digest else None
+
+    def write_manifest(self, digest: str, data: bytes) -> None:
+        temporary = self.new_place()
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        os.replace(temporary, self._place("manifests", _hex(digest)))
+
+    def manifests(self) -> list[str]:
+        """The digests of all manifests that are here, newest first."""
+        with os.scandir(self._place("manifests")) as found:
+            return [one.name for one in sorted(found, key=lambda one: -one.stat().st_mtime)]
+
+    # -- trees and pins ----------------------------------------------------------------------------
+
+    def tree_path(self, digest: str) -> str:
+        return self._place("trees", _hex(digest))
+
+    def has_tree(self, digest: str) -> bool:
+        return os.path.isdir(self.tree_path(digest))
+
+    def accept_tree(self, temporary: str, digest: str) -> None:
+        """Give a tree that was made its name; one of that name was damaged, and goes."""
+        _remove(self.tree_path(digest))
+        os.replace(temporary, self.tree_path(digest))
+
+    def use_tree(self, digest: str) -> None:
+        """Note that the tree is used now."""
+        with suppress(OSError):
+            os.utime(self.tree_path(digest))
+
+    def pin(self, job: str, digest: str) -> None:
+        """Keep a tree for a job, over restarts of the agent and of the machine, until ``unpin``."""
+        temporary = self.new_place()
+        with open(temporary, "x") as file:
+            file.write(_hex(digest))
+        os.replace(temporary, self._pin_path(job))
+
+    def unpin(self, job: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self._pin_path(job))
+
+    def _pin_path(self, job: str) -> str:
+        if not job or "/" in job or job.startswith("."):
+            raise ValueError(f"{job!r} is not a job")
+        return self._place("pins", job)
+
+    def pinned(self) -> dict[str, str]:
+        """The tree of each job that has one."""
+        found = {}
+        for job in os.listdir(self._place("pins")):
+            with suppress(OSError), open(self._place("pins", job)) as file:
+                found[job] = file.read()
+        return found
+
+    # -- removal -----------------------------------------------------------------------------------
+
+    def trim(self) -> int:
+        """Remove what is too much: trees that no job needs, then contents by their last use. Bytes freed."""
+        kept = set(self.pinned().values())
+        spare = [one for one in self._trees() if os.path.basename(one.path) not in kept]
+        for tree in spare[: max(0, len(spare) - self._keep_trees)]:
+            _remove(tree.path)
+        freed = self._trim_objects()
+        while freed is None and (spare := [one for one in self._trees() if _name(one) not in kept]):
+            _remove(spare[0].path)
+            freed = self._trim_objects()
+        self._trim_manifests()
+        return freed or 0
+
+    def _trees(self) -> list[Size]:
+        with os.scandir(self._place("trees")) as found:
+            return sorted((Size(one.stat().st_mtime, 0, one.path) for one in found), key=lambda one: one.used)
+
+    def _trim_objects(self) -> int | None:
+        """Remove contents that no tree is made of until the rest fits; None if that is not enough."""
+        free, total = self._objects()
+        freed = 0
+        for one in free:
+            if total - freed <= self._limit:
+                break
+            with suppress(FileNotFoundError):
+                os.unlink(one.path)
+            self._trusted.discard(one.path)
+            freed += one.size
+        return freed if total - freed <= self._limit else None
+
+    def _objects(self) -> tuple[list[Size], int]:
+        """Contents that may go, the longest unused first; and how large all are together."""
+        free, total = [], 0
+        for folder in os.listdir(self._place("objects")):
+            with os.scandir(self._place("objects", folder)) as found:
+                for one in found:
+                    look = one.stat()
+                    total += look.st_size
+                    if look.st_nlink == 1:
+                        used = max(look.st_atime, look.st_mtime, look.st_ctime)
+                        free.append(Size(used, look.st_size, one.path))
+        return sorted(free, key=lambda one: one.used), total
+
+    def _trim_manifests(self) -> None:
+        for digest in self.manifests()[50:]:
+            with suppress(FileNotFoundError):
+                os.unlink(self._place("manifests", digest))
+
+
+class Writer:
+    """A content on its way into the cache; used as ``with cache.writer(…) as out``, then ``out.write``."""
+
+    def __init__(self, cache: Cache, digest: str, mode: int) -> None:
+        self._cache = cache
+        self._digest = digest
+        self._mode = mode
+        self._hash = hashlib.sha256()
+        self._path = cache.new_place()
+
+    def __enter__(self) -> Writer:
+        self._file = open(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        return self
+
+    def write(self, data: bytes) -> None:
+        self._hash.update(data)
+        self._file.write(data)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._file.close()
+            if kind is None:
+                self._check()
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(self._path)
+
+    def _check(self) -> None:
+        if self._hash.hexdigest() != self._digest:
+            raise NotFetched(f"what was fetched is not the content {self._digest[:12]}")
+        self._cache.accept(self._path, self._digest, self._mode)
+
+
+def _hex(digest: str) -> str:
+    if len(digest) != 64 or not set(digest) <= _HEX:
+        raise ValueError(f"{digest!r} is not a digest")
+    return digest
+
+
+def _name(one: Size) -> str:
+    return os.path.basename(one.path)
+
+
+def _digest_of_file(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            os.unlink(path)
+
+
+@contextmanager
+def new_tree(cache: Cache) -> Iterator[str]:
+    """A directory for a tree that is made; it is removed unless it was given its name."""
+    path = cache.new_place()
+    os.mkdir(path, 0o700)
+    try:
+        yield path
+    finally:
+        _remove(path)

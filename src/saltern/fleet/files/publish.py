@@ -1,0 +1,105 @@
+"""Publish trees: scan the roots, store what the stream lacks, and name the result by its digest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.fleet.bus.ports import Bus
+from saltern.fleet.files.blobs import Blobs
+from saltern.fleet.files.changes import change_between
+from saltern.fleet.files.manifest import Manifest, encode, make_index
+from saltern.fleet.files.parallel import each
+from saltern.fleet.files.pieces import change_name, digest_of
+from saltern.fleet.files.scan import ContentChanged, Scan, scan
+from saltern.fleet.files.stat_cache import StatCache
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+Roots = Mapping[str, Sequence[str]]
+TRIES = 5
+
+
+class Tree(Struct, frozen=True, kw_only=True):
+    """What was published: the digest that a job names, and the manifests by environment."""
+
+    digest: str
+    manifests: dict[str, str]
+    warnings: list[Diagnostic] = []
+    stored: int = 0
+
+
+class Publisher:
+    """Publishes to one bus. ``state`` is the file that remembers the digests of files."""
+
+    def __init__(self, bus: Bus, state: str) -> None:
+        self.blobs = Blobs(bus)
+        self._state = state
+        self._cache: StatCache | None = None
+
+    async def scan(self, roots: Roots) -> Scan:
+        """Read the roots, in a thread."""
+
+        def look() -> Scan:
+            if self._cache is None:
+                self._cache = StatCache(self._state)
+            return scan(roots, self._cache)
+
+        return await asyncio.to_thread(look)
+
+    async def publish(self, roots: Roots, older: Sequence[Manifest] = ()) -> tuple[Tree, Scan]:
+        """Scan and store. For agents that have one of the ``older`` manifests only the change is stored."""
+        for _ in range(TRIES):
+            found = await self.scan(roots)
+            try:
+                return await self.store(found, older), found
+            except ContentChanged as changed:
+                path = str(changed)
+        raise OperationError(
+            Diagnostic(
+                code="file-changes",
+                what=f"the file {path!r} changes while it is published",
+                fix="move it out of the roots, or wait until it is written",
+            )
+        )
+
+    async def store(self, found: Scan, older: Sequence[Manifest] = ()) -> Tree:
+        """Store what the stream lacks: contents first, then the manifests that name them, then the index."""
+        await self.blobs.refresh()
+        before = self.blobs.stored
+
+        async def put(digest: str) -> None:
+            await self.blobs.put_file(digest, found.contents[digest])
+
+        await each(found.contents, put)
+        manifests = {name: await self._put(manifest, older) for name, manifest in found.manifests.items()}
+        digest = await self.name(manifests)
+        return Tree(
+            digest=digest,
+            manifests=manifests,
+            warnings=found.warnings,
+            stored=self.blobs.stored - before,
+        )
+
+    async def name(self, manifests: Mapping[str, str]) -> str:
+        """Store the index of these manifests; return its digest."""
+        digest = await self.blobs.put_data(encode(make_index(manifests)))
+        await self.blobs.settle()
+        return digest
+
+    async def _put(self, manifest: Manifest, older: Sequence[Manifest]) -> str:
+        data = encode(manifest)
+        digest = await self.blobs.put_data(data)
+        for one in older:
+            if one.environment == manifest.environment:
+                await self._put_change(one, manifest, digest, len(data))
+        return digest
+
+    async def _put_change(self, before: Manifest, after: Manifest, digest: str, size: int) -> None:
+        old = digest_of(encode(before))
+        if old == digest or (name := change_name(old, digest)) in self.blobs:
+            return
+        change = encode(change_between(before, after))
+        if len(change) < size // 2:
+            await self.blobs.put(name, change)

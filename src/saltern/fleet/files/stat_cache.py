@@ -1,0 +1,80 @@
+"""Digests of files as they were last read, so that only what changed is read again.
+
+A file is taken as unchanged if device, inode, size and both times are as before. One that changed just before
+it was read is not remembered: it could change again within the same tick of the file system's clock.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import msgspec
+from msgspec import Struct
+
+SETTLED = 2_000_000_000  # nanoseconds
+_VERSION = 1
+
+
+class Seen(Struct, frozen=True, array_like=True):
+    """How a file looked, and what it held."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+    digest: str = ""
+
+    def of(self, digest: str) -> Seen:
+        return Seen(self.device, self.inode, self.size, self.modified, self.changed, digest)
+
+
+class _File(Struct, frozen=True):
+    version: int
+    files: dict[str, Seen]
+
+
+def seen(found: os.stat_result) -> Seen:
+    return Seen(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+class StatCache:
+    """Digests by path; what a scan does not ask for is forgotten with ``save``."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._known = self._read()
+        self._used: dict[str, Seen] = {}
+
+    def _read(self) -> dict[str, Seen]:
+        """What was saved; a file that is damaged or of another version is as good as none."""
+        try:
+            with open(self._path, "rb") as file:
+                saved = msgspec.msgpack.decode(file.read(), type=_File)
+        except (OSError, msgspec.DecodeError):
+            return {}
+        return saved.files if saved.version == _VERSION else {}
+
+    def digest(self, path: str, look: Seen) -> str:
+        """The digest of a file that looks like this; empty if it must be read."""
+        known = self._used.get(path) or self._known.get(path)
+        if known is None or known.of("") != look:
+            return ""
+        self._used[path] = known
+        return known.digest
+
+    def remember(self, path: str, look: Seen, digest: str) -> None:
+        if max(look.modified, look.changed) < time.time_ns() - SETTLED:
+            self._used[path] = look.of(digest)
+
+    def save(self) -> None:
+        """Keep what was asked for since the last time."""
+        if self._used == self._known:
+            self._used = {}
+            return
+        self._known, self._used = self._used, {}
+        fresh = f"{self._path}.new"
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(msgspec.msgpack.encode(_File(_VERSION, self._known)))
+        os.replace(fresh, self._path)
