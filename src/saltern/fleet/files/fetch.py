@@ -42,7 +42,7 @@ class Fetcher:
 
     def __init__(self, bus: Bus, *, wait: float = 60.0, absent_wait: float = 5.0) -> None:
         """``wait``: how long to try while there is no connection; ``absent_wait``: while the broker does
-        not have it, which a controller may mend.
+        not have it, until a controller publishes it again.
         """
         self._bus = bus
         self._wait = wait
