@@ -22,7 +22,8 @@ from saltern.language.events import (
 from saltern.language.result import Result
 
 COMMENT = "hidden: this state is marked no_log"
-# Words of the engine whose values say nothing of what the state works on.
+UNSAID: Mapping[str, object] = {"hidden": "no_log"}  # stands for data
+# Words of the engine whose values say nothing of what the state works on. A text may, though.
 HARMLESS = frozenset(
     {
         "aggregate",
@@ -50,10 +51,15 @@ def shown(chunk: Chunk) -> Chunk:
         chunk,
         id=label,
         name=HIDDEN,
-        args={word: chunk.args[word] for word in HARMLESS & chunk.args.keys()},
+        args={word: _harmless(word, chunk.args[word]) for word in HARMLESS & chunk.args.keys()},
         broken=COMMENT if chunk.broken else "",
         declared=replace(chunk.declared, id=label, items=[chunk.fun], origin=Unseen(chunk)),
     )
+
+
+def _harmless(word: str, value: object) -> object:
+    """A number or a switch as it is; of a text only the name of a register, which others refer to."""
+    return value if word == "register" or not isinstance(value, str | list | dict) else bool(value)
 
 
 class Unseen:
@@ -108,7 +114,7 @@ def shown_result(chunk: Chunk, result: Result) -> Result:
     """What it came to; of ``extra`` only what the run itself has put there."""
     if not chunk.hidden:
         return result
-    changes: dict[str, object] = {"hidden": "no_log"} if result.changes else {}
+    changes = dict(UNSAID) if result.changes else {}
     extra = {key: value for key, value in result.extra.items() if key == "root_cause" or value is True}
     return replace(
         result, comment=COMMENT, changes=changes, data={}, warnings=(), sub=(), extra=extra, trace=""

@@ -141,11 +141,24 @@ def call_state(
     words = dashed(chunk.state, (("name", name), *keywords.items()))
     context = Context(run, test=test, env=chunk.env, chunk=chunk, emit=emit, dashed=words)
     if chunk.words:
-        result = _call_with_words(function, context, chunk, str(name), keywords)
+        call = _call_unheard if chunk.hidden else _call_with_words
+        result = call(function, context, chunk, str(name), keywords)
     else:
         result = function.attempt(context, name, **keywords)
     kept = run.outbox.kept
     return replace(result, sent=kept) if kept else result
+
+
+def _call_unheard(
+    function: AnyState, context: Context, chunk: Chunk, name: str, keywords: dict[str, object]
+) -> Result:
+    """Call a state that is marked ``no_log``: the events that it sends, or a state within it, say nothing."""
+    outbox = context.run.outbox
+    before, outbox.hidden = outbox.hidden, True
+    try:
+        return _call_with_words(function, context, chunk, name, keywords)
+    finally:
+        outbox.hidden = before
 
 
 def _call_with_words(

@@ -9,20 +9,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from saltern.language.chunk import HIDDEN
 from saltern.language.events import Event, Fired
+from saltern.language.hidden import UNSAID
 
 
 class Outbox:
     """One per run.
 
     A parallel state runs in a copy of this process, where telling would reach copies of the listeners
-    only: there events are kept, and the state's answer brings them home.
+    only: there events are kept, and the state's answer brings them home. While a state that is marked
+    ``no_log`` is called, the box is ``hidden``: what is sent has no tag and no data.
     """
 
-    __slots__ = ("_home", "_tell", "kept")
+    __slots__ = ("_home", "_tell", "hidden", "kept")
 
     def __init__(self) -> None:
         self._home = 0
+        self.hidden = False
         self._tell: Callable[[Event], None] | None = None
         self.kept: tuple[tuple[str, dict[str, object]], ...] = ()
 
@@ -35,6 +39,8 @@ class Outbox:
         """Whether there is a listener."""
         if self._tell is None:
             return False
+        if self.hidden:
+            tag, data = HIDDEN, dict(UNSAID)
         if os.getpid() == self._home:
             self._tell(Fired(tag, data))
         else:
