@@ -110,7 +110,11 @@ def test_events_of_hidden_states_say_that_they_were_sent_and_no_more(secret: Sec
 
 
 def test_no_format_shows_what_a_nested_late_or_repeated_state_works_with(secret: Secret) -> None:
-    for out in ("highstate", "json", "tree"):  # each in a way of its own: as it happens, from the report, nested
+    for out in (
+        "highstate",
+        "json",
+        "tree",
+    ):  # each in a way of its own: as it happens, from the report, nested
         secret.run("apply", "main", "--out", out, "--expand", "--profile", *secret.given, code=2)
     for out in FORMATS:
         secret.run("show", "run", "--out", out, "--expand")

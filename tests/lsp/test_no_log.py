@@ -28,7 +28,12 @@ def test_no_diagnostic_quotes_a_value_of_the_pillar(tmp_path: Path) -> None:
     top = "base:\n  '*': [data]\n"
     with editing(
         tmp_path,
-        {**files, "pillar/top.sls": top, "pillar/data.sls": f"word: {secret}\n", "states/top.sls": "base: {}\n"},
+        {
+            **files,
+            "pillar/top.sls": top,
+            "pillar/data.sls": f"word: {secret}\n",
+            "states/top.sls": "base: {}\n",
+        },
     ) as editor:
         for name in files:
             editor.open(name)

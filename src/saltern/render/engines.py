@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from saltern.language.delayed import MARKER
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
+from saltern.render.redact import redact
 from saltern.render.stages import missing
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def _failed(problem: BaseException, job: Job, line: int, text: str) -> CompileEr
     said = words_of(problem)
     if undefined and not line:
         line = _line_of_name(text, said)
+    said = redact(said, text, pillar=job.values.get("pillar"), grains=job.values.get("grains"))
     return _bad(code, said, Mark(job.file, line))
 
 

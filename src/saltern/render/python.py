@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 from saltern.language.delayed import MARKER, Block
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
+from saltern.render.redact import redact
 from saltern.render.watchdog import TimeIsUp, limited
 
 if TYPE_CHECKING:
     from saltern.render.document import Harvest, Job
 
+USAGE = "delayed_block takes the name of the block: @delayed_block('NAME')"
 NAMES = ("salt", "grains", "pillar", "opts", "context", "proxy")
 
 
@@ -30,7 +32,7 @@ def py(text: str, job: Job) -> object:
     names.update(__env__=job.env, __sls__=job.sls, saltenv=job.env)
     if job.harvest is not None and MARKER in text:
         names["delayed_block"] = _decorator(job.harvest, job.file)
-    with _told(job):
+    with _reported(job, text):
         exec(compile(text, job.file, "exec", dont_inherit=True), names)
         run = names.get("run")
         if not callable(run):
@@ -48,7 +50,7 @@ def py(text: str, job: Job) -> object:
 def called(block: Block, job: Job) -> object:
     """The data that a delayed function returns, given the return of its caller."""
     assert block.call is not None
-    with _told(job):
+    with _reported(job, _written(block.file)):
         return block.call(job.values.get("prev_ret"))
 
 
@@ -67,14 +69,22 @@ def _decorator(harvest: Harvest, file: str) -> Callable[..., object]:
         if isinstance(name, FunctionType):  # without parentheses
             return marked(name, name.__name__, words)
         if name is not None and (not isinstance(name, str) or not name.strip()):
-            raise TypeError("delayed_block takes the name of the block: @delayed_block('NAME')")
+            raise TypeError(USAGE)
         return lambda function: marked(function, name or function.__name__, words)
 
     return delayed_block
 
 
+def _written(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as source:
+            return source.read()
+    except OSError:
+        return ""
+
+
 @contextmanager
-def _told(job: Job) -> Iterator[None]:
+def _reported(job: Job, text: str) -> Iterator[None]:
     """Whatever the file does wrong is a problem at its line. What it prints is not data."""
     try:
         with limited(job.seconds), redirect_stdout(sys.stderr):
@@ -92,7 +102,10 @@ def _told(job: Job) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as problem:
         where = Mark(job.file, _line(problem.__traceback__, job.file))
-        what = f"{type(problem).__name__}: {words_of(problem)}"
+        said = redact(
+            words_of(problem), text + USAGE, pillar=job.values.get("pillar"), grains=job.values.get("grains")
+        )
+        what = f"{type(problem).__name__}: {said}"
         raise CompileError(Diagnostic(code="py-failed", what=what, where=where)) from None
 
 

@@ -49,7 +49,10 @@ class StageRunner:
                 made.text, env=job.env, sls=job.sls, path=job.file, argline=stage.argline, values=values
             )
         except Exception as problem:
-            what = f"the renderer {stage.name!r} failed: {type(problem).__name__}: {problem}"
+            from saltern.render.redact import redact
+
+            said = redact(str(problem), made.text, pillar=values.get("pillar"), grains=values.get("grains"))
+            what = f"the renderer {stage.name!r} failed: {type(problem).__name__}: {said}"
             raise CompileError(
                 Diagnostic(code="renderer-failed", what=what, where=Mark(job.file, 1))
             ) from None

@@ -115,6 +115,10 @@ class Serializer(Extension):
         logging.getLogger(__name__).info("template block %r took %.6f s", str(label), took)
 
 
+class Raised(TemplateRuntimeError):
+    """The author's own message."""
+
+
 class Misread(TemplateRuntimeError):
     """A file that a tag reads is wrong; ``where`` is its own place, where that is known."""
 
@@ -151,7 +155,7 @@ def without_values(text: str) -> str:
 
 def _raise(message: object) -> None:
     """``{{ raise('…') }}``: stop here, with this message."""
-    raise TemplateRuntimeError(str(message))
+    raise Raised(str(message))
 
 
 @pass_context

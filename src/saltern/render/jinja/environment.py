@@ -83,6 +83,11 @@ class TreeLoader(BaseLoader):
             check_text(text, path)
         return text, path, lambda: True
 
+    def written(self, template: str) -> str:
+        """The text of a template; empty if it is gone."""
+        found = self._tree.source(template.removeprefix("salt://"), self._env)
+        return found[1] if found is not None else ""
+
     def load(
         self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
     ) -> Template:
@@ -181,6 +186,11 @@ class Environment(SandboxedEnvironment):
         self.filters = LazyFilters(self.filters, refused)
         self.tests = LazyTests(self.tests)
         self.globals.update(GLOBALS)
+
+    def sources(self) -> list[str]:
+        """The texts of the templates that were imported or included here."""
+        assert isinstance(self.loader, TreeLoader)
+        return [text for _, name in (self.cache or {}) if (text := self.loader.written(name))]
 
     @contextmanager
     def visible(self, values: Mapping[str, object], harvest: Harvest | None = None) -> Iterator[None]:

@@ -19,7 +19,7 @@ from saltern.render.jinja.header import header
 from saltern.render.jinja.hints import syntax_fix
 from saltern.render.jinja.linemap import Pieces
 from saltern.render.jinja.problems import TIME, TIME_FIX, said, told
-from saltern.render.tags import Misread
+from saltern.render.tags import Misread, Raised
 from saltern.render.watchdog import TimeIsUp, bounded, limited
 from saltern.sources.tree import Tree
 
@@ -94,8 +94,23 @@ class JinjaRenderer:
                 raise _misspelt(problem, file, environment) from None
             except (Exception, SystemExit) as problem:
                 at = problem.where if isinstance(problem, Misread) else None
-                words = said(problem, values, self._shared)
+                words = self._redacted(problem, values, environment, text)
                 raise told(problem.__traceback__, file, *words, at=at) from None
+
+    def _redacted(
+        self, problem: BaseException, values: Mapping[str, object], environment: Environment, text: str
+    ) -> tuple[str, str, str]:
+        """Code, text and fix without values of the pillar; the message of a ``raise`` is the author's own."""
+        code, what, fix = said(problem, values, self._shared)
+        if isinstance(problem, Raised):
+            return code, what, fix
+        from saltern.render.redact import redact, without_pillar
+
+        written, pillar = "\n".join([text, *environment.sources()]), self._shared.get("pillar")
+        what = redact(what, written, pillar=pillar, grains=self._shared.get("grains"))
+        if isinstance(problem, Misread):
+            return code, what, redact(fix, written, pillar=pillar)
+        return code, what, without_pillar(fix, written, pillar)
 
     def compiles(self, text: str, *, env: str, name: str, file: str) -> None:
         """Raises ``CompileError`` if the text is no template; nothing is rendered."""
