@@ -1,0 +1,1 @@
+"""What runs on the other side of a channel."""

@@ -1,0 +1,185 @@
+"""The first program on a host: it is sent as text, and has nothing but the standard library of Python 3.11.
+
+It says what the host is, takes the bundle with saltern if it is not there yet, and hands over to
+``saltern.fleet.ssh.remote.serve`` in it. Run by ``exec`` with ``stream_in`` and ``stream_out`` in its names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import struct
+import sys
+import sysconfig
+import tarfile
+import time
+from collections.abc import Callable
+
+SIZES = struct.Struct(">II")
+OLD = 30 * 86400  # seconds after which a bundle that was not used is removed
+NO_DIRECTORY, NO_SPACE = 85, 86
+
+
+class Ended(Exception):
+    """The other side has closed the channel."""
+
+
+def receive(stream: io.BufferedReader) -> tuple[dict[str, str], bytes]:
+    """The next frame: its head and body."""
+    sizes = stream.read(SIZES.size)
+    if len(sizes) < SIZES.size:
+        raise Ended
+    head_size, body_size = SIZES.unpack(sizes)
+    head, body = stream.read(head_size), stream.read(body_size)
+    if len(head) < head_size or len(body) < body_size:
+        raise Ended
+    return json.loads(head), body
+
+
+def send(stream: io.BufferedWriter, head: dict[str, object], body: bytes = b"") -> None:
+    text = json.dumps(head).encode()
+    stream.write(SIZES.pack(len(text), len(body)) + text + body)
+    stream.flush()
+
+
+def candidates(wanted: str) -> list[str]:
+    """The directories where saltern may live, best first."""
+    if wanted:
+        return [os.path.expanduser(wanted)]
+    user = os.getuid()
+    home = os.path.expanduser("~")
+    own = [] if home == "~" or user == 0 else [os.path.join(home, ".cache", "saltern-ssh")]
+    machine = ["/var/lib/saltern-ssh"] if user == 0 else []
+    shared = ["/var/tmp", "/tmp", "/dev/shm"]
+    return [*machine, *own, *(f"{one}/saltern-ssh-{user}" for one in shared)]
+
+
+def why_not(directory: str) -> str:
+    """Why this directory cannot be used; empty if it can. It is made, and belongs to this user alone."""
+    try:
+        os.makedirs(directory, 0o700, exist_ok=True)
+        status = os.lstat(directory)
+        if status.st_uid != os.getuid() or not os.path.isdir(directory) or os.path.islink(directory):
+            return "belongs to another user"
+        os.chmod(directory, 0o700)
+        trial = os.path.join(directory, f".try{os.getpid()}")
+        with open(trial, "w") as stream:
+            stream.write("x")
+        os.remove(trial)
+        found = os.statvfs(directory)
+    except OSError as problem:
+        return problem.strerror or str(problem)
+    if found.f_flag & os.ST_NOEXEC:
+        return "programs there are not executed (noexec)"
+    return "" if found.f_bavail * found.f_frsize > 16_000_000 else "less than 16 MB are free"
+
+
+def base_directory(wanted: str) -> str:
+    reasons = []
+    for directory in candidates(wanted):
+        reason = why_not(directory)
+        if not reason:
+            return directory
+        reasons.append(f"{directory}: {reason}")
+    sys.stderr.write("; ".join(reasons) + "\n")
+    sys.exit(NO_SPACE if all("free" in one or "space" in one for one in reasons) else NO_DIRECTORY)
+
+
+def boot_id() -> str:
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+def libc() -> str:
+    """The C library, as wheels name it: glibc with its version, or musl."""
+    try:
+        name, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").split()
+        return f"{name}-{version}"
+    except (ValueError, OSError, AttributeError):
+        return "musl"
+
+
+def bundles(base: str) -> list[str]:
+    """The digests of what is there."""
+    try:
+        return sorted(os.listdir(os.path.join(base, "bundles")))
+    except FileNotFoundError:
+        return []
+
+
+def introduction(base: str) -> dict[str, object]:
+    return {
+        "python": list(sys.version_info[:3]),
+        "executable": sys.executable,
+        "soabi": sysconfig.get_config_var("SOABI") or "",
+        "machine": os.uname().machine,
+        "system": os.uname().sysname,
+        "libc": libc(),
+        "uid": os.getuid(),
+        "base": base,
+        "boot": boot_id(),
+        "now": time.time(),
+        "bundles": bundles(base),
+    }
+
+
+def unpack(base: str, digest: str, body: bytes) -> str:
+    """Put a bundle into place, whole or not at all."""
+    if hashlib.sha256(body).hexdigest() != digest:
+        return "what arrived is not what was sent"
+    place = os.path.join(base, "bundles", digest)
+    fresh = f"{place}.{os.getpid()}.new"
+    try:
+        os.makedirs(fresh, 0o700)
+        with tarfile.open(fileobj=io.BytesIO(body), mode="r:gz") as archive:
+            archive.extractall(fresh)
+        if not os.path.isdir(place):
+            os.rename(fresh, place)
+    except OSError as problem:
+        return problem.strerror or str(problem)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return ""
+
+
+def prune(base: str, used: str) -> None:
+    """Remove bundles that were not used for long, and what killed sessions left behind."""
+    for name in bundles(base):
+        path = os.path.join(base, "bundles", name)
+        age = time.time() - os.lstat(path).st_mtime
+        if name != used and age > (3600 if name.endswith(".new") else OLD):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def enter(base: str, digest: str) -> Callable[[io.BufferedReader, io.BufferedWriter, str], None]:
+    """Make the bundle the one that this process imports from."""
+    place = os.path.join(base, "bundles", digest)
+    os.utime(place)
+    prune(base, digest)
+    sys.path.insert(0, place)
+    os.environ["PYTHONPATH"] = place
+    from saltern.fleet.ssh.remote.serve import serve
+
+    return serve
+
+
+def main(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, wanted: str) -> None:
+    os.umask(0o077)
+    base = base_directory(wanted)
+    send(stream_out, {"is": "hello", **introduction(base)})
+    while True:
+        head, body = receive(stream_in)
+        if head["do"] == "bundle":
+            send(stream_out, {"is": "bundle", "problem": unpack(base, head["digest"], body)})
+        elif head["do"] == "enter":
+            serve = enter(base, head["digest"])
+            serve(stream_in, stream_out, base)
+            return
+        else:
+            return

@@ -1,0 +1,92 @@
+"""The command that ssh is given: a shell that looks for a Python, which reads its program from the channel.
+
+It has no apostrophe and no exclamation mark of its own, so that any shell takes it in apostrophes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from saltern.fleet.ssh.roster.host import Host
+
+MARK = b"saltern-ssh-1\n"
+PROMPT = "saltern-password:"
+NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "/usr/local/bin/python3")
+OLDER, NONE = 84, 83
+_START = (
+    (
+        "import sys\n"
+        f"if sys.version_info < (3, 11): sys.exit({OLDER})\n"
+        "i, o = sys.stdin.buffer, sys.stdout.buffer\n"
+        f"o.write({MARK!r}); o.flush()\n"
+        "n = int(i.readline() or 0)\n"
+        'exec(compile(i.read(n), "bootstrap", "exec"))\n'
+        "main(i, o, sys.argv[1])\n"
+    )
+    .replace("b'", 'b"')
+    .replace("'", '"')
+)
+_LOOP = """for p in {names}; do
+if command -v "$p" >/dev/null 2>&1; then
+"$p" -I -c {start} {directory}
+r=$?
+[ $r -eq {older} ] || exit $r
+fi
+done
+echo "$(python3 --version 2>&1)" >&2
+exit {none}"""
+
+
+def script(host: Host) -> str:
+    """The text for the shell on the host."""
+    names = (host.python,) if host.python else NAMES
+    text = _LOOP.format(
+        names=" ".join(map(_quoted, names)),
+        start=_doubled(_START),
+        directory=_quoted(host.directory or ""),
+        older=OLDER,
+        none=NONE,
+    )
+    return f"stty raw -echo 2>/dev/null\n{text}" if host.terminal else text
+
+
+def command(host: Host) -> str:
+    """The command line for ssh, with what gives other rights before it."""
+    inner = f"exec /bin/sh -c {shlex.quote(script(host))}"
+    if not host.become:
+        return inner
+    return BECOME[host.become](host, f"/bin/sh -c {shlex.quote(script(host))}")
+
+
+def _sudo(host: Host, inner: str) -> str:
+    ask = f"-S -p {PROMPT}" if host.become_password else "-n"
+    return f"exec sudo {ask} -H -u {shlex.quote(host.become_user)} -- {inner}"
+
+
+def _doas(host: Host, inner: str) -> str:
+    ask = "" if host.become_password else "-n "
+    return f"exec doas {ask}-u {shlex.quote(host.become_user)} -- {inner}"
+
+
+def _su(host: Host, inner: str) -> str:
+    return f"exec su {shlex.quote(host.become_user)} -s /bin/sh -c {shlex.quote(inner)}"
+
+
+BECOME = {"sudo": _sudo, "doas": _doas, "su": _su}
+
+
+def _doubled(text: str) -> str:
+    """A word in double quotes of a shell."""
+    escaped = "".join(f"\\{one}" if one in '"\\$`' else one for one in text)
+    return f'"{escaped}"'
+
+
+def _quoted(text: str) -> str:
+    return _doubled(text)
+
+
+def program() -> bytes:
+    """What the Python there reads first: the length of a program, and the program."""
+    text = (Path(__file__).parent / "bootstrap.py").read_bytes()
+    return f"{len(text)}\n".encode() + text

@@ -1,0 +1,146 @@
+"""Sessions with real hosts: what they say of themselves, and each way in which they cannot be had."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fleet.ssh.conftest import no_secrets, ssh_for
+from tests.fleet.ssh.server import Server, free_port
+
+from saltern.fleet.ssh.problems import Unreached
+from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.session import Introduction, open_session
+from saltern.fleet.ssh.transport.local import LocalShell
+from saltern.fleet.ssh.transport.ports import Transport
+
+
+@pytest.fixture
+def sockets() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="s", dir="/tmp") as path:
+        yield Path(path)
+
+
+def introduced(host: Host, transport: Transport) -> Introduction:
+    async def main() -> Introduction:
+        session = await open_session(host, transport, no_secrets)
+        await session.close()
+        return session.introduction
+
+    return asyncio.run(main())
+
+
+def refused(host: Host, transport: Transport) -> Unreached:
+    with pytest.raises(Unreached) as caught:
+        introduced(host, transport)
+    return caught.value
+
+
+def test_a_host_introduces_itself(server: Server, sockets: Path) -> None:
+    found = introduced(server.host(), ssh_for(server, sockets))
+    assert found.python >= (3, 11, 0)
+    assert found.uid == os.getuid()
+    assert found.base == str(server.directory / "base")
+    assert os.stat(found.base).st_mode & 0o777 == 0o700
+
+
+def test_this_machine_without_ssh(tmp_path: Path) -> None:
+    host = Host(id="here", address="", directory=str(tmp_path / "base"), python=sys.executable)
+    assert introduced(host, LocalShell()).executable == sys.executable
+
+
+def test_what_shells_print_before_is_skipped(tmp_path: Path) -> None:
+    host = Host(id="here", address="", directory=str(tmp_path / "base"), python=sys.executable)
+
+    class Noisy(LocalShell):
+        async def open(self, host: Host, command: str) -> object:  # type: ignore[override]
+            return await super().open(host, f"echo Welcome; echo careful >&2\n{command}")
+
+    assert introduced(host, Noisy()).uid == os.getuid()
+
+
+class TestProblems:
+    def test_a_wrong_key(self, server: Server, sockets: Path, tmp_path: Path) -> None:
+        other = Server(tmp_path / "other")
+        assert refused(server.host(keys=(str(other.key),)), ssh_for(server, sockets)).kind == "auth"
+
+    def test_a_host_key_that_changed(self, server: Server, sockets: Path, tmp_path: Path) -> None:
+        other = Server(tmp_path / "other")
+        known = tmp_path / "known"
+        key = " ".join((other.directory / "host.pub").read_text().split()[:2])
+        known.write_text(f"[127.0.0.1]:{server.port} {key}\n")
+        problem = refused(server.host(), ssh_for(server, sockets, known_hosts=str(known)))
+        assert problem.kind == "host-key-changed"
+        assert "ssh-keygen -R" in problem.diagnostic("web1").fix
+
+    def test_a_host_key_that_is_not_known(self, server: Server, sockets: Path, tmp_path: Path) -> None:
+        empty = str(tmp_path / "none")
+        assert refused(server.host(), ssh_for(server, sockets, known_hosts=empty)).kind == "host-key-unknown"
+        taken = ssh_for(server, sockets, known_hosts=empty, accept_new=True)
+        assert introduced(server.host(), taken).uid == os.getuid()
+
+    def test_nothing_listens(self, server: Server, sockets: Path) -> None:
+        assert refused(server.host(port=free_port()), ssh_for(server, sockets)).kind == "refused"
+
+    def test_a_name_that_does_not_exist(self, server: Server, sockets: Path) -> None:
+        host = server.host(address="no-such-host.invalid")
+        assert refused(host, ssh_for(server, sockets)).kind == "unreachable"
+
+    def test_a_host_that_hangs(self, server: Server, sockets: Path) -> None:
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            host = server.host(port=silent.getsockname()[1])
+            assert refused(host, ssh_for(server, sockets, connect_limit=1.0)).kind == "timeout"
+
+    def test_a_host_that_answers_garbage(self, server: Server, sockets: Path) -> None:
+        with socket.socket() as odd:
+            odd.bind(("127.0.0.1", 0))
+            odd.listen()
+
+            def answer() -> None:
+                client, _ = odd.accept()
+                client.sendall(b"HTTP/1.1 400 Bad Request\r\n" * 2000)
+                client.close()
+
+            threading.Thread(target=answer, daemon=True).start()
+            problem = refused(server.host(port=odd.getsockname()[1]), ssh_for(server, sockets))
+        assert problem.kind in ("garbage", "cut")
+
+    def test_no_interpreter(self, server: Server, sockets: Path) -> None:
+        problem = refused(server.host(python="/nosuch/python3"), ssh_for(server, sockets))
+        assert problem.kind == "no-interpreter"
+        assert "install one there" in problem.diagnostic("web1").fix
+
+    def test_an_interpreter_that_is_too_old(self, server: Server, sockets: Path, tmp_path: Path) -> None:
+        old = tmp_path / "python3"
+        old.write_text("#!/bin/sh\nexit 84\n")
+        old.chmod(0o755)
+        assert refused(server.host(python=str(old)), ssh_for(server, sockets)).kind == "no-interpreter"
+
+    def test_no_directory(self, server: Server, sockets: Path) -> None:
+        problem = refused(server.host(directory="/proc/saltern"), ssh_for(server, sockets))
+        assert problem.kind == "no-directory"
+        assert "/proc/saltern" in problem.said
+
+    def test_other_rights_are_not_given(self, tmp_path: Path) -> None:
+        host = Host(
+            id="h", address="", become="sudo", become_user="no-such-user-here", directory=str(tmp_path / "b")
+        )
+        assert refused(host, LocalShell()).kind == "become"
+
+    def test_a_shell_that_ends_with_nothing(self, server: Server, sockets: Path, tmp_path: Path) -> None:
+        program = tmp_path / "python3"
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+        assert refused(server.host(python=str(program)), ssh_for(server, sockets)).kind == "garbage"
+
+    def test_no_ssh_here(self, server: Server, sockets: Path) -> None:
+        assert refused(server.host(), ssh_for(server, sockets, program="/nosuch/ssh")).kind == "no-ssh"
