@@ -30,6 +30,7 @@ COMMANDS: dict[str, Command] = {
     "report": Command("write a run as one HTML page", "report"),
     "single": Command("apply one state, without any file", "single"),
     "call": Command("call one execution function", "call"),
+    "ssh": Command("reach systems over SSH: a command on many, the roster, the bundle", "ssh"),
     "docs": Command("print what a module or a function does and takes", "docs"),
     "completion": Command("print the completion script of bash, zsh or fish", "completion"),
     "render": Command("render a file and print the result", "render"),

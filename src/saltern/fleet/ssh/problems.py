@@ -128,6 +128,10 @@ PROBLEMS: dict[str, Problem] = {
         signs=(r"No space left on device", r"Disk quota exceeded"),
         codes=(86,),
     ),
+    "no-password": Problem(
+        what="its password cannot be had",
+        fix="check the command that the roster names for it",
+    ),
     "no-ssh": Problem(
         what="there is no ssh on this machine",
         fix="install OpenSSH's client (package openssh-client)",

@@ -94,7 +94,7 @@ def _introduction(frame: Frame) -> Introduction:
 
 async def _begin(host: Host, channel: Channel, secrets: Secrets) -> bytes:
     """Wait for the mark of our program, and give the password if it is asked for; what follows the mark."""
-    asked = asyncio.create_task(_give_password(host, channel, secrets)) if host.become_password else None
+    asked = asyncio.create_task(give_password(host, channel, secrets)) if host.become_password else None
     try:
         async with asyncio.timeout(ANSWER_LIMIT + (host.connect_limit or 0)):
             return await _until_mark(channel)
@@ -103,7 +103,7 @@ async def _begin(host: Host, channel: Channel, secrets: Secrets) -> bytes:
             asked.cancel()
 
 
-async def _give_password(host: Host, channel: Channel, secrets: Secrets) -> None:
+async def give_password(host: Host, channel: Channel, secrets: Secrets) -> None:
     await channel.until_errors(PROMPT if host.become == "sudo" else ASKS[1])
     await channel.write((await secrets(host, "become")).encode() + b"\n")
 

@@ -15,13 +15,14 @@ HIDDEN = "********"
 
 
 class Password(Struct, frozen=True):
-    """A password, or the command that prints it. Neither is shown by ``repr``."""
+    """A password, the command that prints it, or the wish to ask a person. ``repr`` shows none of it."""
 
     text: str = ""
     command: str = ""
+    ask: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.text or self.command)
+        return bool(self.text or self.command or self.ask)
 
     def __repr__(self) -> str:
         return f"Password({HIDDEN!r})" if self else "Password()"

@@ -1,0 +1,59 @@
+"""The files of a bundle: saltern without its servers, and the libraries that it needs on a host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import saltern
+
+# name of the distribution → True if it has compiled parts, so that it differs between interpreters
+LIBRARIES: dict[str, bool] = {
+    "jinja2": False,
+    "markupsafe": True,
+    "pyyaml": True,
+    "msgspec": True,
+    "mako": False,
+    "jmespath": False,
+}
+LEFT_OUT = ("lsp", "testing")
+OF_THE_FLEET = ("__init__.py", "agent", "files", "protocol", "ssh/remote", "ssh/__init__.py")
+SKIPPED = (".pyc", ".pyi", ".exe")
+
+
+def own_files() -> Iterator[tuple[str, Path]]:
+    """The files of saltern by their names in the bundle."""
+    root = Path(saltern.__file__).parent
+    for directory, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name != "__pycache__")
+        for file in sorted(files):
+            path = Path(directory, file)
+            name = path.relative_to(root).as_posix()
+            if is_sent(name):
+                yield f"saltern/{name}", path
+
+
+def is_sent(name: str) -> bool:
+    """True if a host needs this file of the package."""
+    if name.endswith(SKIPPED) or name.split("/")[0] in LEFT_OUT:
+        return False
+    if not name.startswith("fleet/"):
+        return True
+    inner = name.removeprefix("fleet/")
+    return any(inner == one or inner.startswith(f"{one}/") for one in OF_THE_FLEET)
+
+
+def library_files(name: str) -> Iterator[tuple[str, Path]]:
+    """The files of an installed distribution by their names in the bundle."""
+    found = metadata.distribution(name)
+    for file in sorted(found.files or (), key=str):
+        path = Path(str(found.locate_file(file)))
+        if ".." not in file.parts and not file.name.endswith(SKIPPED) and path.is_file():
+            yield file.as_posix(), path
+
+
+def versions() -> dict[str, str]:
+    """The versions of the libraries as they are installed here."""
+    return {name: metadata.version(name) for name in LIBRARIES}

@@ -1,0 +1,51 @@
+"""Which hosts of a roster a target means: by id, by group, by grains once they are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from saltern.fleet.ssh.roster.host import Host, Roster
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.targeting.match import Subject, matches
+from saltern.targeting.problem import BadTarget
+
+_GROUP = re.compile(r"(?<![^\s(])@([^\s()]+)")
+_LIST = re.compile(r"[^\s,()]+(?:,[^\s,()]+)+")
+
+Grains = Mapping[str, Mapping[str, object]]
+
+
+def select(roster: Roster, target: str, grains: Grains | None = None) -> list[Host]:
+    """The hosts that a target means, in the order of the roster. Raises ``OperationError``."""
+    expression = _spelled_out(target, roster)
+    known = grains or {}
+    groups = {name: f"L@{','.join(members)}" for name, members in roster.groups.items()}
+    try:
+        return [host for host in roster.hosts.values() if matches(_subject(host, known, groups), expression)]
+    except BadTarget as problem:
+        raise OperationError(
+            Diagnostic(code="bad-target", what=f"{target!r}: {problem.what}", fix=problem.fix)
+        ) from None
+
+
+def _subject(host: Host, grains: Grains, groups: Mapping[str, str]) -> Subject:
+    found = {"id": host.id, **grains.get(host.id, {}), **host.grains}
+    return Subject(id=host.id, grains=found, pillar=dict(host.pillar), nodegroups=groups)
+
+
+def _spelled_out(target: str, roster: Roster) -> str:
+    """``@group`` and lists of names, in the words of the compound language."""
+
+    def group(found: re.Match[str]) -> str:
+        if found[1] not in roster.groups:
+            what = f"the roster has no group {found[1]!r}"
+            fix = (
+                did_you_mean(found[1], roster.groups)
+                or f"groups: {', '.join(sorted(roster.groups)) or 'none'}"
+            )
+            raise OperationError(Diagnostic(code="no-group", what=what, fix=fix))
+        return f"N@{found[1]}"
+
+    words = _GROUP.sub(group, target)
+    return f"L@{words}" if _LIST.fullmatch(words) and "@" not in words else words
