@@ -19,7 +19,7 @@ from saltern.fleet.ssh.problems import Unreached
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import Introduction, open_session
 from saltern.fleet.ssh.transport.local import LocalShell
-from saltern.fleet.ssh.transport.ports import Transport
+from saltern.fleet.ssh.transport.ports import Channel, Transport
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_what_shells_print_before_is_skipped(tmp_path: Path) -> None:
     host = Host(id="here", address="", directory=str(tmp_path / "base"), python=sys.executable)
 
     class Noisy(LocalShell):
-        async def open(self, host: Host, command: str) -> object:  # type: ignore[override]
+        async def open(self, host: Host, command: str) -> Channel:
             return await super().open(host, f"echo Welcome; echo careful >&2\n{command}")
 
     assert introduced(host, Noisy()).uid == os.getuid()
