@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
@@ -83,13 +82,7 @@ def _raw(args: SimpleNamespace) -> int:
         raise OperationError(Diagnostic(code="no-command", what=what, fix="saltern ssh raw --on '*' uptime"))
     hosts = chosen(args, read(args))
     limit = number(args.timeout, "--timeout")
-    command = " ".join(args.words)
-
-    async def work() -> dict[str, Said]:
-        reach = Reach(args)
-        return await run_raw(hosts, command, reach, limit=limit)
-
-    return _show(asyncio.run(work()))
+    return _show(run_raw(hosts, " ".join(args.words), Reach(args), limit=limit))
 
 
 def _show(said: Mapping[str, Said]) -> int:

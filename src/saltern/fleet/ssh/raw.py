@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from saltern.fleet.ssh.transport.ports import Channel, Secrets, Transport
 
 MOST_OUTPUT = 4 * 1024 * 1024
 CUT = 255
+_CHATTER = re.compile(r"^ControlSocket \S+ already exists, disabling multiplexing\r?\n", re.MULTILINE)
 
 
 class Said(Struct, frozen=True):
@@ -36,8 +38,8 @@ class Reach(Protocol):
     limits: Limits
 
 
-async def run_raw(hosts: list[Host], command: str, reach: Reach, *, limit: float) -> dict[str, Said]:
-    """Run the command on every host, and return what each said."""
+def run_raw(hosts: list[Host], command: str, reach: Reach, *, limit: float = 0.0) -> dict[str, Said]:
+    """Run the command on every host, and return what each said. ``limit``: seconds for each; 0 for none."""
 
     async def one(host: Host) -> Said:
         try:
@@ -48,7 +50,7 @@ async def run_raw(hosts: list[Host], command: str, reach: Reach, *, limit: float
         except Unreached as problem:
             return Said(problem=problem)
 
-    return await on_each(hosts, one, reach.limits)
+    return asyncio.run(on_each(hosts, one, reach.limits))
 
 
 async def _run(host: Host, command: str, reach: Reach) -> Said:
@@ -64,7 +66,7 @@ async def _run(host: Host, command: str, reach: Reach) -> Said:
         await channel.kill()
     if ended.code is None or (ended.code == CUT and not out):
         raise Unreached(classify(ended.code, ended.errors), ended.errors)
-    return Said(ended.code, out, ended.errors)
+    return Said(ended.code, out, _CHATTER.sub("", ended.errors))
 
 
 async def _output(channel: Channel) -> str:
