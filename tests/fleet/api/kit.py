@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from saltern.fleet.api.app import make_app
 from saltern.fleet.api.local import LocalAccess
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.protocol.messages import Facts, Job, Return
+from saltern.fleet.protocol.notices import Happened, JobEnded, Notice, StatusChanged
 from saltern.fleet.store import audit, events, jobs, systems
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.events import NewEvent
@@ -31,6 +32,23 @@ class StoredFleet:
     async def resolve(self, target: str) -> list[str]:
         with self.database.read() as connection:
             return [one.id for one in systems.systems(connection, "accepted") if target in ("*", one.id)]
+
+    async def follow(self, jid: str | None, *, after: int | None = None) -> AsyncIterator[Notice]:
+        cursor = after or 0
+        while True:
+            with self.database.read() as connection:
+                page = events.read_events(connection, cursor)
+            cursor = page.cursor
+            for one in page.events:
+                if jid is None:
+                    yield Happened(tag=one.tag, data=one.data, number=one.number)
+                elif one.tag.startswith(f"salt/job/{jid}/ret/"):
+                    yield StatusChanged(
+                        jid=jid, system=one.tag.split("/")[4], status="returned", number=one.number
+                    )
+                elif one.tag == f"saltern/job/{jid}/ended":
+                    yield JobEnded(jid=jid, number=one.number)
+            await asyncio.sleep(0.01)
 
 
 def make_database(folder: Path) -> Database:

@@ -189,3 +189,17 @@ def test_what_is_too_much_is_removed_oldest_first(database: Database) -> None:
         assert {one.jid for one in job_queries.jobs(connection)} == {"j2", "j3", "j4", "j5"}
         assert [one.tag for one in events.read_events(connection, 0).events] == ["2", "3", "4", "5"]
         assert retention.prune(connection, limits, 10.0) == {"jobs": 0, "events": 0}
+
+
+def test_the_number_of_an_event_is_never_used_again(database: Database) -> None:
+    with database.write() as connection:
+        events.store_events(
+            connection,
+            [events.NewEvent(tag="old", data={}, at=1.0), events.NewEvent(tag="old", data={}, at=1.0)],
+        )
+        cursor = events.newest_event(connection)
+    with database.write() as connection:
+        assert retention.prune(connection, retention.LIMITS, 1e9)["events"] == 2
+    with database.write() as connection:
+        events.store_events(connection, [events.NewEvent(tag="new", data={}, at=1e9)])
+        assert [one.tag for one in events.read_events(connection, cursor).events] == ["new"]

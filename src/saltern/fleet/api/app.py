@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 from starlette.routing import Router
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from saltern.fleet.access.ports import ACTIONS, Authority, Decision, Peer, Principal
 from saltern.fleet.access.ports import Request as Permission
@@ -27,7 +29,7 @@ from saltern.fleet.api.table import ROUTES
 from saltern.fleet.api.wrapper import Wrapper, json_response
 from saltern.language.diagnostics import Diagnostic
 
-Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
+Endpoint = Callable[[Request], Coroutine[Any, Any, Any]]
 ANYONE = Principal(name="", via="none")
 
 
@@ -62,7 +64,7 @@ def _fixed(document: bytes) -> Endpoint:
 
 
 def _endpoint(desk: Desk, rows: Mapping[str, Route]) -> Endpoint:
-    async def answer(request: Request) -> Response:
+    async def answer(request: Request) -> ASGIApp:
         method = "GET" if request.method == "HEAD" else request.method
         if method not in rows:
             raise _no_method(request.method, rows)
@@ -78,7 +80,7 @@ def _no_method(method: str, rows: Mapping[str, Route]) -> ApiError:
     return ApiError(405, Diagnostic(code="api-bad-method", what=what, fix=fix), {"Allow": ", ".join(allowed)})
 
 
-async def _answer(desk: Desk, route: Route, request: Request) -> Response:
+async def _answer(desk: Desk, route: Route, request: Request) -> ASGIApp:
     """Who asks, may they, is the request right; then the handler."""
     who = await _principal(desk, route, request)
     path = {name: str(value) for name, value in request.path_params.items()}
@@ -86,10 +88,17 @@ async def _answer(desk: Desk, route: Route, request: Request) -> Response:
     query = read_query(request, route.query)
     body = await read_body(request, route.body) if route.body is not None else None
     call: Call[Any, Any] = Call(
-        desk=desk, who=who, path=path, query=query, body=body, id=request.scope["saltern_id"]
+        desk=desk,
+        who=who,
+        path=path,
+        query=query,
+        body=body,
+        id=request.scope["saltern_id"],
+        headers=request.headers,
+        is_allowed=partial(_is_allowed, desk, route, request),
     )
     answer = await route.handler(call)
-    return answer if isinstance(answer, Response) else json_response(route.status, answer)
+    return json_response(route.status, answer) if isinstance(answer, Struct) else cast(ASGIApp, answer)
 
 
 async def _principal(desk: Desk, route: Route, request: Request) -> Principal:
@@ -104,6 +113,15 @@ async def _principal(desk: Desk, route: Route, request: Request) -> Principal:
     if decision is not None and not decision.allowed:
         raise denied(who, route.action, decision)
     return who
+
+
+async def _is_allowed(desk: Desk, route: Route, request: Request) -> bool:
+    """Whether it would still be allowed: for answers that last longer than a session or a token."""
+    try:
+        await _principal(desk, route, request)
+    except ApiError:
+        return False
+    return True
 
 
 def _address(request: Request) -> Peer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -36,6 +36,8 @@ class Call(Struct, Generic[Q, B], kw_only=True):
     query: Q
     body: B
     id: str
+    headers: Mapping[str, str]
+    is_allowed: Callable[[], Awaitable[bool]]
 
     async def read(self, query: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """The result of a query of the store, which gets a connection first; run in a thread."""

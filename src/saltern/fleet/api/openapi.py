@@ -12,6 +12,7 @@ from msgspec import Struct
 from saltern import __version__
 from saltern.fleet.api.problems import Problem
 from saltern.fleet.api.route import Route
+from saltern.fleet.protocol.notices import AnyNotice
 
 REF = "#/components/schemas/{name}"
 PROBLEMS = {
@@ -30,7 +31,7 @@ _PARAMETER = re.compile(r"{(\w+)}")
 def openapi(routes: Sequence[Route], prefix: str = "") -> dict[str, Any]:
     """The document, as OpenAPI 3.1 has it."""
     shapes = [one for route in routes for one in (route.answer, route.body) if one is not None]
-    _, components = msgspec.json.schema_components([*shapes, Problem], ref_template=REF)
+    _, components = msgspec.json.schema_components([*shapes, Problem, AnyNotice], ref_template=REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
@@ -61,10 +62,12 @@ def _operation(route: Route) -> dict[str, Any]:
 
 
 def _answer(route: Route) -> dict[str, Any]:
-    made: dict[str, Any] = {"description": "done"}
+    content: dict[str, Any] = {}
     if route.answer is not None:
-        made["content"] = {route.media: {"schema": _reference(route.answer)}}
-    return made
+        content["application/json"] = {"schema": _reference(route.answer)}
+    if route.streams:
+        content["text/event-stream"] = {"schema": _reference(AnyNotice)}
+    return {"description": "done", "content": content} if content else {"description": "done"}
 
 
 def _problems() -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Protocol
 
+from saltern.fleet.protocol.notices import Notice
 from saltern.fleet.store.database import Database
 
 
@@ -14,3 +16,5 @@ class Fleet(Protocol):
     def database(self) -> Database: ...
 
     async def resolve(self, target: str) -> list[str]: ...
+
+    def follow(self, jid: str | None, *, after: int | None = None) -> AsyncIterator[Notice]: ...

@@ -19,7 +19,7 @@ class NoQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class Route(Struct, frozen=True, kw_only=True):
     """One row. ``action`` is what the policy decides on, a row of ``ACTIONS``; None: for everyone.
 
-    ``answer`` None: the handler makes the response itself, of the type ``media``.
+    ``answer`` None: there is no JSON. ``streams``: server-sent events, if the client accepts them.
     """
 
     method: str
@@ -31,7 +31,7 @@ class Route(Struct, frozen=True, kw_only=True):
     query: type[Struct] = NoQuery
     body: type[Struct] | None = None
     status: int = 200
-    media: str = "application/json"
+    streams: bool = False
 
     @property
     def name(self) -> str:

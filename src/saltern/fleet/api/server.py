@@ -45,7 +45,8 @@ class PeerProtocol(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self.app_state = {**self.app_state, "peer": peer_of(transport.get_extra_info("socket"))}
+        peer = peer_of(transport.get_extra_info("socket"))
+        self.app_state = {**self.app_state, "peer": peer, "abort": transport.abort}
         self._waiting = self.loop.call_later(FIRST_REQUEST, transport.close)
 
     def data_received(self, data: bytes) -> None:

@@ -179,6 +179,12 @@ class EventsQuery(Query, frozen=True, kw_only=True):
     tag: Tag = "*"
 
 
+class FollowQuery(Query, frozen=True, kw_only=True):
+    """From where on: the number of the last notice that the reader has."""
+
+    after: Number | None = None
+
+
 class EventAnswer(Answer, frozen=True, kw_only=True):
     """An event: ``number`` is the cursor of its readers."""
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from saltern.fleet.client.address import parse_address
+from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
 from saltern.fleet.client.resources import Audit, Jobs, Systems
-from saltern.fleet.client.session import Session
+from saltern.fleet.client.session import Session, part
 from saltern.fleet.client.transport import Trust
 
 
@@ -48,6 +49,24 @@ class Client:
         while page["next"]:
             page = self.session.get("/v1/events", after=page["next"], tag=tag)
             yield from page["items"]
+
+    def follow(
+        self,
+        jid: str = "",
+        *,
+        tag: str = "",
+        after: int | None = None,
+        patience: float = PATIENCE,
+        on_break: OnBreak = ignore,
+    ) -> Iterator[dict[str, Any]]:
+        """Notices as they come: of a job until it has ended, or of the whole fleet.
+
+        A connection that breaks is made again, and the notices continue where they were; ``on_break`` is
+        called with what happened. After ``patience`` seconds without a controller it is raised.
+        """
+        path = f"/v1/jobs/{part(jid)}/events" if jid else "/v1/events"
+        query: dict[str, object] = {"after": None if after is None else str(after), "tag": tag}
+        return Follower(self.session, path, query, patience=patience, on_break=on_break).notices()
 
     def close(self) -> None:
         self.session.close()

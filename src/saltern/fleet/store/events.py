@@ -69,6 +69,11 @@ def read_events(connection: Connection, after: int, pattern: str = "*", limit: i
     return Page(found, cursor)
 
 
+def oldest_event(connection: Connection) -> int:
+    """The number of the first event that is still kept; 0 if there is none."""
+    return int(connection.scalar(select(func.min(EVENTS.c.number))) or 0)
+
+
 def newest_event(connection: Connection) -> int:
     """The cursor that only later events follow."""
     return int(connection.scalar(select(func.max(EVENTS.c.number))) or 0)

@@ -155,6 +155,7 @@ EVENTS = Table(
     _required("data", LargeBinary),
     Index(None, "at"),
     comment="what happened, in the order in which the controller learned of it",
+    sqlite_autoincrement=True,  # a number is a cursor: it is never used again, also if all rows were pruned
 )
 AUDIT = Table(
     "audit",

@@ -33,6 +33,7 @@ def upgrade() -> None:
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("number", name=op.f("pk_events")),
         comment="what happened, in the order in which the controller learned of it",
+        sqlite_autoincrement=True,
     )
     op.create_index(op.f("ix_events_at"), "events", ["at"], unique=False)
     op.create_table(

@@ -1,0 +1,90 @@
+"""What a reader gets first: where its cursor is, what it missed, and how a job stands."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.api.ports import Fleet
+from saltern.fleet.protocol.notices import Happened, JobEnded, Missed, Notice, StatusChanged
+from saltern.fleet.store import job_queries
+from saltern.fleet.store.events import newest_event, oldest_event
+from saltern.fleet.store.job_queries import JobRow, TargetRow
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """Where a reader begins: after ``cursor``, with ``first`` before it. ``over``: nothing follows."""
+
+    cursor: int
+    first: list[Notice]
+    over: bool = False
+
+
+def events_start(connection: Any, after: int | None) -> Start:
+    """A reader of all events. One whose cursor is not in the database any more, or not yet, is informed."""
+    newest = newest_event(connection)
+    if after is None:
+        return Start(cursor=newest, first=[])
+    if after > newest:  # the database was restored from a backup
+        return Start(cursor=newest, first=[Missed(number=newest)])
+    oldest = oldest_event(connection)
+    lost = max(0, oldest - after - 1)
+    return Start(cursor=after, first=[Missed(count=lost, number=after)] if lost else [])
+
+
+def job_start(connection: Any, jid: str, after: int | None) -> Start | None:
+    """A reader of a job, who gets its present state unless a cursor says what it has; None: no such job."""
+    row = job_queries.job(connection, jid)
+    if row is None:
+        return None
+    begin = events_start(connection, after)
+    if after is not None and not begin.first and row.ended is None:
+        return begin
+    statuses = [_status(one) for one in job_queries.targets(connection, jid)]
+    first = [*begin.first, *(one for one in statuses if one.status != "queued")]
+    if row.ended is None:
+        return Start(cursor=newest_event(connection), first=first)
+    return Start(cursor=0, first=[*first, _ended(connection, row)], over=True)
+
+
+def _status(row: TargetRow) -> StatusChanged:
+    return StatusChanged(
+        at=row.updated,
+        jid=row.jid,
+        system=row.system,
+        status=row.status,
+        why=row.why,
+        exit_code=row.exit_code,
+        changed=row.changed,
+        failed=row.failed,
+        back_by=row.back_by,
+    )
+
+
+def _ended(connection: Any, row: JobRow) -> JobEnded:
+    return JobEnded(at=row.ended or 0.0, jid=row.jid, counts=job_queries.counts(connection, row.jid))
+
+
+async def job_notices(fleet: Fleet, jid: str, start: Start) -> AsyncIterator[Notice]:
+    """The notices of a job, until it has ended."""
+    for notice in start.first:
+        yield notice
+    if start.over:
+        return
+    async for notice in fleet.follow(jid, after=start.cursor):
+        yield notice
+        if isinstance(notice, JobEnded):
+            return
+
+
+async def event_notices(fleet: Fleet, start: Start, tag: str) -> AsyncIterator[Notice]:
+    """Everything that happens, or the events whose tag matches a glob."""
+    from fnmatch import fnmatchcase
+
+    for notice in start.first:
+        yield notice
+    async for notice in fleet.follow(None, after=start.cursor):
+        if tag == "*" or (isinstance(notice, Happened) and fnmatchcase(notice.tag, tag)):
+            yield notice
