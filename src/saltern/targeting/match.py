@@ -16,7 +16,7 @@ from saltern.targeting.problem import BadTarget
 if TYPE_CHECKING:
     from ipaddress import IPv4Network, IPv6Network
 
-__all__ = ["MATCHERS", "BadTarget", "Subject", "matches"]
+__all__ = ["MATCHERS", "BadTarget", "Subject", "holds", "matches"]
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ def _nodegroup(subject: Subject, expression: Expression, _: str) -> bool:
         data=subject.data,
         within=(*subject.within, name),
     )
-    return _names(inner, words) if words and is_plain(words) else _holds(parse(group), inner)
+    return _names(inner, words) if words and is_plain(words) else holds(parse(group), inner)
 
 
 def _names(subject: Subject, words: list[str]) -> bool:
@@ -150,19 +150,19 @@ def _names(subject: Subject, words: list[str]) -> bool:
 
 
 def _compound(subject: Subject, expression: Expression, _: str) -> bool:
-    return expression == "*" or _holds(parse(expression), subject)
+    return expression == "*" or holds(parse(expression), subject)
 
 
-def _holds(node: Node, subject: Subject) -> bool:
+def holds(node: Node, subject: Subject) -> bool:
     match node:
         case Term(how, pattern, delimiter):
             return MATCHERS[how](subject, pattern, delimiter)
         case Not(inner):
-            return not _holds(inner, subject)
+            return not holds(inner, subject)
         case Every(parts):
-            return all(_holds(part, subject) for part in parts)
+            return all(holds(part, subject) for part in parts)
         case Some(parts):
-            return any(_holds(part, subject) for part in parts)
+            return any(holds(part, subject) for part in parts)
 
 
 def _exsel(_: Subject, expression: Expression, __: str) -> bool:

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from saltern.fleet.protocol.messages import Facts, Job, Return, SyncRequest
 from saltern.fleet.store import events, job_queries, jobs, retention, systems, tokens
 from saltern.fleet.store.database import Database
+from saltern.fleet.store.enrolment import record_enrolment
 from saltern.fleet.store.events import NewEvent
 from saltern.fleet.store.jobs import NewJob
 from saltern.fleet.store.systems import Applicant
@@ -91,54 +92,91 @@ def test_facts_are_kept_until_they_change(database: Database) -> None:
 
 
 def token(**more: object) -> Token:
-    usual = Token(id="t", made_at=1.0, made_by="joe", expires=100.0, uses=1, system="", site="")
+    usual = Token(id="t", made_at=1.0, made_by="joe", expires=100.0, uses=1, site="")
     return replace(usual, **more)
+
+
+KEY = bytes(range(32))
 
 
 def test_a_token_is_used_as_often_as_it_says(database: Database) -> None:
     with database.write() as connection:
-        tokens.add_token(connection, token(uses=2), b"secret")
-        assert isinstance(tokens.spend(connection, "t", b"secret", "web1", 2.0), Token)
-        assert isinstance(tokens.spend(connection, "t", b"secret", "web2", 2.0), Token)
-        assert tokens.spend(connection, "t", b"secret", "web3", 2.0) == (
-            "the token was used already: ask for a new one"
-        )
+        tokens.add_token(connection, token(uses=2), KEY)
+        assert tokens.token(connection, "t") == (token(uses=2), KEY)
+        assert [tokens.use_token(connection, "t", 2.0) for _ in range(3)] == [True, True, False]
+        assert tokens.tokens(connection) == [token(uses=0)]
 
 
-@pytest.mark.parametrize(
-    ("id_", "secret", "system", "now", "said"),
-    [
-        ("t", b"wrong", "web1", 2.0, "the token is not valid"),
-        ("none", b"secret", "web1", 2.0, "the token is not valid"),
-        ("t", b"wrong", "web1", 200.0, "the token is not valid"),
-        ("t", b"secret", "web1", 100.0, "the token has expired: ask for a new one"),
-        ("t", b"secret", "web2", 2.0, "the token is for the system 'web1' only"),
-    ],
-)
-def test_a_token_that_cannot_be_used_says_why(
-    database: Database, id_: str, secret: bytes, system: str, now: float, said: str
-) -> None:
+@pytest.mark.parametrize(("id_", "now"), [("none", 2.0), ("t", 100.0), ("t", 200.0)])
+def test_a_token_that_is_unknown_or_expired_is_not_used(database: Database, id_: str, now: float) -> None:
     with database.write() as connection:
-        tokens.add_token(connection, token(system="web1"), b"secret")
-        assert tokens.spend(connection, id_, secret, system, now) == said
-        assert tokens.tokens(connection)[0].uses == 1
+        tokens.add_token(connection, token(), KEY)
+        assert not tokens.use_token(connection, id_, now)
+        assert tokens.tokens(connection) == [token()]
 
 
-def test_of_many_that_spend_a_token_at_once_one_gets_in(database: Database) -> None:
+def test_of_many_that_use_a_token_at_once_one_gets_in(database: Database) -> None:
     with database.write() as connection:
-        tokens.add_token(connection, token(), b"secret")
-    got: list[object] = []
+        tokens.add_token(connection, token(), KEY)
+    got: list[bool] = []
 
-    def join(name: str) -> None:
+    def join() -> None:
         with database.write() as connection:
-            got.append(tokens.spend(connection, "t", b"secret", name, 2.0))
+            got.append(tokens.use_token(connection, "t", 2.0))
 
-    threads = [threading.Thread(target=join, args=(f"web{number}",)) for number in range(6)]
+    threads = [threading.Thread(target=join) for _ in range(6)]
     for one in threads:
         one.start()
     for one in threads:
         one.join()
-    assert sum(isinstance(one, Token) for one in got) == 1
+    assert sum(got) == 1
+
+
+# A system before, and a request with the same key or another → what is written, and the state after.
+@pytest.mark.parametrize(
+    ("before", "same", "state", "written", "after"),
+    [
+        ("", True, "accepted", True, "accepted"),
+        ("", True, "pending", True, "pending"),
+        ("", True, "revoked", False, None),
+        ("accepted", True, "accepted", None, "accepted"),
+        ("accepted", True, "pending", False, "accepted"),
+        ("accepted", False, "accepted", False, "accepted"),
+        ("accepted", False, "pending", False, "accepted"),
+        ("pending", True, "accepted", True, "accepted"),
+        ("pending", True, "pending", None, "pending"),
+        ("pending", False, "accepted", True, "accepted"),
+        ("pending", False, "pending", None, "pending"),
+        ("rejected", True, "rejected", None, "rejected"),
+        ("rejected", False, "pending", True, "pending"),
+        ("revoked", True, "revoked", None, "revoked"),
+        ("revoked", False, "accepted", True, "accepted"),
+    ],
+)
+def test_a_decided_request_is_written_once(
+    database: Database, before: str, same: bool, state: str, written: bool | None, after: str | None
+) -> None:
+    with database.write() as connection:
+        if before:
+            systems.enrol(
+                connection, applicant(), 1.0, accept_by="t" if before in ("accepted", "revoked") else ""
+            )
+            if before in ("rejected", "revoked"):
+                systems.decide(connection, "web1", before, "joe", 1.0)
+        one = applicant() if same else replace(applicant(), key=b"o" * 32)
+        assert record_enrolment(connection, one, state, 2.0) is written
+        known = systems.system(connection, "web1")
+        assert (known.state if known else None) == after
+        if known is not None and written:
+            assert known.key == one.key
+
+
+def test_a_request_whose_token_was_used_meanwhile_is_not_written(database: Database) -> None:
+    with database.write() as connection:
+        tokens.add_token(connection, token(), KEY)
+        assert record_enrolment(connection, applicant(), "accepted", 2.0, token="t")
+        assert record_enrolment(connection, applicant("web2"), "accepted", 2.0, token="t") is False
+        assert systems.system(connection, "web2") is None
 
 
 def test_events_are_read_from_a_cursor(database: Database) -> None:

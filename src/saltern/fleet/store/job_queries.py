@@ -52,6 +52,13 @@ def job(connection: Connection, jid: str) -> JobRow | None:
     return JobRow(**row._mapping) if row is not None else None
 
 
+def job_of_token(connection: Connection, user: str, token: str) -> JobRow | None:
+    """The job that this person submitted with this client token."""
+    query = select(*JOB_COLUMNS).where(JOBS.c.user == user, JOBS.c.client_token == token)
+    row = connection.execute(query).one_or_none()
+    return JobRow(**row._mapping) if row is not None else None
+
+
 def jobs(connection: Connection, *, before: tuple[float, str] | None = None, limit: int = 50) -> list[JobRow]:
     """Jobs, the newest first; ``before`` is (created, jid) of the last one of the page before."""
     query = select(*JOB_COLUMNS).order_by(JOBS.c.created.desc(), JOBS.c.jid.desc()).limit(limit)

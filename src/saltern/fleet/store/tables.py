@@ -71,14 +71,13 @@ TOKENS = Table(
     "tokens",
     METADATA,
     Column("id", WORD, primary_key=True),
-    _required("digest", DIGEST),
+    _required("proof_key", DIGEST),
     _required("made_at", Double),
     _required("made_by", WORD),
     _required("expires", Double),
     _required("uses", Integer),
-    _required("system", ID, default=""),
     _required("site", WORD, default=""),
-    comment="join tokens: only a digest of the secret is kept",
+    comment="join tokens: of the secret only a key that checks proofs of it is kept",
 )
 JOBS = Table(
     "jobs",
@@ -177,4 +176,21 @@ LEASES = Table(
     _required("fence", BigInteger),
     _required("expires", Double),
     comment="which controller does what only one may do; the fence grows with every change of hands",
+)
+SETTINGS = Table(
+    "settings",
+    METADATA,
+    Column("name", WORD, primary_key=True),
+    _required("value", LargeBinary),
+    comment="what all controllers of a fleet share and no person writes",
+)
+INVITATIONS = Table(
+    "invitations",
+    METADATA,
+    Column("id", WORD, primary_key=True),
+    _required("made_at", Double),
+    _required("made_by", WORD),
+    _required("expires", Double),
+    _required("sealed", LargeBinary),
+    comment="what a further controller needs, sealed to its token; removed when it has joined",
 )

@@ -1,9 +1,9 @@
-"""Join tokens: each lets a number of systems in, until a time, and is spent in the same transaction."""
+"""Join tokens: each lets a number of systems in, until a time; used in the transaction that lets one in.
+
+Of the secret of a token only a key is kept that checks proofs of it: no token can be made from that.
+"""
 
 from __future__ import annotations
-
-import hashlib
-import hmac
 
 from msgspec import Struct
 from sqlalchemy import Connection, delete, insert, select, update
@@ -12,49 +12,49 @@ from saltern.fleet.store.tables import TOKENS
 
 
 class Token(Struct, frozen=True, kw_only=True):
-    """What is kept of a token: never its secret. ``system``: only this id may use it."""
+    """What is shown of a token."""
 
     id: str
     made_at: float
     made_by: str
     expires: float
     uses: int
-    system: str
-    site: str
+    site: str = ""
 
 
-def add_token(connection: Connection, token: Token, secret: bytes) -> None:
+_COLUMNS = [TOKENS.c[name] for name in Token.__struct_fields__]
+
+
+def add_token(connection: Connection, token: Token, proof_key: bytes) -> None:
     values = {name: getattr(token, name) for name in Token.__struct_fields__}
-    connection.execute(insert(TOKENS).values(digest=_digest(secret), **values))
+    connection.execute(insert(TOKENS).values(proof_key=proof_key.hex(), **values))
 
 
-def spend(connection: Connection, id_: str, secret: bytes, system: str, now: float) -> Token | str:
-    """Use a token once for this system; a text says why it cannot be used.
+def token(connection: Connection, id_: str) -> tuple[Token, bytes] | None:
+    """A token, and the key that checks proofs of its secret."""
+    query = select(*_COLUMNS, TOKENS.c.proof_key).where(TOKENS.c.id == id_)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        return None
+    *fields, key = row
+    return Token(**dict(zip(Token.__struct_fields__, fields, strict=True))), bytes.fromhex(key)
 
-    Who does not know the secret learns nothing: not even whether there is such a token.
-    """
-    row = connection.execute(select(TOKENS).where(TOKENS.c.id == id_).with_for_update()).one_or_none()
-    kept = str(row.digest) if row is not None else "0" * 64
-    if not hmac.compare_digest(kept, _digest(secret)) or row is None:
-        return "the token is not valid"
-    if row.expires <= now:
-        return "the token has expired: ask for a new one"
-    if row.uses < 1:
-        return "the token was used already: ask for a new one"
-    if row.system and row.system != system:
-        return f"the token is for the system {row.system!r} only"
-    connection.execute(update(TOKENS).where(TOKENS.c.id == id_).values(uses=TOKENS.c.uses - 1))
-    return Token(**{name: getattr(row, name) for name in Token.__struct_fields__})
+
+def use_token(connection: Connection, id_: str, now: float) -> bool:
+    """Take one use of a token; False if it has none left, has expired or was removed."""
+    usable = (TOKENS.c.id == id_) & (TOKENS.c.uses >= 1) & (TOKENS.c.expires > now)
+    return connection.execute(update(TOKENS).where(usable).values(uses=TOKENS.c.uses - 1)).rowcount == 1
 
 
 def tokens(connection: Connection) -> list[Token]:
-    rows = connection.execute(select(TOKENS).order_by(TOKENS.c.made_at))
-    return [Token(**{name: getattr(row, name) for name in Token.__struct_fields__}) for row in rows]
+    rows = connection.execute(select(*_COLUMNS).order_by(TOKENS.c.made_at, TOKENS.c.id))
+    return [Token(**row._mapping) for row in rows]
 
 
 def remove_token(connection: Connection, id_: str) -> bool:
     return connection.execute(delete(TOKENS).where(TOKENS.c.id == id_)).rowcount == 1
 
 
-def _digest(secret: bytes) -> str:
-    return hashlib.sha256(b"saltern join token\0" + secret).hexdigest()
+def remove_expired(connection: Connection, before: float) -> int:
+    """Forget tokens that expired before this time."""
+    return connection.execute(delete(TOKENS).where(TOKENS.c.expires < before)).rowcount

@@ -1,0 +1,95 @@
+"""Messages to agents: jobs, orders to stop, pokes. What cannot be sent now is picked up by the next sync."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from saltern.fleet.bus.poke import Poker, Presence
+from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.presence import PresenceBoard
+from saltern.fleet.protocol.envelope import Issuer
+from saltern.fleet.protocol.messages import Audience, Control, Job
+from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.fleet.store.deliveries import mark_sent
+
+POKE = 1.0  # seconds for those who are connected and do not answer
+CONTROL_LIFE = 300.0
+JOB, JOB_ALL, CONTROL = SUBJECTS["job"], SUBJECTS["job-all"], SUBJECTS["control"]
+POKED = 500  # above that, the broker's word on who is connected has to do
+
+
+class Dispatcher:
+    """Signs and sends."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        issuer: Issuer,
+        poker: Poker,
+        board: PresenceBoard,
+        calls: Calls,
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self._bus = bus
+        self._issuer = issuer
+        self._poker = poker
+        self._board = board
+        self._calls = calls
+        self._now = now
+
+    def sign(self, job: Job, audience: Audience, *, now: float, life: float) -> bytes:
+        return self._issuer.issue(job, audience, now=now, life=life)
+
+    async def send(self, jid: str, systems: list[str], envelope: bytes, how: str) -> dict[str, float | None]:
+        """Send a job; those who are away, and since when. They get it from a sync."""
+        try:
+            await self._publish(systems, envelope, how)
+        except BusError:
+            return {system: self._board.seen(system) for system in systems}
+        away = await self.away(systems)
+        there = [system for system in systems if system not in away]
+        await self._calls.write(mark_sent, jid, there, self._now())
+        return away
+
+    async def _publish(self, systems: list[str], envelope: bytes, how: str) -> None:
+        if how == "all":
+            await self._bus.publish(JOB_ALL.of(), envelope)
+        else:
+            for system in systems:
+                await self._bus.publish(JOB.of(id=system), envelope)
+        await self._bus.flush()
+
+    async def poke(self, systems: Collection[str]) -> Presence:
+        try:
+            return await self._poker.poke(systems, timeout=POKE)
+        except BusError:
+            return Presence(frozenset(systems))
+
+    async def away(self, systems: Collection[str]) -> dict[str, float | None]:
+        """Who does not answer now, and when each was last seen."""
+        if len(systems) > POKED and self._board.is_known:
+            gone: Collection[str] = [system for system in systems if not self._board.is_online(system)]
+        else:
+            found = await self.poke(systems)
+            gone = {*found.away, *found.silent}
+        return {system: self._board.seen(system) for system in sorted(gone)}
+
+    async def cancel(self, jid: str, systems: Collection[str], *, hard: bool) -> set[str]:
+        """Order agents to stop a job; those who are there to hear it."""
+        order = Control(action="kill" if hard else "cancel", jid=jid)
+        return await self.order(order, systems)
+
+    async def order(self, order: Control, systems: Collection[str]) -> set[str]:
+        """Send an order to each; return who is there."""
+        try:
+            for system in systems:
+                await self._bus.publish(CONTROL.of(id=system), self._signed(order, system))
+            return {*(await self.poke(systems)).there}
+        except BusError:
+            return set()
+
+    def _signed(self, order: Control, system: str) -> bytes:
+        audience = Audience(ids=[system])
+        return self._issuer.issue(order, audience, now=self._now(), life=CONTROL_LIFE)

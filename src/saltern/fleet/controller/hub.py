@@ -1,0 +1,102 @@
+"""Those who follow: each gets what is stored, from the database, and what is only live, as it comes.
+
+What is stored has a number, the cursor of its reader: nothing of it is lost on the way, whichever controller
+has stored it. What is live, as progress, is left out for a reader that is too slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.job_events import happened, job_of, notices, presence_notices
+from saltern.fleet.protocol.notices import Missed, Notice
+from saltern.fleet.store.events import StoredEvent, newest_event, read_events
+
+LIVE = 1000  # live notices that may wait for one reader
+LOOK = 1.0  # seconds after which a reader looks by itself: another controller may have stored something
+PAGE = 500
+
+
+class Follower:
+    """One reader: of a job, or of everything."""
+
+    def __init__(self, jid: str | None) -> None:
+        self.jid = jid
+        self.news = asyncio.Event()
+        self.live: deque[Notice] = deque()
+        self.missed = 0
+
+    def offer(self, notice: Notice) -> None:
+        if self.jid is not None and getattr(notice, "jid", None) != self.jid:
+            return
+        if len(self.live) >= LIVE:
+            self.missed += 1
+        else:
+            self.live.append(notice)
+        self.news.set()
+
+    def read(self, event: StoredEvent) -> list[Notice]:
+        """A stored event, as this reader wants it."""
+        if self.jid is None:
+            return [happened(event), *presence_notices(event)]
+        return notices(event) if job_of(event) == self.jid else []
+
+    def take_live(self, cursor: int) -> list[Notice]:
+        """What is live; its number is the cursor, so that a reader continues there after a break."""
+        taken = [replace(one, number=cursor) for one in self.live]
+        if self.missed:
+            taken.append(Missed(count=self.missed, number=cursor))
+        self.live.clear()
+        self.missed = 0
+        return taken
+
+
+class Hub:
+    """All followers of this process."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._followers: set[Follower] = set()
+        self._closed = False
+
+    def tell(self, notice: Notice) -> None:
+        """A notice that is not stored."""
+        for follower in self._followers:
+            follower.offer(notice)
+
+    def wake(self) -> None:
+        """Something was stored."""
+        for follower in self._followers:
+            follower.news.set()
+
+    def close(self) -> None:
+        """End all readers: the controller stops."""
+        self._closed = True
+        self.wake()
+
+    async def follow(self, jid: str | None, after: int | None = None) -> AsyncIterator[Notice]:
+        """Notices of a job, or events of the whole fleet, after a cursor; without one, from now on."""
+        follower = Follower(jid)
+        self._followers.add(follower)
+        try:
+            cursor = await self._calls.read(newest_event) if after is None else after
+            while not self._closed:
+                follower.news.clear()
+                page = await self._calls.read(read_events, cursor, "*", PAGE)
+                for notice in follower.take_live(cursor):
+                    yield notice
+                for event in page.events:
+                    for notice in follower.read(event):
+                        yield notice
+                cursor = page.cursor
+                if not page.events:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(follower.news.wait(), LOOK)
+        finally:
+            self._followers.discard(follower)

@@ -1,0 +1,74 @@
+"""The systems as targets see them: ids and facts, read from the database when a target is resolved.
+
+Facts are kept as the bytes that the database has, and decoded for the targets that ask for grains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.facts import fact_digests, facts_of
+from saltern.fleet.store.groups import groups
+from saltern.targeting.match import Subject
+
+PillarOf = Callable[[str], Mapping[str, object]]
+
+
+class LazyGrains(Mapping[str, object]):
+    """Grains that are decoded when the first of them is asked for."""
+
+    __slots__ = ("_data", "_decoded")
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._decoded: dict[str, Any] | None = None
+
+    def _all(self) -> dict[str, Any]:
+        if self._decoded is None:
+            self._decoded = msgspec.json.decode(self._data, type=dict[str, Any])
+        return self._decoded
+
+    def __getitem__(self, key: str) -> object:
+        return self._all()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+class Inventory:
+    """All accepted systems. ``refresh`` reads only the facts that have changed since."""
+
+    def __init__(self, calls: Calls, nodegroups: Mapping[str, object] | None = None) -> None:
+        self._calls = calls
+        self._facts: dict[str, tuple[str, bytes]] = {}
+        self.groups: dict[str, str] = {}
+        self.nodegroups = dict(nodegroups or {})
+
+    async def refresh(self) -> None:
+        self._facts, self.groups = await self._calls.read(self._read, self._facts)
+
+    @staticmethod
+    def _read(
+        connection: Connection, known: dict[str, tuple[str, bytes]]
+    ) -> tuple[dict[str, tuple[str, bytes]], dict[str, str]]:
+        digests = fact_digests(connection)
+        changed = [id_ for id_, digest in digests.items() if digest and known.get(id_, ("",))[0] != digest]
+        new = facts_of(connection, changed)
+        facts = {id_: new.get(id_) or known.get(id_) or ("", b"{}") for id_ in digests}
+        return facts, groups(connection)
+
+    @property
+    def ids(self) -> list[str]:
+        return list(self._facts)
+
+    def subject(self, id_: str) -> Subject:
+        grains = LazyGrains(self._facts[id_][1])
+        return Subject(id=id_, grains=grains, nodegroups=self.nodegroups)

@@ -1,0 +1,82 @@
+"""Events of jobs and of systems: the tags and the data under which they are stored, and as notices. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from saltern.fleet.protocol.messages import Job
+from saltern.fleet.protocol.notices import Happened, JobEnded, Notice, PresenceChanged, StatusChanged
+from saltern.fleet.store.events import NewEvent, StoredEvent
+from saltern.fleet.store.job_queries import TargetRow
+
+LISTED = 1000  # systems that an event names one by one
+_JOB = re.compile(r"(?:salt|saltern)/job/([^/]+)/(new|ret|status|ended)(?:/.*)?")
+_COUNTS = ("why", "exit_code", "changed", "failed", "back_by")
+
+
+def job_new(job: Job, target: str, systems: Sequence[str], now: float) -> NewEvent:
+    """As Salt has it, without the arguments: they may hold secrets."""
+    data: dict[str, Any] = {"jid": job.jid, "fun": job.function, "tgt": target, "user": job.user}
+    data |= {"test": job.test, "count": len(systems), "minions": list(systems[:LISTED])}
+    return NewEvent(tag=f"salt/job/{job.jid}/new", data=data, at=now)
+
+
+def job_status(row: TargetRow, now: float) -> NewEvent:
+    """A system's own report has Salt's tag; what the controller infers has one of ours."""
+    reported = row.status in ("returned", "failed", "refused")
+    kind = f"salt/job/{row.jid}/ret/" if reported else f"saltern/job/{row.jid}/status/"
+    data = {"jid": row.jid, "id": row.system, "status": row.status}
+    data |= {name: value for name in _COUNTS if (value := getattr(row, name))}
+    return NewEvent(tag=kind + row.system, data=data, at=now, system=row.system)
+
+
+def job_ended(jid: str, counts: dict[str, int], now: float) -> NewEvent:
+    return NewEvent(tag=f"saltern/job/{jid}/ended", data={"jid": jid, "counts": counts}, at=now)
+
+
+def presence_change(new: Sequence[str], lost: Sequence[str], now: float) -> NewEvent:
+    data = {"new": list(new), "lost": list(lost)}
+    return NewEvent(tag="salt/presence/change", data=data, at=now)
+
+
+def job_of(event: StoredEvent) -> str:
+    """The job that an event is about; empty if it is about none."""
+    found = _JOB.fullmatch(event.tag)
+    return found[1] if found else ""
+
+
+def notices(event: StoredEvent) -> list[Notice]:
+    """What an event means to those who follow its job."""
+    found = _JOB.fullmatch(event.tag)
+    make = _NOTICES.get(found[2]) if found else None
+    return [make(event)] if make else []
+
+
+def presence_notices(event: StoredEvent) -> list[Notice]:
+    if event.tag != "salt/presence/change":
+        return []
+    changes = [(True, event.data.get("new", [])), (False, event.data.get("lost", []))]
+    return [
+        PresenceChanged(system=str(system), online=online, at=event.at, number=event.number)
+        for online, systems in changes
+        for system in systems
+    ]
+
+
+def happened(event: StoredEvent) -> Happened:
+    return Happened(tag=event.tag, system=event.system, data=event.data, at=event.at, number=event.number)
+
+
+def _status(event: StoredEvent) -> Notice:
+    data = {name: event.data[name] for name in ("jid", "status", *_COUNTS) if name in event.data}
+    return StatusChanged(system=str(event.data.get("id", "")), at=event.at, number=event.number, **data)
+
+
+def _ended(event: StoredEvent) -> Notice:
+    counts = event.data.get("counts", {})
+    return JobEnded(jid=str(event.data["jid"]), counts=counts, at=event.at, number=event.number)
+
+
+_NOTICES: dict[str, Callable[[StoredEvent], Notice]] = {"ret": _status, "status": _status, "ended": _ended}

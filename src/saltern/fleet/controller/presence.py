@@ -1,0 +1,93 @@
+"""Who is connected, in memory: from the broker's word on connections, from syncs, and from pokes.
+
+A system counts as connected while one of its connections is open. The database gets the changes in batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+
+from saltern.fleet.broker.presence import ClientEvent
+
+POKED = "poke"  # stands for a connection that is known to be there, and not by which name
+
+
+class Changes(Struct, frozen=True):
+    """Who came and who went since the last look."""
+
+    came: tuple[str, ...] = ()
+    went: tuple[str, ...] = ()
+
+
+class PresenceBoard:
+    """``is_known``: the board was filled once, so that who is not on it is away."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.is_known = False
+        self._now = now
+        self._connections: dict[str, set[str]] = {}
+        self._seen: dict[str, float] = {}
+        self._changed: dict[str, bool] = {}
+
+    def is_online(self, system: str) -> bool:
+        return bool(self._connections.get(system))
+
+    @property
+    def online(self) -> set[str]:
+        return {system for system, held in self._connections.items() if held}
+
+    def seen(self, system: str) -> float | None:
+        """When it was last there."""
+        return self._seen.get(system)
+
+    def restore(self, seen: Iterable[tuple[str, float | None]]) -> None:
+        """What the database knows from before this process."""
+        self._seen.update((system, at) for system, at in seen if at is not None)
+
+    def on_client(self, event: ClientEvent) -> None:
+        """A connection came or went, by the broker's word."""
+        if event.system:
+            (self._open if event.connected else self._close)(event.system, event.connection)
+
+    def found(self, there: Iterable[str], away: Iterable[str]) -> None:
+        """What a poke has shown. It fills the board at the start, and repairs it later."""
+        for system in there:
+            if not self.is_online(system):
+                self._open(system, POKED)
+        for system in away:
+            if self.is_online(system):
+                self._connections[system].clear()
+                self._note(system, False)
+
+    def heard(self, system: str) -> None:
+        """It has asked for something: it is there."""
+        self._seen[system] = self._now()
+        if not self.is_online(system):
+            self._open(system, POKED)
+
+    def take_changes(self) -> Changes:
+        changed, self._changed = self._changed, {}
+        came = tuple(sorted(system for system, online in changed.items() if online))
+        return Changes(came, tuple(sorted(system for system, online in changed.items() if not online)))
+
+    def _open(self, system: str, connection: str) -> None:
+        was = self.is_online(system)
+        held = self._connections.setdefault(system, set())
+        held.discard(POKED)
+        held.add(connection)
+        if not was:
+            self._note(system, True)
+
+    def _close(self, system: str, connection: str) -> None:
+        held = self._connections.get(system, set())
+        known = held & {connection, POKED}
+        held -= {connection, POKED}
+        if known and not held:
+            self._note(system, False)
+
+    def _note(self, system: str, online: bool) -> None:
+        self._seen[system] = self._now()
+        if self._changed.pop(system, online) == online:  # one that came and went again has not changed
+            self._changed[system] = online

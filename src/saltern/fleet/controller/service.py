@@ -1,0 +1,217 @@
+"""``Fleet``: everything that people may ask of a controller. The API and the schedulers call it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from saltern.fleet.bus.poke import Presence
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.dispatch import Dispatcher
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.inventory import Inventory
+from saltern.fleet.controller.job_events import job_new
+from saltern.fleet.controller.registry import Registry
+from saltern.fleet.controller.submission import (
+    Submission,
+    Submitted,
+    audience,
+    check,
+    delivery,
+    lifetime,
+    make_job,
+)
+from saltern.fleet.controller.target import expand, refuse, refuse_empty, select
+from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.protocol.notices import Notice
+from saltern.fleet.store import audit, job_queries
+from saltern.fleet.store.database import Connection, Database
+from saltern.fleet.store.events import newest_event, store_events
+from saltern.fleet.store.jobs import NewJob, cancel_job, create_job
+from saltern.fleet.store.statuses import OPEN
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.targeting.match import BadTarget
+
+__all__ = ["Fleet", "Permit", "Principal", "Submission", "Submitted"]
+
+Permit = Callable[[tuple[str, ...]], str]
+
+
+class Principal(Protocol):
+    """Who asks."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Trees(Protocol):
+    """The newest version of the files of an environment; empty if the controller has none."""
+
+    async def newest(self, environment: str) -> str: ...
+
+
+def permit_all(_systems: tuple[str, ...]) -> str:
+    """For callers that have decided already."""
+    return ""
+
+
+class Fleet:
+    """What people may ask. Problems are ``OperationError``, each with a code."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        inventory: Inventory,
+        dispatcher: Dispatcher,
+        registry: Registry,
+        hub: Hub,
+        *,
+        now: Callable[[], float],
+        trees: Trees | None = None,
+    ) -> None:
+        self.registry = registry
+        self.hub = hub
+        self.trees = trees
+        self._calls = calls
+        self._inventory = inventory
+        self._dispatcher = dispatcher
+        self._now = now
+
+    @property
+    def database(self) -> Database:
+        return self._calls.database
+
+    # -- targets -----------------------------------------------------------------------------------
+
+    async def resolve(self, target: str) -> list[str]:
+        """The accepted systems that a target means, by id."""
+        return (await self._resolved(target))[0]
+
+    async def _resolved(self, target: str) -> tuple[list[str], str]:
+        """The ids, and the target without groups."""
+        await self._inventory.refresh()
+        try:
+            expression = expand(target, self._inventory.groups)
+            return select(expression, map(self._inventory.subject, self._inventory.ids)), expression
+        except BadTarget as problem:
+            raise refuse(problem) from None
+
+    async def poke(self, target: str) -> Presence:
+        """Ask all systems of a target whether they are there, now."""
+        return await self._dispatcher.poke(await self.resolve(target))
+
+    # -- jobs --------------------------------------------------------------------------------------
+
+    async def submit(self, who: Principal, ask: Submission, *, permit: Permit = permit_all) -> Submitted:
+        """Write a job down with its expected set, and send it.
+
+        ``permit`` is called with the expected set before anything is written: it raises to refuse, and
+        returns the rule that allows it.
+        """
+        check(ask)
+        if known := await self._known(who, ask):
+            return known
+        expected, expression = await self._resolved(ask.target)
+        if not expected:
+            raise refuse_empty(ask.target, self._inventory.ids)
+        if ask.wait == 0:
+            expected = await self._present(expected)
+        return await self._send(who, ask, expected, expression, permit(tuple(expected)))
+
+    async def _present(self, expected: list[str]) -> list[str]:
+        away = (await self._dispatcher.away(expected)).keys()
+        there = [system for system in expected if system not in away]
+        if not there:
+            what = f"all {len(expected)} systems of the target are away"
+            fix = "submit it without 'wait: 0', and they get it when they are back"
+            raise OperationError(Diagnostic(code="fleet-all-away", what=what, fix=fix))
+        return there
+
+    async def _send(
+        self, who: Principal, ask: Submission, expected: list[str], expression: str, rule: str
+    ) -> Submitted:
+        now = self._now()
+        life = lifetime(ask)
+        tree = ask.tree or (await self.trees.newest(ask.environment) if self.trees else "")
+        job = make_job(ask, new_jid(now), user=who.name, rule=rule, tree=tree)
+        how = delivery(len(expected), expression)
+        envelope = self._dispatcher.sign(job, audience(how, expected, expression), now=now, life=life)
+        new = NewJob(
+            job=job,
+            target=ask.target,
+            systems=tuple(expected),
+            expires=now + life,
+            envelope=envelope.decode(),
+            broadcast=how == "all",
+            client_token=ask.client_token,
+        )
+        cursor = await self._calls.write(_write_job, new, now)
+        if cursor is None:  # the same client token came twice at once, and the other call was first
+            return await self._known(who, ask) or await self.submit(who, ask)
+        self.hub.wake()
+        away = await self._dispatcher.send(job.jid, expected, envelope, how)
+        return Submitted(jid=job.jid, expected=expected, away=away, expires=now + life, cursor=cursor)
+
+    async def _known(self, who: Principal, ask: Submission) -> Submitted | None:
+        """The job of an earlier submission with the same client token."""
+        if ask.client_token is None:
+            return None
+        return await self._calls.read(_find_job, who.name, ask.client_token)
+
+    async def cancel(self, who: Principal, jid: str, *, hard: bool = False) -> dict[str, str]:
+        """Call a job off. For each system where it has not ended: ``cancelled`` (it never began),
+        ``asked`` (the agent was asked to stop), or ``away`` (the agent gets it when it is back).
+        """
+        now = self._now()
+        before = await self._calls.write(_cancel, jid, who.name, now, hard)
+        if before is None:
+            what, fix = f"there is no job {jid!r}", "saltern jobs lists them"
+            raise OperationError(Diagnostic(code="fleet-job-unknown", what=what, fix=fix))
+        self.hub.wake()
+        reached = await self._dispatcher.cancel(jid, list(before), hard=hard)
+        return {
+            system: "cancelled" if status == "queued" else "asked" if system in reached else "away"
+            for system, status in before.items()
+        }
+
+    # -- following ---------------------------------------------------------------------------------
+
+    def follow(self, jid: str | None, *, after: int | None = None) -> AsyncIterator[Notice]:
+        """Notices of a job, or events of the whole fleet; after a cursor, else from now on."""
+        return self.hub.follow(jid, after)
+
+
+def _write_job(connection: Connection, new: NewJob, now: float) -> int | None:
+    """The cursor before the job's own events; None if the job was there already."""
+    cursor = newest_event(connection)
+    if create_job(connection, new, now) != new.job.jid:
+        return None
+    store_events(connection, [job_new(new.job, new.target, new.systems, now)])
+    detail = {
+        "jid": new.job.jid,
+        "function": new.job.function,
+        "target": new.target,
+        "test": new.job.test,
+        "systems": len(new.systems),
+        "rule": new.job.rule,
+    }
+    audit.append(connection, new.job.user, "job.submit", detail, now)
+    return cursor
+
+
+def _find_job(connection: Connection, user: str, token: str) -> Submitted | None:
+    row = job_queries.job_of_token(connection, user, token)
+    if row is None:
+        return None
+    expected = [one.system for one in job_queries.targets(connection, row.jid)]
+    return Submitted(jid=row.jid, expected=expected, expires=row.expires, known=True)
+
+
+def _cancel(connection: Connection, jid: str, who: str, now: float, hard: bool) -> dict[str, str] | None:
+    """Mark the job; the systems where it has not ended, with the status before. None: no such job."""
+    if job_queries.job(connection, jid) is None:
+        return None
+    before = {one.system: one.status for one in job_queries.targets(connection, jid) if one.status in OPEN}
+    cancel_job(connection, jid, who, now)
+    audit.append(connection, who, "job.cancel", {"jid": jid, "hard": hard, "open": len(before)}, now)
+    return before

@@ -1,0 +1,139 @@
+"""What people ask a fleet to do, checked and made into a job. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from saltern.fleet.controller.target import is_local
+from saltern.fleet.protocol.codec import MAX_DEPTH, BadMessage, check_depth
+from saltern.fleet.protocol.messages import Audience, Job
+from saltern.fleet.protocol.verbs import verb_of
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+SEPARATELY = 500  # systems up to which each gets a message of its own
+LARGEST = 512 * 1024  # bytes of the arguments of a job
+LONGEST = 7 * 86_400.0  # seconds that a job may wait for those who are away
+_FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
+_WORD = 255
+LONGEST_EXPRESSION = 8192
+
+
+class Submission(Struct, kw_only=True, frozen=True):
+    """What is to run where. ``life``: seconds for which the job is offered to systems that are away;
+    ``wait``: the same, and 0 leaves out who is away.
+    """
+
+    function: str
+    target: str
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    test: bool = False
+    environment: str = "base"
+    life: float | None = None
+    wait: float | None = None
+    changing: bool | None = None
+    time_limit: float = 0
+    splay: float = 0
+    parent: str | None = None
+    client_token: str | None = None
+    tree: str = ""
+
+
+class Submitted(Struct, kw_only=True, frozen=True):
+    """A job that is written down. ``away``: who will get it later, and since when they are away.
+
+    ``known``: a submission with the same client token was there before, and this is its job. ``cursor``: to
+    follow the job from its beginning.
+    """
+
+    jid: str
+    expected: list[str]
+    away: dict[str, float | None] = {}
+    expires: float
+    known: bool = False
+    cursor: int = 0
+
+
+def check(ask: Submission) -> None:
+    """Refuse what no agent would take, with all reasons at once."""
+    problems = [
+        (not _FUNCTION.fullmatch(ask.function), f"{ask.function!r} is not the name of a function"),
+        (len(ask.function) > _WORD, "the name of the function is too long"),
+        (not ask.target.strip(), "the target is empty; '*' means every system"),
+        (
+            len(ask.target) > LONGEST_EXPRESSION,
+            "the target is longer than 8192 characters; make a group of it",
+        ),
+        (not 0 < len(ask.environment) <= _WORD, "the environment is empty or too long"),
+        (not _is_duration(ask.life, least=1), f"life must be between 1 and {LONGEST:.0f} seconds"),
+        (not _is_duration(ask.wait), f"wait must be between 0 and {LONGEST:.0f} seconds"),
+        (not _is_duration(ask.time_limit), f"time_limit must be between 0 and {LONGEST:.0f} seconds"),
+        (not _is_duration(ask.splay), f"splay must be between 0 and {LONGEST:.0f} seconds"),
+        (ask.client_token is not None and not 0 < len(ask.client_token) <= _WORD, "client_token is too long"),
+        *_argument_problems(ask),
+    ]
+    found = [
+        Diagnostic(code="fleet-submission", what=what, fix="correct the request and submit it again")
+        for wrong, what in problems
+        if wrong
+    ]
+    if found:
+        raise OperationError(*found)
+
+
+def _is_duration(value: float | None, least: float = 0) -> bool:
+    return value is None or least <= value <= LONGEST  # false for NaN, too
+
+
+def _argument_problems(ask: Submission) -> list[tuple[bool, str]]:
+    try:
+        data = msgspec.json.encode([ask.args, ask.kwargs])
+        check_depth(data)
+    except BadMessage:
+        return [(True, f"the arguments are nested deeper than {MAX_DEPTH - 2} levels")]
+    except (TypeError, ValueError, RecursionError):
+        return [(True, "the arguments cannot be written as JSON")]
+    return [(len(data) > LARGEST, f"the arguments have {len(data)} bytes, and {LARGEST} are allowed")]
+
+
+def lifetime(ask: Submission) -> float:
+    """Seconds for which the job is offered: what was asked for, or what its function has."""
+    life = ask.life if ask.life is not None else verb_of(ask.function, test=ask.test).life
+    return min(life, ask.wait) if ask.wait else life
+
+
+def make_job(ask: Submission, jid: str, *, user: str, rule: str, tree: str) -> Job:
+    verb = verb_of(ask.function, test=ask.test)
+    return Job(
+        jid=jid,
+        function=ask.function,
+        args=ask.args,
+        kwargs=ask.kwargs,
+        changing=verb.changing if ask.changing is None else ask.changing,
+        test=ask.test,
+        environment=ask.environment,
+        tree=tree,
+        parent=ask.parent,
+        on_interrupt=verb.on_interrupt,
+        splay=ask.splay,
+        time_limit=ask.time_limit,
+        user=user[:_WORD],
+        rule=rule[:_WORD],
+    )
+
+
+Delivery = Literal["each", "all"]
+
+
+def delivery(expected: int, expression: str) -> Delivery:
+    """One message for each system; one for all of many, if the systems can read the expression themselves."""
+    few = expected <= SEPARATELY
+    return "each" if few or len(expression) > LONGEST_EXPRESSION or is_local(expression) else "all"
+
+
+def audience(how: Delivery, systems: list[str], expression: str) -> Audience:
+    return Audience(ids=systems) if how == "each" else Audience(expression=expression)

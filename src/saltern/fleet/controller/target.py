@@ -1,0 +1,78 @@
+"""Which systems a target means: Salt's compound language, and ``@group`` for groups of the fleet. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+from saltern.targeting.compound import Every, Node, Not, Some, Term, parse
+from saltern.targeting.match import BadTarget, Subject, holds
+
+_GROUP = re.compile(r"@([^\s@]+)")
+_DEEPEST = 20
+NEEDS_PILLAR = frozenset({"pillar", "pillar_pcre", "pillar_exact"})
+
+
+def expand(target: str, groups: Mapping[str, str], within: tuple[str, ...] = ()) -> str:
+    """The target with each ``@group`` replaced by what the group stands for, in parentheses."""
+    return " ".join(_word(word, groups, within) for word in target.split())
+
+
+def _word(word: str, groups: Mapping[str, str], within: tuple[str, ...]) -> str:
+    found = _GROUP.fullmatch(word)
+    if found is None:
+        return word
+    name = found[1]
+    if name not in groups:
+        fix = did_you_mean(name, groups) or "saltern fleet groups lists them"
+        raise BadTarget(f"no group is called {name!r}", fix)
+    if name in within or len(within) >= _DEEPEST:
+        raise BadTarget(f"groups contain each other: {' -> '.join((*within, name))}")
+    return f"( {expand(groups[name], groups, (*within, name))} )"
+
+
+def select(target: str, subjects: Iterable[Subject]) -> list[str]:
+    """The ids that an expanded target matches, in the order given."""
+    if target == "*":
+        return [subject.id for subject in subjects]
+    node = parse(target)
+    check_known(node)
+    return [subject.id for subject in subjects if holds(node, subject)]
+
+
+def check_known(node: Node) -> None:
+    """Refuse what only a system itself can say: the controller must know whom it expects an answer from."""
+    for term in terms(node):
+        if term.how in NEEDS_PILLAR:
+            what = f"the target {term.pattern!r} asks for pillar, which targets of a fleet cannot see"
+            raise BadTarget(what, "use grains (G@), ids, or a group")
+
+
+def is_local(target: str) -> bool:
+    """True if only this controller can say what the target means: its nodegroups are not known elsewhere."""
+    return any(term.how == "nodegroup" for term in terms(parse(target)))
+
+
+def terms(node: Node) -> Iterable[Term]:
+    match node:
+        case Term():
+            yield node
+        case Not(inner):
+            yield from terms(inner)
+        case Every(parts) | Some(parts):
+            for part in parts:
+                yield from terms(part)
+
+
+def refuse(problem: BadTarget) -> OperationError:
+    """A target that cannot be read, as an answer to who asked."""
+    return OperationError(Diagnostic(code="fleet-target", what=problem.what, fix=problem.fix))
+
+
+def refuse_empty(target: str, ids: list[str]) -> OperationError:
+    """No accepted system is meant: with the nearest name, if there is one."""
+    near = did_you_mean(target, ids)
+    fix = near or ("saltern fleet lists the systems" if ids else "no system has joined: saltern agent join")
+    what = f"no accepted system matches {target!r}"
+    return OperationError(Diagnostic(code="fleet-target-empty", what=what, fix=fix))

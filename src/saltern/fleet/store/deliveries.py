@@ -1,0 +1,38 @@
+"""What was handed to systems: which jobs were sent, and which are still to be sent to those who are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, select, update
+
+from saltern.fleet.store.tables import JOBS, TARGETS
+
+MOST_AT_ONCE = 500
+
+
+def mark_sent(connection: Connection, jid: str, systems: Sequence[str], now: float) -> None:
+    """Note that a job was sent to systems; what they have reported since stays."""
+    for first in range(0, len(systems), MOST_AT_ONCE):
+        some = systems[first : first + MOST_AT_ONCE]
+        rows = (TARGETS.c.jid == jid) & TARGETS.c.system.in_(some) & (TARGETS.c.status == "queued")
+        connection.execute(update(TARGETS).where(rows).values(status="sent", updated=now))
+
+
+def mark_taken(connection: Connection, system: str, jids: Iterable[str], now: float) -> None:
+    """Note that a system was given these jobs."""
+    rows = (TARGETS.c.system == system) & TARGETS.c.jid.in_([*jids]) & (TARGETS.c.status == "queued")
+    connection.execute(update(TARGETS).where(rows).values(status="sent", updated=now))
+
+
+def unsent(connection: Connection, before: float, now: float, limit: int = 5000) -> set[str]:
+    """Systems for which an open job has been waiting since ``before``."""
+    query = (
+        select(TARGETS.c.system)
+        .distinct()
+        .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
+        .where(TARGETS.c.status.in_(("queued", "sent")), TARGETS.c.updated < before)
+        .where(JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None), JOBS.c.expires > now)
+        .limit(limit)
+    )
+    return {str(system) for system in connection.scalars(query)}

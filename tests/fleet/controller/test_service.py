@@ -1,0 +1,184 @@
+"""What people ask of a controller: targets, jobs, cancellation, following."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.fleet.controller.kit import JOE, Bench, let_in, light_agent, running_bench
+from tests.fleet.harness import run, until
+
+from saltern.fleet.controller.service import Submission
+from saltern.fleet.protocol.notices import Happened
+from saltern.fleet.store import audit, job_queries
+from saltern.language.diagnostics import OperationError
+
+
+def code(problem: pytest.ExceptionInfo[OperationError]) -> str:
+    return problem.value.diagnostics[0].code
+
+
+def statuses(bench: Bench, jid: str) -> dict[str, str]:
+    with bench.calls.database.read() as connection:
+        return {row.system: row.status for row in job_queries.targets(connection, jid)}
+
+
+def test_a_job_is_written_down_sent_and_who_is_away_is_known_at_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            there = [await light_agent(bench, f"web{number}", {"os": "Debian"}) for number in (1, 2)]
+            let_in(bench.calls.database, "web3", {"os": "Debian"})
+            let_in(bench.calls.database, "db1", {"os": "Fedora"})
+            ask = Submission(function="test.ping", target="G@os:Debian")
+            done = await bench.fleet.submit(JOE, ask)
+            assert done.expected == ["web1", "web2", "web3"]
+            assert list(done.away) == ["web3"]
+            assert statuses(bench, done.jid) == {"web1": "sent", "web2": "sent", "web3": "queued"}
+            await until(lambda: all(agent.jobs for agent in there))
+            assert {agent.jobs[0].jid for agent in there} == {done.jid}
+            with bench.calls.database.read() as connection:
+                assert [one.action for one in audit.page(connection)] == ["job.submit"]
+
+    run(scenario())
+
+
+def test_wait_0_leaves_out_who_is_away(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            await light_agent(bench, "web1")
+            let_in(bench.calls.database, "web2")
+            done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="*", wait=0))
+            assert done.expected == ["web1"]
+            with pytest.raises(OperationError) as problem:
+                await bench.fleet.submit(JOE, Submission(function="test.ping", target="web2", wait=0))
+            assert code(problem) == "fleet-all-away"
+
+    run(scenario())
+
+
+def test_the_same_client_token_is_the_same_job_even_at_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            ask = Submission(function="test.ping", target="*", client_token="t1")
+            done = await asyncio.gather(*(bench.fleet.submit(JOE, ask) for _ in range(5)))
+            assert len({one.jid for one in done}) == 1
+            assert sum(not one.known for one in done) == 1
+            assert all(one.expected == ["web1"] for one in done)
+            assert len(agent.jobs) == 1
+
+    run(scenario())
+
+
+def test_a_broadcast_is_one_message_that_agents_match_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("saltern.fleet.controller.submission.SEPARATELY", 1)
+
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agents = [await light_agent(bench, f"web{number}") for number in range(3)]
+            let_in(bench.calls.database, "db1")
+            await bench.registry.set_group("joe", "web", "web*")
+            done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="@web"))
+            assert done.expected == ["web0", "web1", "web2"]
+            await until(lambda: all(agent.jobs for agent in agents))
+            assert (await bench.bus.stream_state("JOBS")).messages == 1
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("nothing*", "fleet-target-empty"),
+        ("@none", "fleet-target"),
+        ("( web1", "fleet-target"),
+        ("I@role:web", "fleet-target"),
+        ("N@none", "fleet-target"),
+        (" ", "fleet-submission"),
+    ],
+)
+def test_a_target_that_means_nothing_is_refused_before_anything_is_written(
+    tmp_path: Path, target: str, expected: str
+) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            let_in(bench.calls.database, "web1")
+            with pytest.raises(OperationError) as problem:
+                await bench.fleet.submit(JOE, Submission(function="test.ping", target=target))
+            assert code(problem) == expected
+            with bench.calls.database.read() as connection:
+                assert job_queries.jobs(connection) == []
+
+    run(scenario())
+
+
+def test_who_is_not_permitted_leaves_no_trace(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            asked: list[tuple[str, ...]] = []
+
+            def refuse(systems: tuple[str, ...]) -> str:
+                asked.append(systems)
+                raise PermissionError
+
+            with pytest.raises(PermissionError):
+                await bench.fleet.submit(JOE, Submission(function="test.ping", target="*"), permit=refuse)
+            assert asked == [("web1",)]
+            assert not agent.jobs
+            with bench.calls.database.read() as connection:
+                assert job_queries.jobs(connection) == []
+
+    run(scenario())
+
+
+def test_a_broker_that_is_gone_leaves_the_job_in_the_queue(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            await light_agent(bench, "web1")
+            bench.hub.stop()
+            done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="*"))
+            assert list(done.away) == ["web1"]
+            assert statuses(bench, done.jid) == {"web1": "queued"}
+
+    run(scenario())
+
+
+def test_cancel_answers_for_each_system(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            let_in(bench.calls.database, "web2")
+            done = await bench.fleet.submit(JOE, Submission(function="state.apply", target="*"))
+            assert await bench.fleet.cancel(JOE, done.jid) == {"web1": "asked", "web2": "cancelled"}
+            assert statuses(bench, done.jid) == {"web1": "sent", "web2": "cancelled"}
+            await until(lambda: agent.orders)
+            assert await bench.fleet.cancel(JOE, done.jid, hard=True) == {"web1": "asked"}
+            await until(lambda: len(agent.orders) == 2)
+            assert [order.action for order in agent.orders] == ["cancel", "kill"]
+            with pytest.raises(OperationError) as problem:
+                await bench.fleet.cancel(JOE, "none")
+            assert code(problem) == "fleet-job-unknown"
+
+    run(scenario())
+
+
+def test_a_reader_that_comes_later_continues_from_its_cursor(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            await light_agent(bench, "web1")
+            done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="*"))
+            reader = bench.fleet.follow(None, after=done.cursor)
+            first = await anext(reader)
+            assert isinstance(first, Happened)
+            assert (first.tag, first.data["minions"]) == (f"salt/job/{done.jid}/new", ["web1"])
+            await bench.registry.revoke("joe", "web1")
+            second = await anext(reader)
+            assert isinstance(second, Happened)
+            assert (second.tag, second.number) == ("salt/key", first.number + 1)
+            await reader.aclose()  # type: ignore[attr-defined]
+
+    run(scenario())
