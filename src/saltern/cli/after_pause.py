@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli.arguments import Row
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows
-from saltern.cli.output import tell_report, watched
+from saltern.cli.output import follower_of, tell_report, watched
 from saltern.runtime.barriers import INTERRUPTED, REBOOTING, STOPS
 
 if TYPE_CHECKING:
@@ -30,14 +30,21 @@ def continue_paused(args: SimpleNamespace, engine: Session, report: Report) -> R
     """Tell it, and give the one in the end. A machine that goes down ends us while we wait."""
     while report.stopped in STOPS.values():
         if report.stopped == REBOOTING:
-            tell_report(args, engine, report)
-            _tell_pause(report)
+            _show_pause(args, engine, report)
         try:
             report = _resumed(args, engine, report.jid)
         except KeyboardInterrupt:
             return _called_off(engine, report)
     tell_report(args, engine, report)
     return report
+
+
+def _show_pause(args: SimpleNamespace, engine: Session, report: Report) -> None:
+    if follower := follower_of(args):
+        follower.paused(report)
+    else:
+        tell_report(args, engine, report)
+        _tell_pause(report)
 
 
 def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:

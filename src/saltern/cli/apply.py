@@ -19,7 +19,7 @@ from saltern.cli.options import (
     session,
     yaml_value,
 )
-from saltern.cli.output import exit_code, seconds, tell_report, watched
+from saltern.cli.output import exit_code, follower_of, seconds, tell_report, watched
 from saltern.engine.request import Request
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
 from saltern.report.outputs import options_for, problem_writer
@@ -138,7 +138,11 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    args = parse(LINE, argv)
+    return apply(parse(LINE, argv))
+
+
+def apply(args: SimpleNamespace) -> int:
+    """Apply what was asked for, and report it; the exit code."""
     if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # rarely: an SLS is named, and no file
         from saltern.cli.approved import apply_file, is_meant
 
@@ -216,6 +220,7 @@ def run(
     options = JournalOptions(
         queue=seconds(args.queue, engine.settings.queue_runs),
         pillar=mapping_value("--pillar", args.pillar),
+        job=follower.job if (follower := follower_of(args)) else "",
     )
     if args.failed_from:
         from saltern.cli.run_names import chosen
@@ -224,6 +229,8 @@ def run(
         earlier = chosen(Runs(engine.settings), args.failed_from)
         engine, request, options = failed_part(engine.settings, earlier, options)
     with claim_run(engine, request, options) as claimed:
+        if follower:
+            follower.claimed(claimed.jid)
         return claimed.execute(_prepared(engine, request, profile), tell)
 
 

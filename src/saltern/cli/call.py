@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
@@ -25,9 +26,13 @@ IN_A_SHELL = frozenset({"cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.run_std
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    return call(args, *call_arguments(args.args))
+
+
+def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, object]) -> int:
+    """Call ``args.function`` and print what it gives."""
     engine = session(args)
     engine.load_pillar()
-    positional, keywords = call_arguments(args.args)
     if args.function in IN_A_SHELL:
         keywords.setdefault("python_shell", True)
     if engine.registry.function(args.function) is None:

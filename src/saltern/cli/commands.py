@@ -22,6 +22,7 @@ COMMANDS: dict[str, Command] = {
     "runs": Command("list the runs of this machine", "runs"),
     "chain": Command("run action chains, which continue after reboots", "chain"),
     "install-service": Command("resume broken and rebooting runs when the machine boots", "install_service"),
+    "agent": Command("take part in a fleet: join, run, status, sync, log, leave", "agent"),
     "check": Command("compile everything without running it, and report every problem", "check"),
     "fmt": Command("lay state files out in one way, without changing what they mean", "fmt"),
     "lsp": Command("serve an editor: problems as you type, completion, documentation", "lsp"),

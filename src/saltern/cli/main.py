@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 
@@ -56,10 +57,18 @@ def _run(argv: list[str]) -> int:
     name, rest = argv[0], argv[1:]
     if name not in COMMANDS:
         return _unknown(name)
-    try:
-        command = import_module(f"saltern.cli.{COMMANDS[name].code}")
-        code: int = command.main(rest)
+
+    def command() -> int:
+        code: int = import_module(f"saltern.cli.{COMMANDS[name].code}").main(rest)
         return code
+
+    return guarded(command)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """The exit code of some work; an error that it raises becomes a message and its code."""
+    try:
+        return work()
     except SalternError as problem:
         return _told(problem)
     except KeyboardInterrupt:

@@ -188,7 +188,10 @@ REPORT_ROWS: tuple[Row, ...] = (
 
 
 def session(args: SimpleNamespace, **overrides: object) -> Session:
-    """Everything a command needs, from what was typed. Raises ``OperationError``."""
+    """Everything a command needs, from what was typed. Raises ``OperationError``.
+
+    A worker of an agent gives ``args.overrides``: options that no command line has.
+    """
     settings, warnings = load(
         args.config,
         {
@@ -199,6 +202,7 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
             "grains_file": existing(args.grains),
             "log_level": args.log_level or ("debug" if args.debug else "info" if args.verbose else None),
             **overrides,
+            **getattr(args, "overrides", {}),
         },
         os.environ,
     )

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from saltern.cli import exits
 from saltern.cli.options import output_options
@@ -23,6 +23,30 @@ if TYPE_CHECKING:
     from saltern.report.lines import Lines
     from saltern.report.live import Live
     from saltern.runtime.ports import EventSink
+
+
+class Follower(Protocol):
+    """What a worker of an agent does with a run: it is the job ``job`` of a fleet."""
+
+    job: str
+
+    def tell(self, event: Event) -> None: ...
+
+    def claimed(self, run: str) -> None:
+        """The run has its number."""
+        ...
+
+    def paused(self, report: Report) -> None:
+        """The machine reboots, and the run continues afterwards."""
+        ...
+
+    def reported(self, report: Report) -> None: ...
+
+
+def follower_of(args: SimpleNamespace) -> Follower | None:
+    """The agent's worker that this command runs in; None on a command line."""
+    found: Follower | None = getattr(args, "follower", None)
+    return found
 
 
 def exit_code(report: Report, *, detailed: bool = False) -> int:
@@ -58,6 +82,8 @@ def watched(args: SimpleNamespace, work: Callable[[EventSink | None], Report]) -
 
 def tell_report(args: SimpleNamespace, engine: Session, report: Report) -> None:
     show_warnings(args, report)
+    if follower := follower_of(args):
+        follower.reported(report)
     _write(args, engine, report)
 
 
@@ -84,13 +110,15 @@ def _write(args: SimpleNamespace, engine: Session, report: Report) -> None:
 
 
 def _watchers(args: SimpleNamespace) -> tuple[list[EventSink], list[Live | Lines]]:
-    """What follows the events of a run: the log, the terminal, or the lines on stdout."""
+    """What follows the events of a run: the log, an agent, the terminal, or the lines on stdout."""
+    found, close = _viewers(args)
+    if follower := follower_of(args):
+        found = [follower.tell, *found]
     if log.is_on("info"):
         from saltern.report.log import write as log_event
 
-        found, close = _viewers(args)
-        return [log_event, *found], close
-    return _viewers(args)
+        found = [log_event, *found]
+    return found, close
 
 
 def _viewers(args: SimpleNamespace) -> tuple[list[EventSink], list[Live | Lines]]:

@@ -46,7 +46,11 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    args = parse(LINE, argv)
+    return resume_named(parse(LINE, argv))
+
+
+def resume_named(args: SimpleNamespace) -> int:
+    """Resume the run that was named, or all that broke; the exit code."""
     if len(args.run) > 1:
         print("saltern resume: name one run", file=sys.stderr)
         return exits.SURROUNDINGS

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
-from saltern.cli.output import exit_code, show_warnings
+from saltern.cli.output import exit_code, follower_of, show_warnings
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write
 
@@ -28,6 +29,11 @@ LINE = CommandLine(
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    return apply_single(args, *call_arguments(args.args))
+
+
+def apply_single(args: SimpleNamespace, positional: list[object], keywords: dict[str, object]) -> int:
+    """Apply the state ``args.function`` and report it; the exit code."""
     if "." not in args.function:
         raise OperationError(
             Diagnostic(code="state-unknown", what=f"{args.function!r} names no function; write STATE.FUN")
@@ -35,9 +41,10 @@ def main(argv: list[str]) -> int:
     engine = session(args, test=args.test)
     from saltern.engine.single import single
 
-    positional, keywords = call_arguments(args.args)
     name = str(keywords.pop("name", positional[0] if positional else args.function))
     report = single(engine, args.function, name, keywords, args.saltenv)
     show_warnings(args, report)
+    if follower := follower_of(args):
+        follower.reported(report)
     write(report, sys.stdout, output_options(args, engine.settings), args.out)
     return exit_code(report)

@@ -35,12 +35,13 @@ class JournalOptions(Struct, frozen=True, kw_only=True):
     """How a run is recorded.
 
     ``queue``: seconds to wait for another run to end. ``pillar``: what the command line gave. ``before``: an
-    earlier run; what it did successfully is not done again.
+    earlier run; what it did successfully is not done again. ``job``: the job of a fleet that it belongs to.
     """
 
     queue: float = 0.0
     pillar: Mapping[str, object] = {}
     before: RunState | None = None
+    job: str = ""
 
 
 class ClaimedRun:
@@ -68,7 +69,7 @@ class ClaimedRun:
 
     def _begin(self, recorder: Recorder, plan: Plan) -> None:
         options = self._options
-        head = make_head(self._session, self._request, self.jid, options.pillar)
+        head = make_head(self._session, self._request, self.jid, options.pillar, options.job)
         carried = []
         if options.before is not None:
             from saltern.journal.carry import carried as carry

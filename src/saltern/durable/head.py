@@ -26,10 +26,11 @@ class Head(Struct, frozen=True, kw_only=True):
 
 
 def make_head(
-    session: Session, request: Request, jid: str, pillar: Mapping[str, object]
+    session: Session, request: Request, jid: str, pillar: Mapping[str, object], job: str = ""
 ) -> dict[str, object]:
-    """The head of a new run. ``pillar`` is what the command line gave."""
+    """The head of a new run. ``pillar`` is what the command line gave, ``job`` the fleet's job."""
     return {
+        **({"job": job} if job else {}),
         "jid": jid,
         "version": __version__,
         "request": to_builtins(request),

@@ -42,7 +42,7 @@ def test_questions_run_beside_other_jobs(function: str) -> None:
 
 
 def test_states_wait_a_day_and_are_resumed() -> None:
-    for name in ("state.apply", "state.highstate", "state.single", "state.sls"):
+    for name in ("state.apply", "state.highstate", "state.sls"):
         found = verb_of(name)
         assert (found.life, found.durable, found.changing) == (STATE_LIFE, True, True)
 

@@ -43,7 +43,12 @@ VERBS: dict[str, Verb] = {
     "state.apply": _states("apply", "apply the SLS that `args` name, or the highstate"),
     "state.sls": _states("apply", "the same as `state.apply` with names"),
     "state.highstate": _states("apply", "the same as `state.apply` without names"),
-    "state.single": _states("single", "apply one state: its function, its name and its arguments"),
+    "state.single": Verb(
+        changing=True,
+        life=STATE_LIFE,
+        command="single",
+        about="apply one state: its function, its name and its arguments",
+    ),
     "saltern.resume": _states("resume", "resume a run that broke"),
     "saltern.plan": _question("plan", "what would change"),
     "saltern.show": _question("show", "what would be applied: low data, top, pillar, grains and more"),

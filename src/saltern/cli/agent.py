@@ -1,0 +1,168 @@
+"""``saltern agent``: this machine as a system of a fleet."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.fleet.agent.places import AgentPlaces
+
+ABOUT = """\
+Take part in a fleet: the agent takes jobs from its controllers and returns what came of them.
+
+  join TOKEN            join a fleet, once; `-` reads the token from standard input
+  run                   run the agent, until it is stopped
+  status                whether it is connected, and what it does
+  sync                  ask the controllers now for what was missed
+  log                   what the agent has logged last
+  leave                 forget the fleet: membership and keys are removed
+  install-service       start it at boot: a systemd unit, an init script"""
+EPILOG = """\
+examples:
+  saltern agent join saltern-join-eNo…
+  saltern agent run --directory /tmp/agent1     everything below one directory, without privileges"""
+DAY = 86_400.0
+
+
+def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    most = 1 if args.verb == "join" else 0
+    if len(args.words) > most or (args.verb == "join" and not args.words):
+        print(f"saltern agent {args.verb}: give {'one token' if most else 'no words'}", file=sys.stderr)
+        return exits.SURROUNDINGS
+    from saltern.fleet.agent.places import agent_places
+
+    return VERBS[args.verb](args, agent_places(args.directory))
+
+
+def _join(args: SimpleNamespace, places: AgentPlaces) -> int:
+    import asyncio
+
+    from saltern.fleet.agent.join import join
+
+    text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
+    waiting = join(places, text, args.minion_id or _own_id(places), wait=_seconds(args.wait), say=_say)
+    member = asyncio.run(waiting)
+    _say(f"joined fleet {member.fleet} as {member.id}; start the agent: saltern agent run")
+    return exits.OK
+
+
+def _own_id(places: AgentPlaces) -> str:
+    """The id by the configuration, or the host name."""
+    from saltern.config.load import load
+
+    config = places.config if os.path.isfile(places.config) else None
+    return load(config, {}, os.environ)[0].id
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        what = f"--wait needs a number of seconds, not {text!r}"
+        raise OperationError(Diagnostic(code="option-shape", what=what)) from None
+
+
+def _say(text: str) -> None:
+    print(f"saltern: {text}", file=sys.stderr, flush=True)
+
+
+def _run(_args: SimpleNamespace, places: AgentPlaces) -> int:
+    from saltern.fleet.agent.process import run
+
+    return run(places)
+
+
+def _status(args: SimpleNamespace, places: AgentPlaces) -> int:
+    from saltern.fleet.agent.socket import ask_agent
+
+    found = ask_agent(places.socket, {"ask": "status"})
+    if args.out == "json":
+        import msgspec
+
+        print(msgspec.json.encode(found).decode())
+    else:
+        from saltern.fleet.agent.show import status_lines
+
+        print("\n".join(status_lines(found)))
+    return exits.OK if found.get("connected") and not found.get("refused") else exits.FAILED
+
+
+def _sync(_args: SimpleNamespace, places: AgentPlaces) -> int:
+    from saltern.fleet.agent.socket import ask_agent
+
+    found = ask_agent(places.socket, {"ask": "sync"})
+    if problem := found.get("refused") or found.get("problem"):
+        _say(f"no sync: {problem}")
+        return exits.FAILED
+    _say("synced")
+    return exits.OK
+
+
+def _log(args: SimpleNamespace, places: AgentPlaces) -> int:
+    from saltern.fleet.agent.log import read_log
+
+    for line in read_log(places.log, int(args.lines) if args.lines.isdigit() else 50):
+        print(line)
+    return exits.OK
+
+
+def _leave(_args: SimpleNamespace, places: AgentPlaces) -> int:
+    from saltern.fleet.agent.join import leave
+
+    _say(f"left fleet {leave(places)}; remove it on the controller: saltern fleet keys revoke")
+    return exits.OK
+
+
+VERBS: dict[str, Callable[[SimpleNamespace, AgentPlaces], int]] = {
+    "join": _join,
+    "run": _run,
+    "status": _status,
+    "sync": _sync,
+    "log": _log,
+    "leave": _leave,
+}
+LINE = CommandLine(
+    command="agent",
+    about=ABOUT,
+    epilog=EPILOG,
+    words=(
+        Word(dest="verb", metavar="VERB", choices=tuple(VERBS), help=", ".join(VERBS)),
+        Word(
+            dest="words", metavar="TOKEN", many=True, help="of `join`: the token that the controller printed"
+        ),
+    ),
+    rows=(
+        Row(
+            flag="--directory",
+            dest="directory",
+            metavar="DIR",
+            help="keep everything below DIR: configuration, keys, state, socket",
+        ),
+        Row(flag="--id", dest="minion_id", metavar="ID", help="join: the id of this machine in the fleet"),
+        Row(
+            flag="--wait",
+            dest="wait",
+            metavar="SECONDS",
+            default="300",
+            help="join: wait at most SECONDS for an operator to accept the key",
+        ),
+        Row(flag="--lines", dest="lines", metavar="N", default="50", help="log: how many lines"),
+        Row(
+            flag="--out",
+            dest="out",
+            metavar="FORMAT",
+            choices=("human", "json"),
+            default="human",
+            help="status: human, json (default: human)",
+        ),
+    ),
+)

@@ -1,0 +1,225 @@
+"""The worker of an agent: one job, in a process of its own, as the same verb would run on the command line.
+
+``python -m saltern.cli.worker FOLDER``. What to do is in the folder, and what comes of it goes there; see
+``fleet/agent/task.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, parse
+from saltern.cli.main import guarded
+from saltern.cli.worker_follower import JobFollower
+from saltern.fleet.agent.output import pack_output
+from saltern.fleet.agent.task import JobFolder, Outcome, Task
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+
+TAKEN = 75  # another worker has the job: this one does nothing
+# Words of state functions that are no options of the command: Salt's names, and where a value goes.
+OWN_WORDS = {"pillar", "test", "saltenv", "mods", "queue", "concurrent"}
+SHUT = {"config", "file_root", "pillar_root", "out", "minion_id", "log_level", "debug", "verbose", "save"}
+
+
+def main(argv: list[str]) -> int:
+    """Do the job of a folder; the exit code of its command, or ``TAKEN``."""
+    folder = JobFolder(argv[0])
+    task = folder.read_task()
+    if not folder.take(task.attempt):
+        return TAKEN
+    _redirect(folder)
+    follower = JobFollower(folder, task)
+    code = guarded(lambda: COMMANDS[task.command](task, follower))
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    outcome = Outcome(
+        attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
+    )
+    folder.write("outcome", pack_output(folder, outcome, bare=task.command == "call"), durable=True)
+    return code
+
+
+def _redirect(folder: JobFolder) -> None:
+    """Standard output and errors go to files; a build that takes over from this one adds to the same."""
+    for number, name in ((1, "out"), (2, "err")):
+        file = os.open(folder.file(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        os.dup2(file, number)
+        os.close(file)
+
+
+# -- the verbs ---------------------------------------------------------------------------------------
+
+
+def _call(task: Task, follower: JobFollower) -> int:
+    from saltern.cli.call import LINE, call
+
+    args = _args(LINE, [task.function], task, follower)
+    return call(args, list(task.args), dict(task.kwargs))
+
+
+def _single(task: Task, follower: JobFollower) -> int:
+    from saltern.cli.single import LINE, apply_single
+
+    words, keywords = list(task.args), dict(task.kwargs)
+    function = str(words.pop(0) if words else keywords.pop("fun", ""))
+    options: dict[str, object] = {key: keywords.pop(key) for key in ("pillar", "saltenv") if key in keywords}
+    args = _args(LINE, [function], task, follower, options)
+    return apply_single(args, words, keywords)
+
+
+def _apply(task: Task, follower: JobFollower) -> int:
+    from saltern.cli.apply import LINE, apply
+
+    if task.again and (known := _known_run(task)):
+        return _continue(task, follower, known)
+    names = _names(task)
+    return apply(_args(LINE, names, task, follower, task.kwargs))
+
+
+def _names(task: Task) -> list[str]:
+    if task.function == "state.highstate":
+        return []
+    given = [*task.args, task.kwargs.get("mods", [])]
+    flat = [one for part in given for one in (part if isinstance(part, list) else [part])]
+    return [str(one) for one in flat if one not in ("", None)]
+
+
+def _known_run(task: Task) -> str:
+    """The run that an earlier attempt has begun; empty if none got so far."""
+    from saltern.cli.call import LINE
+    from saltern.cli.options import session
+    from saltern.journal.runs import Runs
+
+    runs = Runs(session(_args(LINE, ["-"], task, None)).settings)
+    for run in runs.jids():
+        state = runs.state(run) if not runs.is_damaged(run) else None
+        if state is not None and state.head.get("job") == task.jid and state.has_plan:
+            return run
+    return ""
+
+
+def _continue(task: Task, follower: JobFollower, run: str) -> int:
+    """Resume the run, or report it if it has ended."""
+    from saltern.cli.options import session
+    from saltern.cli.output import exit_code, tell_report
+    from saltern.cli.resume import LINE, resume_named
+    from saltern.journal.report import report_of
+    from saltern.journal.runs import Runs
+    from saltern.journal.summaries import RESUMABLE
+
+    args = _args(LINE, [run], task, follower)
+    follower.claimed(run)
+    engine = session(args)
+    state = Runs(engine.settings).state(run)
+    if state.status in RESUMABLE:
+        return resume_named(args)
+    report = report_of(state)
+    tell_report(args, engine, report)
+    return exit_code(report)
+
+
+def _resume(task: Task, follower: JobFollower) -> int:
+    from saltern.cli.resume import LINE, resume_named
+
+    return resume_named(_args(LINE, list(map(str, task.args)), task, follower, task.kwargs))
+
+
+def _typed(module: str) -> Callable[[Task, JobFollower], int]:
+    """A command that takes its words as they are typed."""
+
+    def work(task: Task, _follower: JobFollower) -> int:
+        from importlib import import_module
+
+        command = import_module(f"saltern.cli.{module}")
+        words = _words(command.LINE, task, list(map(str, task.args)), task.kwargs)
+        os.environ.update(_environment(task))
+        code: int = command.main(words)
+        return code
+
+    return work
+
+
+COMMANDS: dict[str, Callable[[Task, JobFollower], int]] = {
+    "call": _call,
+    "single": _single,
+    "apply": _apply,
+    "resume": _resume,
+    **{name: _typed(name) for name in ("plan", "show", "runs", "report")},
+}
+
+
+# -- their command lines -----------------------------------------------------------------------------
+
+
+def _args(
+    line: CommandLine,
+    words: list[str],
+    task: Task,
+    follower: JobFollower | None,
+    kwargs: dict[str, object] | None = None,
+) -> SimpleNamespace:
+    """What the command line would have given, with what only an agent gives."""
+    args = parse(line, _words(line, task, words, kwargs or {}))
+    args.overrides = dict(task.overrides)
+    args.follower = follower
+    return args
+
+
+def _words(line: CommandLine, task: Task, words: list[str], kwargs: dict[str, object]) -> list[str]:
+    """The command line of a job; arguments that the command does not have are an error."""
+    rows = {row.dest: row for row in line.rows if row.flag.startswith("--")}
+    found = ["--out=json", *([f"--config={task.config}"] if task.config else [])]
+    if task.test and "test" in rows:
+        found.append("--test")
+    if environment := kwargs.get("saltenv") or ("" if task.environment == "base" else task.environment):
+        found.append(f"--saltenv={environment}")
+    if pillar := kwargs.get("pillar"):
+        found.append(f"--pillar={_pillar_file(pillar)}")
+    for key, value in kwargs.items():
+        if key in OWN_WORDS or key.startswith("__"):
+            continue
+        if key not in rows or key in SHUT:
+            _refuse(task, key, [name for name in rows if name not in SHUT])
+        row = rows[key]
+        if row.kind in ("on", "off"):
+            found += [row.flag] if bool(value) == (row.kind == "on") else []
+        else:
+            found += [f"{row.flag}={_yaml(value)}"]
+    return [*found, "--", *words]
+
+
+def _pillar_file(pillar: object) -> str:
+    """Pillar data in a file of our own: a command line can be read by every user."""
+    import msgspec
+
+    from saltern.system import atomic
+
+    path = os.path.join(os.environ["SALTERN_JOB_FOLDER"], "pillar.yaml")
+    atomic.write(path, msgspec.json.encode(pillar))
+    return path
+
+
+def _yaml(value: object) -> str:
+    import msgspec
+
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _environment(task: Task) -> dict[str, str]:
+    texts = {key: value for key, value in task.overrides.items() if isinstance(value, str)}
+    return {f"SALTERN_{key.upper()}": value for key, value in texts.items()}
+
+
+def _refuse(task: Task, key: str, known: list[str]) -> None:
+    what = f"{task.function} has no argument {key!r}"
+    raise OperationError(Diagnostic(code="job-argument", what=what, fix=did_you_mean(key, known)))
+
+
+if __name__ == "__main__":
+    from saltern.cli.worker_process import start
+
+    start(main, sys.argv[1:], exits.BUG)

@@ -1,0 +1,98 @@
+"""A run as its agent sees it: where it is, that it pauses, and that it is to end before its next state."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from saltern.fleet.agent.task import JobFolder, Step, Task
+from saltern.language.events import ChunkFinished, ChunkStarted, Event, Report, RunFinished, RunStarted
+from saltern.language.result import Outcome, Result
+from saltern.report.verdict import totals
+from saltern.runtime.barriers import PAUSES, STOPS
+from saltern.system import atomic
+
+OFTEN = 0.25  # seconds between two notes of where a run is; a failure is noted at once
+WAIT = 2.0  # seconds for the agent to pass on that the machine goes down
+COMMENT = 2000
+OUTCOMES = {Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would change"}
+
+
+class JobFollower:
+    """Writes to the folder of a job what its run reports."""
+
+    def __init__(self, folder: JobFolder, task: Task, tick: Callable[[], float] = time.monotonic) -> None:
+        self.job = task.jid
+        self.run = ""
+        self.changed = 0
+        self.failed = 0
+        self._folder = folder
+        self._socket = task.socket
+        self._step = Step()
+        self._tick = tick
+        self._noted = -OFTEN
+
+    def tell(self, event: Event) -> None:
+        if isinstance(event, ChunkStarted):
+            self._end_if_cancelled()
+            self._note(replace(self._step, state=event.chunk.label, outcome="", comment=""))
+        elif isinstance(event, ChunkFinished):
+            self._finished(event.answer.result, sub=event.answer.sub)
+        elif isinstance(event, RunStarted):
+            self._note(replace(self._step, total=event.total), now=True)
+        elif isinstance(event, RunFinished) and event.stopped in STOPS.values():
+            self._pause(PAUSES[event.stopped])
+
+    def _end_if_cancelled(self) -> None:
+        """End as if a user had pressed Ctrl-C here, where no state is at work."""
+        if os.path.exists(self._folder.file("cancel")):
+            raise KeyboardInterrupt
+
+    def _finished(self, result: Result, *, sub: bool) -> None:
+        failed = result.outcome is Outcome.FAILED
+        usual = "changed" if result.changes else "ok"
+        step = replace(
+            self._step,
+            done=self._step.done + (not sub),
+            failed=self._step.failed + failed,
+            outcome=OUTCOMES.get(result.outcome, usual),
+            comment=result.comment[:COMMENT] if failed else "",
+        )
+        self._note(step, now=failed)
+
+    def claimed(self, run: str) -> None:
+        self.run = run
+        self._note(replace(self._step, run=run), now=True)
+
+    def paused(self, _report: Report) -> None:
+        """What was printed so far is not the end."""
+        os.truncate(self._folder.file("out"), 0)
+
+    def reported(self, report: Report) -> None:
+        found = totals(report)
+        self.changed, self.failed = found.changed, found.failed
+
+    def _note(self, step: Step, *, now: bool = False) -> None:
+        self._step = step
+        if now or self._tick() - self._noted >= OFTEN:
+            self._noted = self._tick()
+            self._folder.write("progress", step)
+
+    def _pause(self, kind: str) -> None:
+        """Let the agent pass on that the machine, or this program, is away for a while."""
+        atomic.write(self._folder.file("pause"), kind.encode())
+        if not self._socket:
+            return
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+                line.settimeout(WAIT)
+                line.connect(self._socket)
+                line.sendall(msgspec.json.encode({"ask": "paused", "jid": self.job, "kind": kind}) + b"\n")
+                line.recv(1024)
+        except OSError:
+            pass  # the agent is away, too; it finds the file

@@ -1,0 +1,27 @@
+"""What a worker process does before and after its work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+
+def start(main: Callable[[list[str]], int], argv: list[str], bug: int) -> None:
+    """Run a program to the end of this process."""
+    import gc
+
+    from saltern.cli.streams import keep_order
+    from saltern.system.signals import end_in_order
+
+    gc.disable()  # compiling only builds up; `apply` switches it on again for the run
+    keep_order()
+    end_in_order()
+    os.environ["SALTERN_JOB_FOLDER"] = argv[0]
+    code = bug
+    try:
+        code = main(argv)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    finally:
+        os._exit(code)

@@ -1,0 +1,131 @@
+"""What the machine says of itself: asked of a worker, kept on disk, sent when it has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+from contextlib import suppress
+from random import random
+from typing import Any
+
+import msgspec
+
+from saltern.fleet.agent.ask import Asker
+from saltern.fleet.agent.jobs import WorkerSettings
+from saltern.fleet.agent.runner import Runner
+from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.task import PART, Task
+from saltern.fleet.bus.backoff import Backoff
+from saltern.fleet.bus.ports import BusError
+from saltern.fleet.protocol.codec import BadMessage, Body, unpack_body
+from saltern.fleet.protocol.envelope import Refused
+from saltern.fleet.protocol.ids import new_nonce
+from saltern.fleet.protocol.messages import Facts, Received
+from saltern.system import atomic
+
+log = logging.getLogger(__name__)
+
+EVERY = 3600.0  # seconds between two looks
+SPREAD = 0.2
+LOOK = "facts"  # the name of the folder, where jobs have their jid
+
+
+def digest_of(grains: dict[str, Any]) -> str:
+    """The same for the same grains, in whatever order."""
+    return hashlib.sha256(msgspec.json.encode(grains, order="sorted")).hexdigest()
+
+
+async def look(runner: Runner, settings: WorkerSettings) -> dict[str, Any] | None:
+    """The grains of this machine; None if they cannot be had now."""
+    folder = runner.folder(LOOK)
+    folder.remove()
+    task = Task(
+        jid=LOOK,
+        function="grains.items",
+        command="call",
+        config=settings.config,
+        overrides=settings.overrides,
+    )
+    outcome = await runner.work(task)
+    if outcome is None or outcome.code or not outcome.parts:
+        log.warning("the facts of this machine cannot be read: %s", outcome.why if outcome else "killed")
+        return None
+    parts = []
+    for number in range(outcome.parts):
+        with open(folder.file(PART.format(number)), "rb") as file:
+            parts.append(file.read())
+    folder.remove()
+    try:
+        body = Body(encoding=outcome.encoding, size=outcome.size, parts=tuple(parts))
+        found = unpack_body(body)
+    except BadMessage as problem:
+        log.warning("the facts of this machine cannot be read: %s", problem)
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class FactsSender:
+    """Looks at the machine, keeps what it says on disk, and sends it until a controller has it."""
+
+    def __init__(
+        self, ask: Asker, runner: Runner, spool: Spool, settings: WorkerSettings, path: str = ""
+    ) -> None:
+        self._ask = ask
+        self._runner = runner
+        self._spool = spool
+        self._settings = settings
+        self._path = path
+        self._wanted = asyncio.Event()
+        self._backoff = Backoff()
+
+    def wake(self) -> None:
+        """Look again: a job has ended, or there is a connection."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Look and send, at the start, when woken, and every hour."""
+        attempt, sent = 0, ""
+        while True:
+            self._wanted.clear()
+            grains = await look(self._runner, self._settings) or {}
+            wait = EVERY * (1 + SPREAD * random())
+            if grains:
+                self._write(grains)
+                sent, attempt = await self._send(grains, sent, attempt)
+                wait = self._backoff.delay(attempt - 1) + 1 if attempt else wait
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._wanted.wait()
+
+    async def _send(self, grains: dict[str, Any], sent: str, attempt: int) -> tuple[str, int]:
+        """Send what differs from what was sent; its digest, and how often that failed."""
+        digest = digest_of(grains)
+        if digest == sent:
+            return sent, 0
+        try:
+            request = Facts(nonce=new_nonce(), digest=digest, grains=grains)
+            received = await self._ask("facts", request, Received)
+        except (BusError, Refused, BadMessage) as problem:
+            log.info("the facts are not sent yet: %s", problem)
+            return sent, attempt + 1
+        if received.problem:
+            log.warning("the controller does not take the facts: %s", received.problem)
+        else:
+            self._spool.put("facts", digest)
+        return digest, 0
+
+    def read(self) -> dict[str, Any]:
+        """The facts as they were last seen."""
+        try:
+            with open(self._path, "rb") as file:
+                found = msgspec.json.decode(file.read())
+                return found if isinstance(found, dict) else {}
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+    def _write(self, grains: dict[str, Any]) -> None:
+        if self._path:
+            os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
+            atomic.write(self._path, msgspec.json.encode(grains), durable=False)

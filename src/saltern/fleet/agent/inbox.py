@@ -1,0 +1,107 @@
+"""What arrives: jobs, orders and pokes. Nothing is obeyed but what a controller of the fleet has signed."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable
+from random import random
+
+from saltern.fleet.agent.clock import FleetClock
+from saltern.fleet.agent.intake import Accept, Refuse, Standing, decide
+from saltern.fleet.agent.spool import Spool, SpoolFailed
+from saltern.fleet.protocol.envelope import Refusal, Refused, Trust, Verified, verify
+from saltern.fleet.protocol.messages import Job
+
+log = logging.getLogger(__name__)
+
+LEAST_FREE = 16 * 1024 * 1024  # bytes that a spool's disk must have before a job is taken
+
+
+class Inbox:
+    """Checks what arrives, and writes jobs down. ``refuse`` returns a job that is not taken."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        clock: FleetClock,
+        *,
+        me: str,
+        trust: Trust,
+        matches: Callable[[str], bool],
+        refuse: Callable[[Job, str], None],
+        denied: Callable[[], tuple[str, ...]] = lambda: (),
+        free: Callable[[str], int] | None = None,
+    ) -> None:
+        self.refusals: Counter[str] = Counter()
+        self.draining = ""
+        self.trust = trust
+        self._spool = spool
+        self._clock = clock
+        self._me = me
+        self._matches = matches
+        self._refuse = refuse
+        self._denied = denied
+        self._free = free or free_space
+        self._born = float(spool.get("born") or 0)
+        if not self._born:
+            self._born = clock.now()
+            spool.put("born", str(self._born))
+
+    def open(self, data: bytes) -> Verified | None:
+        """The message in an envelope, if it is to be obeyed; what is refused is counted and logged."""
+        try:
+            return verify(data, self.trust, me=self._me, now=self._clock.now(), matches=self._matches)
+        except Refused as problem:
+            self.refusals[problem.refusal.value] += 1
+            if problem.refusal is not Refusal.NOT_ADDRESSED:  # usual where one message is for many
+                log.warning("a message was refused: %s", problem)
+            return None
+
+    def take(self, data: bytes, *, live: bool) -> bool:
+        """Take a job; True if it is new and was written down."""
+        found = self.open(data)
+        if found is None:
+            return False
+        try:
+            return self.take_job(found.of(Job), found, live=live)
+        except Refused as problem:
+            self.refusals[problem.refusal.value] += 1
+            return False
+
+    def take_job(self, job: Job, found: Verified, *, live: bool) -> bool:
+        """Write a job down, or refuse it. A spool that cannot be written refuses, and loses nothing."""
+        try:
+            standing = self._standing(job)
+            now = self._clock.now()
+            issued = found.claims.issued
+            decision = decide(job, standing, issued=issued, now=now, live=live, chance=random())
+            if isinstance(decision, Accept):
+                expires = found.claims.expires
+                return self._spool.add(job, received=now, expires=expires, due=decision.due)
+            if isinstance(decision, Refuse):
+                self._refuse(job, decision.why)
+            else:
+                self.refusals["known" if standing.known else "older"] += 1
+        except SpoolFailed as problem:
+            self._refuse(job, str(problem))
+        return False
+
+    def _standing(self, job: Job) -> Standing:
+        free = self._free(self._spool.path)
+        full = f"the disk of {self._spool.path} is full: {free} bytes are left" if free < LEAST_FREE else ""
+        return Standing(
+            known=self._spool.is_known(job.jid),
+            draining=full or self.draining,
+            born=self._born,
+            denied=self._denied(),
+        )
+
+
+def free_space(path: str) -> int:
+    """Bytes that are left on the disk of a file."""
+    if path == ":memory:":
+        return LEAST_FREE
+    found = os.statvfs(os.path.dirname(path))
+    return found.f_bavail * found.f_frsize

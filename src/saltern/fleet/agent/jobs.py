@@ -1,0 +1,224 @@
+"""The jobs of an agent, from the moment they are written down to the moment their return is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.agent import recovery
+from saltern.fleet.agent.queue import plan_queue
+from saltern.fleet.agent.recovery import Todo
+from saltern.fleet.agent.returns import short_return, whole_return
+from saltern.fleet.agent.runner import Runner
+from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool, SpoolFailed
+from saltern.fleet.agent.task import Outcome, Task
+from saltern.fleet.bus.tasks import end
+from saltern.fleet.protocol.messages import Job, Return, Status
+from saltern.fleet.protocol.verbs import verb_of
+
+log = logging.getLogger(__name__)
+
+PING = "test.ping"
+FULL = 30.0  # seconds after which a spool that could not be written is tried again
+
+
+class WorkerSettings(Struct, frozen=True, kw_only=True):
+    """What every worker of an agent gets: its configuration, what overrides it, where the agent listens."""
+
+    config: str = ""
+    overrides: dict[str, Any] = {}
+    socket: str = ""
+
+
+class Jobs:
+    """Begins jobs in their order, follows them, and keeps what they return."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        runner: Runner,
+        *,
+        now: Callable[[], float],
+        returned: Callable[[str], None] = lambda _jid: None,
+        settings: WorkerSettings | None = None,
+        retry: float = FULL,
+    ) -> None:
+        self._spool = spool
+        self._runner = runner
+        self._now = now
+        self._returned = returned
+        self._settings = settings or WorkerSettings()
+        self._wanted = asyncio.Event()
+        self._retry = retry
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._late: set[str] = set()
+
+    @property
+    def running(self) -> list[str]:
+        return list(self._tasks)
+
+    def wake(self) -> None:
+        """Look at the queue again."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Begin what is due, for ever."""
+        while True:
+            self._wanted.clear()
+            try:
+                wake = self._step()
+            except SpoolFailed as problem:
+                log.error("%s", problem)
+                wake = self._now() + self._retry
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if wake is None else max(0.05, wake - self._now())):
+                    await self._wanted.wait()
+
+    def _step(self) -> float | None:
+        """Do what the queue asks for; when to look again."""
+        entries = self._spool.open_entries()
+        known = {entry.jid: entry for entry in entries}
+        step = plan_queue(entries, now=self._now(), reported=self._tasks)
+        for jid in step.cancelled:
+            self._report(known[jid], "cancelled", "cancelled before it began")
+        for jid in step.expired:
+            self._report(known[jid], "expired", "it waited here until it expired")
+        for jid in step.begin:
+            self._begin(known[jid])
+        return step.wake
+
+    def _begin(self, entry: Entry) -> None:
+        attempt = self._spool.begin(entry.jid, self._now())
+        self._spawn(entry.jid, self._work(entry, attempt))
+
+    def _report(self, entry: Entry, status: Status, why: str) -> None:
+        """Return that it was not run, or not to its end."""
+        parts = short_return(entry, status, why, now=self._now())
+        self._spawn(entry.jid, self._finish(entry, lambda: parts))
+
+    def recover(self) -> None:
+        """Continue with what an earlier agent had running."""
+        for entry in self._spool.open_entries():
+            if entry.state == RUNNING:
+                self._recover(entry)
+
+    def _recover(self, entry: Entry) -> None:
+        todo = recovery.decide(entry, self._runner.trace(entry.jid))
+        log.info("job %s: %s", entry.jid, todo.value)
+        if todo in (Todo.FOLLOW, Todo.COLLECT):
+            self._spawn(entry.jid, self._follow(entry))
+        elif todo is Todo.CONTINUE:
+            self._begin(entry)
+        else:
+            why = f"its worker was killed at attempt {entry.attempt}: {todo.value}"
+            self._report(entry, "indeterminate", why)
+
+    def _spawn(self, jid: str, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks[jid] = task
+        task.add_done_callback(lambda _done: self._ended(jid, task))
+
+    def _ended(self, jid: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(jid) is task:
+            del self._tasks[jid]
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            log.error("job %s: %s", jid, problem, exc_info=problem)
+        self.wake()
+
+    async def _work(self, entry: Entry, attempt: int) -> None:
+        if entry.job.function == PING:
+            return await self._finish(entry, lambda: [_pong(entry, self._now())])
+        outcome = await self._limited(entry, self._runner.work(self._task(entry.job, attempt)))
+        return await self._conclude(entry.jid, outcome)
+
+    async def _follow(self, entry: Entry) -> None:
+        await self._conclude(entry.jid, await self._limited(entry, self._runner.follow(entry.jid)))
+
+    def _task(self, job: Job, attempt: int) -> Task:
+        verb = verb_of(job.function, test=job.test)
+        return Task(
+            jid=job.jid,
+            attempt=attempt,
+            function=job.function,
+            args=job.args,
+            kwargs=job.kwargs,
+            test=job.test,
+            environment=job.environment,
+            command=verb.command,
+            durable=verb.durable,
+            again=attempt > 1,
+            config=self._settings.config,
+            overrides=self._settings.overrides,
+            socket=self._settings.socket,
+        )
+
+    async def _limited(self, entry: Entry, work: Coroutine[Any, Any, Outcome | None]) -> Outcome | None:
+        """Wait for a worker; one that exceeds the time limit of its job is ended by force."""
+        waiting = asyncio.ensure_future(work)
+        limit = entry.job.time_limit or None
+        try:
+            done, _ = await asyncio.wait({waiting}, timeout=limit)
+            if not done:
+                self._late.add(entry.jid)
+                await self._runner.cancel(entry.jid, hard=True)
+            return await waiting
+        finally:
+            await end(waiting)
+
+    async def _conclude(self, jid: str, outcome: Outcome | None) -> None:
+        """Keep the return of a worker that has ended; of one that was killed, decide what to do."""
+        entry = self._spool.entry(jid)
+        if entry is None or entry.state != RUNNING:
+            return
+        late = jid in self._late
+        self._late.discard(jid)
+        if late:
+            why = f"it took longer than its time limit of {entry.job.time_limit:g} s"
+            await self._finish(entry, lambda: short_return(entry, "failed", why, now=self._now()))
+        elif outcome is not None:
+            folder = self._runner.folder(jid)
+            await self._finish(entry, lambda: whole_return(entry, outcome, folder, now=self._now()))
+        elif entry.cancel:
+            await self._finish(
+                entry, lambda: short_return(entry, "cancelled", "it was killed", now=self._now())
+            )
+        else:
+            asyncio.get_running_loop().call_soon(self._recover, entry)
+
+    async def _finish(self, entry: Entry, parts: Callable[[], Iterable[Return]]) -> None:
+        """Keep a return. A disk that is full is waited for: what was done must not be lost."""
+        while True:
+            try:
+                self._spool.finish(parts(), self._now())
+                break
+            except SpoolFailed as problem:
+                log.error("the return of job %s waits: %s", entry.jid, problem)
+                await asyncio.sleep(self._retry)
+        self._runner.folder(entry.jid).remove()
+        self._returned(entry.jid)
+
+    # -- orders ----------------------------------------------------------------------------------
+
+    async def cancel(self, jid: str, *, hard: bool) -> None:
+        """Cancel a job: at once if it waits, before its next state or by force if it runs."""
+        entry = self._spool.entry(jid)
+        if entry is None or entry.state not in (WAITING, RUNNING):
+            return
+        self._spool.cancel(jid, "hard" if hard else "soft")
+        if entry.state == RUNNING:
+            await self._runner.cancel(jid, hard=hard)
+        self.wake()
+
+    async def close(self) -> None:
+        """Stop following; the workers go on."""
+        for task in list(self._tasks.values()):
+            await end(task)
+
+
+def _pong(entry: Entry, now: float) -> Return:
+    return Return(jid=entry.jid, status="returned", started=entry.started, ended=now, size=4, body=b"true")

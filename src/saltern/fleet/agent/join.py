@@ -1,0 +1,132 @@
+"""Joining a fleet, and leaving it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from saltern.fleet.agent.places import AgentPlaces
+from saltern.fleet.bus.client import NatsBus
+from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.ports import BusError, NoAnswer, NoListener
+from saltern.fleet.identity.jwt import BadJwt
+from saltern.fleet.identity.keys import AgentKeys, load_or_make_keys
+from saltern.fleet.identity.membership import (
+    FILE,
+    Membership,
+    ask_to_join,
+    become_member,
+    client_tls,
+    joiner_credential,
+    load_membership,
+    save_membership,
+)
+from saltern.fleet.identity.token import JoinToken, read_token
+from saltern.fleet.protocol.envelope import Refused
+from saltern.fleet.protocol.ids import BadId, check_id
+from saltern.fleet.protocol.messages import EnrolAnswer
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.private import make_private
+
+AGAIN = 10.0
+
+
+async def join(
+    places: AgentPlaces,
+    text: str,
+    id: str,
+    *,
+    wait: float,
+    say: Callable[[str], None],
+    facts: dict[str, Any] | None = None,
+) -> Membership:
+    """Ask to join with a token; keep the membership. ``wait``: seconds for an operator to accept the key."""
+    _check(places, id)
+    token = read_token(text, time.time())
+    keys = load_or_make_keys(places.keys)
+    name, credential = joiner_credential(token)
+    settings = Connection(servers=token.servers, name=name, credential=credential, tls=client_tls(token.ca))
+    try:
+        bus = await NatsBus.connect(settings, wait=10)
+    except BusError as problem:
+        fix = "is the controller running, and can this machine reach its port? a token lives for a while only"
+        raise _failed(f"no broker of the fleet can be reached: {problem}", fix) from None
+    try:
+        answer = await _accepted(bus, token, id, keys, wait, say, facts or {})
+    finally:
+        await bus.close()
+    try:
+        member = become_member(token, id, keys, answer.credential)
+    except BadJwt as problem:
+        raise _failed(f"the credential is not what was asked for: {problem}", "ask for a new token") from None
+    make_private(places.keys)
+    save_membership(places.keys, member)
+    return member
+
+
+def _check(places: AgentPlaces, id: str) -> None:
+    try:
+        check_id(id)
+    except BadId as problem:
+        raise _failed(str(problem), "give another one: --id ID") from None
+    if os.path.lexists(os.path.join(places.keys, FILE)):
+        member = load_membership(places.keys)
+        what = f"this machine is in the fleet {member.fleet!r} already, as {member.id!r}"
+        raise _failed(what, "leave that one first: saltern agent leave")
+
+
+async def _accepted(
+    bus: NatsBus,
+    token: JoinToken,
+    id: str,
+    keys: AgentKeys,
+    wait: float,
+    say: Callable[[str], None],
+    facts: dict[str, Any],
+) -> EnrolAnswer:
+    """Ask until the key is accepted or rejected, or the time is over."""
+    end = time.monotonic() + wait
+    said = ""
+    while True:
+        answer = await _asked(bus, token, id, keys, facts)
+        if answer.state == "accepted":
+            return answer
+        if answer.state == "rejected":
+            raise _failed(f"the controller refuses this machine: {answer.why}", "ask who runs the fleet")
+        if not said:
+            said = f"waiting for an operator: {answer.why}; the fingerprint is {keys.fingerprint}"
+            say(said)
+        if time.monotonic() + (answer.retry_after or AGAIN) > end:
+            fix = "run the same command again when it is accepted: saltern fleet keys accept"
+            raise _failed(f"the key {keys.fingerprint} is not accepted yet: {answer.why}", fix)
+        await asyncio.sleep(answer.retry_after or AGAIN)
+
+
+async def _asked(
+    bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys, facts: dict[str, Any]
+) -> EnrolAnswer:
+    try:
+        return await ask_to_join(bus, token, id, keys, now=time.time(), facts=facts)
+    except NoListener:
+        raise _failed("no controller listens at the broker", "start it: saltern controller") from None
+    except NoAnswer:
+        fix = "compare the clocks of both machines, and look at the controller's log"
+        raise _failed("the controller did not answer", fix) from None
+    except (BusError, Refused) as problem:
+        raise _failed(f"the request failed: {problem}", "try it again") from None
+
+
+def leave(places: AgentPlaces) -> str:
+    """Forget the fleet: membership and keys are removed. The name of the fleet."""
+    member = load_membership(places.keys)
+    for name in (FILE, "signing.key", "sealing.key"):
+        if os.path.lexists(path := os.path.join(places.keys, name)):
+            os.remove(path)
+    return member.fleet
+
+
+def _failed(what: str, fix: str) -> OperationError:
+    return OperationError(Diagnostic(code="fleet-join-failed", what=what, fix=fix))

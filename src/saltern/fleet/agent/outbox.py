@@ -1,0 +1,65 @@
+"""Returns on their way: out of the spool to the broker, again until a controller has stored them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from saltern.fleet.agent.spool import Spool
+from saltern.fleet.bus.backoff import Backoff
+from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.protocol.ids import encode_id
+from saltern.fleet.protocol.subjects import SUBJECTS
+
+log = logging.getLogger(__name__)
+
+RESEND = 120.0  # seconds after which a return that is not confirmed is sent again
+
+
+class Outbox:
+    """Sends what waits, in the order in which it ended. The broker takes the same part only once."""
+
+    def __init__(
+        self, bus: Bus, spool: Spool, id: str, now: Callable[[], float], backoff: Backoff | None = None
+    ) -> None:
+        self._bus = bus
+        self._spool = spool
+        self._id = id
+        self._name = encode_id(id)
+        self._now = now
+        self._backoff = backoff or Backoff()
+        self._wanted = asyncio.Event()
+
+    def wake(self) -> None:
+        """There is something to send, or a connection again."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Send for ever."""
+        attempt = 0
+        while True:
+            self._wanted.clear()
+            try:
+                await self._send_all()
+                attempt = 0
+                await self._wanted.wait()
+            except BusError as problem:
+                log.info("returns wait: %s", problem)
+                await self._pause(attempt)
+                attempt += 1
+
+    async def _pause(self, attempt: int) -> None:
+        try:
+            async with asyncio.timeout(self._backoff.delay(attempt)):
+                await self._wanted.wait()
+        except TimeoutError:
+            pass
+
+    async def _send_all(self) -> None:
+        for jid in self._spool.due_returns(self._now() - RESEND):
+            subject = SUBJECTS["return"].of(id=self._id, jid=jid)
+            for part in self._spool.part_numbers(jid):
+                if data := self._spool.part(jid, part):  # else it was confirmed meanwhile
+                    await self._bus.store(subject, data, id=f"{self._name}.{jid}.{part}")
+            self._spool.mark_sent(jid, self._now())

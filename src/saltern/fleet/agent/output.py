@@ -1,0 +1,56 @@
+"""What a worker printed, packed by the worker itself: the agent handles parts of it, and never the whole."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+from msgspec.structs import replace
+
+from saltern.fleet.agent.task import PART, JobFolder, Outcome
+from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, Body, check_depth, pack_body
+from saltern.system import atomic
+
+ERRORS = 8000  # characters of what a command prints as errors that go with its return
+
+
+def pack_output(folder: JobFolder, outcome: Outcome, *, bare: bool = False, limit: int = MAX_BODY) -> Outcome:
+    """Write the parts of the output beside the outcome, and say how many there are.
+
+    ``bare``: without the name of the machine around it, which `saltern call` prints as ``local``. An output
+    that is too long, or nested too deep, is left out, and ``why`` says so.
+    """
+    why = folder.text("err", ERRORS).strip()
+    try:
+        body = _packed(folder, bare, limit)
+    except BadMessage as problem:
+        said = f"what it printed is not sent: {problem}"
+        return replace(outcome, why="\n".join(filter(None, (why, said))))
+    for number, part in enumerate(body.parts):
+        atomic.write(folder.file(PART.format(number)), part, durable=False)
+    return replace(
+        outcome,
+        why=why,
+        encoding=body.encoding,
+        size=body.size,
+        digest=hashlib.sha256(b"".join(body.parts)).hexdigest(),
+        parts=len(body.parts),
+    )
+
+
+def _packed(folder: JobFolder, bare: bool, limit: int) -> Body:
+    """The output as data; text that a program printed past us stays text."""
+    with open(folder.file("out"), "rb") as file:
+        data = file.read(limit + 1).strip()
+    if len(data) > limit:
+        raise BadMessage("too-large", f"more than {limit} bytes")
+    if not data:
+        return Body(encoding="json", size=0, parts=())
+    check_depth(data)
+    try:
+        msgspec.json.decode(data)
+        if bare:
+            data = bytes(msgspec.json.decode(data, type=dict[str, msgspec.Raw])["local"])
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+        return pack_body(data.decode(errors="replace"), limit=limit)
+    return pack_body(msgspec.Raw(data), limit=limit)

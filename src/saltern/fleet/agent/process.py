@@ -1,0 +1,118 @@
+"""``saltern agent run``: one agent as a process, from its files to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import os
+import signal
+from contextlib import suppress
+
+import saltern
+from saltern.fleet.agent.agent import Agent
+from saltern.fleet.agent.jobs import WorkerSettings
+from saltern.fleet.agent.log import start_log
+from saltern.fleet.agent.places import AgentPlaces
+from saltern.fleet.agent.runner import ProcessRunner
+from saltern.fleet.agent.socket import ControlSocket
+from saltern.fleet.agent.spool import Spool, SpoolFailed
+from saltern.fleet.bus.client import NatsBus
+from saltern.fleet.bus.nats import Connection
+from saltern.fleet.identity.jwt import BadJwt, decode_user
+from saltern.fleet.identity.keys import load_keys
+from saltern.fleet.identity.membership import KeyCredential, Membership, client_tls, count_start
+from saltern.fleet.protocol.messages import Away
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.boot import boot_identity
+
+log = logging.getLogger(__name__)
+
+SITE = "site:"
+
+
+def run(places: AgentPlaces) -> int:
+    """Run the agent until a signal ends it; the exit code."""
+    start_log(places.log)
+    with _Alone(places):
+        return asyncio.run(_serve(places))
+
+
+async def _serve(places: AgentPlaces) -> int:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    member = count_start(places.keys)
+    keys = load_keys(places.keys)
+    try:
+        spool = Spool(places.spool)
+    except SpoolFailed as problem:
+        fix = "free space on that disk, or remove the file if it is damaged: unsent returns are lost by that"
+        raise OperationError(Diagnostic(code="agent-spool", what=str(problem), fix=fix)) from None
+    credential = KeyCredential(member.credential, keys.signing)
+    bus = await NatsBus.connect(
+        Connection(
+            servers=member.servers, name=member.name, credential=credential, tls=client_tls(member.ca)
+        ),
+        wait=None,
+    )
+    agent = _agent(places, member, bus, spool)
+    log.info("agent %s of fleet %s, version %s", member.id, member.fleet, saltern.__version__)
+    async with ControlSocket(places.socket, agent):
+        await agent.start()
+        await stop.wait()
+        log.info("stopping; workers go on")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                await agent.tell_away(Away(why="stop"))
+        await agent.close()
+    await bus.close()
+    spool.close()
+    return 0
+
+
+def _agent(places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool) -> Agent:
+    settings = WorkerSettings(
+        config=places.config if os.path.isfile(places.config) else "",
+        overrides=places.overrides(member.id),
+        socket=places.socket,
+    )
+    return Agent(
+        member,
+        bus,
+        spool,
+        ProcessRunner(places.jobs),
+        settings=settings,
+        facts_path=places.facts,
+        boot=boot_identity().get("boot_id", ""),
+        sites=_sites(member),
+    )
+
+
+def _sites(member: Membership) -> tuple[str, ...]:
+    """The site that the credential names, if it names one."""
+    try:
+        tags = decode_user(member.credential).nats.get("tags") or []
+    except BadJwt:
+        return ()
+    return tuple(str(tag).removeprefix(SITE) for tag in tags if str(tag).startswith(SITE))
+
+
+class _Alone:
+    """One agent for each directory: two would send the same returns, and run the same jobs."""
+
+    def __init__(self, places: AgentPlaces) -> None:
+        self._path = os.path.join(places.state, "agent.lock")
+
+    def __enter__(self) -> None:
+        os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = f"an agent runs already with {os.path.dirname(self._path)}"
+            raise OperationError(Diagnostic(code="agent-running", what=what, fix="stop that one")) from None
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+

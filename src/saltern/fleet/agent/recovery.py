@@ -1,0 +1,43 @@
+"""What to do with a job that an earlier agent had running: a pure decision over what its folder says."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+from saltern.fleet.agent.spool import Entry
+
+MOST = 5  # attempts of one job
+
+
+class Trace(Struct, frozen=True, kw_only=True):
+    """What is found: whether a worker lives, whether it left an outcome, which attempt has begun."""
+
+    alive: bool = False
+    ended: bool = False
+    begun: int = 0
+    paused: str = ""
+
+
+class Todo(Enum):
+    FOLLOW = "a worker is at it: wait for its end"
+    COLLECT = "the worker has ended: take its result"
+    CONTINUE = "start a worker, which continues by the journal, or begins if there is none"
+    REPORT = "report that it is unknown what was done"
+    GIVE_UP = "report that it was tried too often"
+
+
+def decide(entry: Entry, trace: Trace) -> Todo:
+    """A worker that lives is waited for; one that ended is believed; one that died is replaced if the job may
+    be done again, by its journal or by its nature. What never began can begin.
+    """
+    if trace.alive:
+        return Todo.FOLLOW
+    if trace.ended:
+        return Todo.COLLECT
+    if entry.attempt >= MOST and not trace.paused:
+        return Todo.GIVE_UP
+    if trace.begun < entry.attempt or trace.paused:
+        return Todo.CONTINUE
+    return Todo.CONTINUE if entry.job.on_interrupt == "rerun" else Todo.REPORT

@@ -1,0 +1,156 @@
+"""Workers: started outside of the agent's control group, followed to their end, found by the next agent.
+
+The end of a worker is seen by the kernel's word (a pidfd), also of one that another agent has started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from saltern.fleet.agent.recovery import Trace
+from saltern.fleet.agent.task import JobFolder, Outcome, Task
+from saltern.system import own_program
+
+GRACE = 10.0  # seconds between the request to end and the end by force
+LOOK = 0.2  # seconds between two looks where the kernel gives no pidfd
+WORKER = "saltern.cli.worker"
+
+
+class Runner(Protocol):
+    """Has jobs worked on."""
+
+    async def work(self, task: Task) -> Outcome | None:
+        """Start a worker, and return when it has ended; None if it left no outcome."""
+        ...
+
+    async def follow(self, jid: str) -> Outcome | None:
+        """The same, of a worker that lives already."""
+        ...
+
+    def trace(self, jid: str) -> Trace:
+        """What is found of a worker of an earlier agent."""
+        ...
+
+    def folder(self, jid: str) -> JobFolder: ...
+
+    async def cancel(self, jid: str, *, hard: bool) -> None:
+        """Have it end before its next state, or now."""
+        ...
+
+
+class ProcessRunner:
+    """One process for each job. ``wrap`` puts a command into a control group of its own."""
+
+    def __init__(self, jobs: str, wrap: Callable[[str, Sequence[str]], list[str]] | None = None) -> None:
+        self._jobs = jobs
+        self._wrap = wrap or usual_wrap()
+
+    def folder(self, jid: str) -> JobFolder:
+        return JobFolder(os.path.join(self._jobs, jid))
+
+    def trace(self, jid: str) -> Trace:
+        folder = self.folder(jid)
+        outcome = folder.outcome()
+        return Trace(
+            alive=bool(folder.holder()),
+            ended=outcome is not None,
+            begun=folder.begun(),
+            paused=folder.paused(),
+        )
+
+    async def work(self, task: Task) -> Outcome | None:
+        folder = self.folder(task.jid)
+        folder.prepare(task)
+        child = self._start(folder, task)
+        await until_ended(child.pid)
+        child.wait()
+        return await self.follow(task.jid)
+
+    def _start(self, folder: JobFolder, task: Task) -> subprocess.Popen[bytes]:
+        command = own_program.command(WORKER, (folder.path,))
+        errors = os.open(folder.file("err"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            return subprocess.Popen(
+                self._wrap(task.jid, command),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+                cwd="/",
+                env=own_program.environment(),
+            )
+        finally:
+            os.close(errors)
+
+    async def follow(self, jid: str) -> Outcome | None:
+        folder = self.folder(jid)
+        while pid := folder.holder():
+            await until_ended(pid)
+        return folder.outcome()
+
+    async def cancel(self, jid: str, *, hard: bool) -> None:
+        folder = self.folder(jid)
+        with suppress(FileNotFoundError):
+            os.close(os.open(folder.file("cancel"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        if not hard or not (pid := folder.holder()):
+            return
+        _signal(pid, signal.SIGINT)  # as a user at the keyboard: its programs end, too
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                await until_ended(pid)
+        if folder.holder() == pid:
+            _signal(pid, signal.SIGKILL)
+
+
+def _signal(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+async def until_ended(pid: int) -> None:
+    """Return when the process has ended; it need not be a child of ours."""
+    try:
+        file = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+    except OSError:  # a kernel before 5.3
+        return await _poll(pid)
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(file, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(file)
+        os.close(file)
+    return None
+
+
+async def _poll(pid: int) -> None:
+    while os.path.exists(f"/proc/{pid}") and not _is_zombie(pid):
+        await asyncio.sleep(LOOK)
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except (OSError, IndexError):
+        return True
+
+
+def usual_wrap() -> Callable[[str, Sequence[str]], list[str]]:
+    """Where systemd is process 1 and listens to us, a scope; else the session of its own has to do."""
+    systemd = os.path.isdir("/run/systemd/system") and os.geteuid() == 0
+    return in_scope if systemd else lambda _jid, command: list(command)
+
+
+def in_scope(jid: str, command: Sequence[str]) -> list[str]:
+    """The command in a control group of its own, so that a restart of the agent's unit does not end it."""
+    unit = f"--unit=saltern-job-{jid}.scope"
+    return ["systemd-run", "--quiet", "--scope", "--collect", unit, "--", *command]

@@ -1,0 +1,137 @@
+"""The agent's UNIX socket: what its own machine may ask of it. One line of JSON in, one line out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import struct
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+import saltern
+from saltern.fleet.agent.agent import Agent
+from saltern.fleet.protocol.messages import Away
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+LIMIT = 65_536  # bytes of a question
+BACK = 600.0  # seconds in which a machine that reboots is expected again
+Answer = dict[str, Any]
+
+
+class ControlSocket:
+    """Listens while it is open; only root and the user that the agent runs as are answered."""
+
+    def __init__(self, path: str, agent: Agent) -> None:
+        self._path = path
+        self._agent = agent
+        self._server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> None:
+        os.makedirs(os.path.dirname(self._path), 0o755, exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.remove(self._path)
+        self._server = await asyncio.start_unix_server(self._on_client, self._path, limit=LIMIT)
+        os.chmod(self._path, 0o600)
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+        with suppress(FileNotFoundError):
+            os.remove(self._path)
+
+    async def _on_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if _peer(writer) in (0, os.geteuid()):
+                writer.write(msgspec.json.encode(await self._answer(await reader.readline())) + b"\n")
+                await writer.drain()
+        except (ConnectionError, ValueError):
+            pass  # it is gone, or its question has no end
+        finally:
+            writer.close()
+
+    async def _answer(self, line: bytes) -> Answer:
+        try:
+            question = msgspec.json.decode(line, type=dict[str, Any])
+        except msgspec.DecodeError:
+            return {"problem": "the question is malformed"}
+        found = ANSWERS.get(str(question.get("ask")))
+        if found is None:
+            return {"problem": f"nothing answers {question.get('ask')!r}"}
+        return await found(self._agent, question)
+
+
+def _peer(writer: asyncio.StreamWriter) -> int:
+    """The user at the other end, by the kernel's word."""
+    line: socket.socket = writer.get_extra_info("socket")
+    data = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", data)[1])
+
+
+async def _status(agent: Agent, _question: Answer) -> Answer:
+    state = agent.syncer.state
+    return {
+        "id": agent.member.id,
+        "fleet": agent.member.fleet,
+        "version": saltern.__version__,
+        "instance": agent.instance,
+        "starts": agent.member.starts,
+        "connected": agent.bus.connected,
+        "synced": state.at,
+        "problem": state.problem,
+        "refused": state.refused,
+        "draining": agent.inbox.draining,
+        "running": agent.jobs.running,
+        "jobs": agent.spool.counts(),
+        "refusals": dict(agent.inbox.refusals),
+        "clock": agent.clock.offset,
+    }
+
+
+async def _sync(agent: Agent, _question: Answer) -> Answer:
+    """Ask the controllers now, and wait for the end of that."""
+    began = agent.syncer.state.at
+    agent.syncer.wake()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(20):
+            while agent.syncer.state.at == began and not agent.syncer.state.problem:
+                await asyncio.sleep(0.02)
+    return {"problem": agent.syncer.state.problem, "refused": agent.syncer.state.refused}
+
+
+async def _paused(agent: Agent, question: Answer) -> Answer:
+    """A worker says that its run waits for a reboot or an update."""
+    kind = question.get("kind")
+    if kind in ("reboot", "update"):
+        back = agent.clock.now() + BACK
+        await agent.tell_away(Away(why=kind, jid=str(question.get("jid", "")) or None, back_by=back))
+    return {}
+
+
+ANSWERS: dict[str, Callable[[Agent, Answer], Awaitable[Answer]]] = {
+    "status": _status,
+    "sync": _sync,
+    "paused": _paused,
+}
+
+
+def ask_agent(path: str, question: Answer, timeout: float = 25.0) -> Answer:
+    """Ask the agent that listens there; ``OperationError`` if there is none."""
+    end = time.monotonic() + timeout
+    data = b""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            line.settimeout(timeout)
+            line.connect(path)
+            line.sendall(msgspec.json.encode(question) + b"\n")
+            while not data.endswith(b"\n") and time.monotonic() < end and (more := line.recv(65_536)):
+                data += more
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (OSError, msgspec.DecodeError) as problem:
+        what = f"no agent answers at {path}: {problem}"
+        fix = "start it: saltern agent run, or systemctl start saltern-agent"
+        raise OperationError(Diagnostic(code="agent-away", what=what, fix=fix)) from None

@@ -1,0 +1,168 @@
+"""A job on disk, between the agent and its worker: either may die, and the other finds here what is known.
+
+The folder of a job has ``task`` (what to do), ``lock`` (held by the worker for as long as it lives, also when
+another build of this program takes its place), ``begun`` (the attempt that has begun), ``out`` and ``err``
+(what it prints), ``progress``, ``pause`` and, when all is done, ``outcome``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import struct
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from saltern.system import atomic
+
+KEPT = ("lock", "begun", "cancel")  # of earlier attempts
+PART = "part.{}"
+_FLOCK = "hhqqi"  # type, whence, start, length, process: ``struct flock`` of Linux
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """What a worker is to do. ``again``: an earlier attempt has begun, so the journal may know more."""
+
+    jid: str
+    attempt: int = 1
+    function: str
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    test: bool = False
+    environment: str = "base"
+    command: str = "call"
+    durable: bool = False
+    again: bool = False
+    config: str = ""
+    overrides: dict[str, Any] = {}
+    socket: str = ""
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """How a worker ended: the exit code of the command, and what of its states is counted.
+
+    Its output is beside it, packed, in ``parts`` files; ``why`` is what it printed as errors.
+    """
+
+    attempt: int
+    code: int
+    changed: int = 0
+    failed: int = 0
+    run: str = ""
+    encoding: str = "json"
+    size: int = 0
+    digest: str = ""
+    parts: int = 0
+    why: str = ""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """Where a run is: the state that it began last. ``run`` is its number, ``paused`` why it waits."""
+
+    run: str = ""
+    done: int = 0
+    total: int = 0
+    failed: int = 0
+    state: str = ""
+    outcome: str = ""
+    comment: str = ""
+
+
+class JobFolder:
+    """The files of one job."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def file(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+    # -- the agent's side ------------------------------------------------------------------------
+
+    def prepare(self, task: Task) -> None:
+        """Write what is to be done, durable, and remove what an earlier attempt has left."""
+        os.makedirs(self.path, 0o700, exist_ok=True)
+        for name in os.listdir(self.path):
+            if name not in KEPT:
+                os.remove(self.file(name))
+        atomic.write(self.file("task"), msgspec.json.encode(task))
+
+    def holder(self) -> int:
+        """The process that holds the lock; 0 if there is none."""
+        try:
+            file = os.open(self.file("lock"), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return 0
+        try:
+            asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            kind, *_, pid = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
+            return 0 if kind == fcntl.F_UNLCK else int(pid)
+        finally:
+            os.close(file)
+
+    def outcome(self) -> Outcome | None:
+        found: Outcome | None = self._decoded("outcome", Outcome)
+        return found
+
+    def step(self) -> Step | None:
+        found: Step | None = self._decoded("progress", Step)
+        return found
+
+    def paused(self) -> str:
+        """Why a run waits: ``reboot``, ``update`` or nothing."""
+        return self.text("pause").strip()
+
+    def begun(self) -> int:
+        """The last attempt that has begun; 0 if none has."""
+        return int(self.text("begun") or 0)
+
+    def text(self, name: str, limit: int = -1) -> str:
+        """The text of a file, its end if it is longer than ``limit``; empty if there is none."""
+        try:
+            with open(self.file(name), "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if 0 <= limit < size:
+                    file.seek(size - limit)
+                return file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _decoded(self, name: str, shape: Any) -> Any:
+        try:
+            with open(self.file(name), "rb") as file:
+                return msgspec.json.decode(file.read(), type=shape)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+    # -- the worker's side -----------------------------------------------------------------------
+
+    def read_task(self) -> Task:
+        with open(self.file("task"), "rb") as file:
+            return msgspec.json.decode(file.read(), type=Task)
+
+    def take(self, attempt: int) -> bool:
+        """Hold the job until this process ends; False if another one has it, or has begun it before.
+
+        The lock belongs to the process and not to the file that it was taken with: programs that are started
+        do not inherit it, and another build that takes the place of this one keeps it.
+        """
+        file = os.open(self.file("lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        os.set_inheritable(file, True)
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(file)
+            return False
+        if self.begun() >= attempt:
+            return False
+        atomic.write(self.file("begun"), str(attempt).encode())
+        return True
+
+    def write(self, name: str, value: Struct, *, durable: bool = False) -> None:
+        atomic.write(self.file(name), msgspec.json.encode(value), durable=durable)

@@ -1,0 +1,210 @@
+"""A small controller for tests of agents: it signs jobs, answers syncs, and keeps what agents send."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.fleet.harness import until
+from tests.fleet.kit import Fleet
+
+from saltern.fleet.broker.streams import make_streams
+from saltern.fleet.bus.ports import Bus, ReaderOptions
+from saltern.fleet.bus.service import Services
+from saltern.fleet.identity.token import write_token
+from saltern.fleet.protocol.codec import Body, decode, unpack_body
+from saltern.fleet.protocol.envelope import Issuer
+from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.protocol.messages import (
+    Audience,
+    Away,
+    Confirmed,
+    Control,
+    Facts,
+    Job,
+    Message,
+    Progress,
+    Received,
+    Records,
+    Return,
+    SyncAnswer,
+    SyncRequest,
+)
+from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.fleet.protocol.verbs import verb_of
+
+DAY = 86_400.0
+
+
+class Controller:
+    """The controller's side of the protocol, over any bus."""
+
+    def __init__(self, bus: Bus, issuer: Issuer, now: Callable[[], float] = time.time) -> None:
+        self.bus = bus
+        self.issuer = issuer
+        self.now = now
+        self.confirms = True
+        self.syncs: list[tuple[str, SyncRequest]] = []
+        self.missed: dict[str, list[bytes]] = {}
+        self.cancelled: list[str] = []
+        self.refused: dict[str, str] = {}
+        self.facts: dict[str, Facts] = {}
+        self.parts: dict[tuple[str, str], dict[int, Return]] = {}
+        self.arrived: list[tuple[str, Return]] = []
+        self.progress: list[tuple[str, Progress]] = []
+        self.records: list[tuple[str, Records]] = []
+        self.away: list[tuple[str, Away]] = []
+        self._reading: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        services = Services(self.bus, self.issuer, now=self.now)
+        await services.serve("sync", self._on_sync)
+        await services.serve("facts", self._on_facts)
+        await self.bus.subscribe(SUBJECTS["progress"].wild(), self._on_progress)
+        for stream in ("RETURNS", "EVENTS"):
+            reader = await self.bus.reader(ReaderOptions(stream=stream, name="test"))
+            self._reading.append(asyncio.create_task(self._read(reader)))
+
+    async def stop(self) -> None:
+        for task in self._reading:
+            task.cancel()
+        await asyncio.gather(*self._reading, return_exceptions=True)
+
+    async def _read(self, reader: Any) -> None:
+        while True:
+            found = await reader.fetch(100, 0.2)
+            for one in found:
+                self._on_stored(one.kept.subject, one.kept.data)
+            await reader.done(found)
+
+    def _on_stored(self, subject: str, data: bytes) -> None:
+        if fields := SUBJECTS["return"].parse(subject):
+            part = decode(Return, data)
+            self.parts.setdefault((fields["id"], part.jid), {})[part.part] = part
+            self.arrived.append((fields["id"], part))
+        elif fields := SUBJECTS["records"].parse(subject):
+            self.records.append((fields["id"], decode(Records, data)))
+        elif fields := SUBJECTS["away"].parse(subject):
+            self.away.append((fields["id"], decode(Away, data)))
+
+    async def _on_progress(self, message: Any) -> None:
+        fields = SUBJECTS["progress"].parse(message.subject)
+        assert fields is not None
+        self.progress.append((fields["id"], decode(Progress, message.data)))
+
+    async def _on_facts(self, id: str, facts: Facts) -> Message:
+        self.facts[id] = facts
+        return Received(digest=facts.digest)
+
+    async def _on_sync(self, id: str, request: SyncRequest) -> Message:
+        self.syncs.append((id, request))
+        known = [jid for jid in request.unconfirmed if (id, jid) in self.parts]
+        return SyncAnswer(
+            jobs=[data.decode() for data in self.missed.pop(id, [])],
+            cancelled=self.cancelled,
+            confirmed=[Confirmed(jid=jid, returned=True) for jid in known if self.confirms],
+            refused=self.refused.get(id, ""),
+            now=self.now(),
+        )
+
+    # -- what a test does with it ----------------------------------------------------------------
+
+    def job(self, function: str, *args: object, **more: Any) -> Job:
+        verb = verb_of(function, test=more.get("test", False))
+        fields = {"changing": verb.changing, "on_interrupt": verb.on_interrupt, **more}
+        return Job(jid=new_jid(self.now()), function=function, args=list(args), **fields)
+
+    def sign(self, message: Message, *ids: str, life: float = DAY, issued: float | None = None) -> bytes:
+        now = self.now() if issued is None else issued
+        return self.issuer.issue(message, Audience(ids=list(ids)), now=now, life=life)
+
+    async def send(self, id: str, function: str, *args: object, **more: Any) -> str:
+        """A job to one agent; its jid."""
+        job = self.job(function, *args, **more)
+        await self.bus.publish(SUBJECTS["job"].of(id=id), self.sign(job, id))
+        return job.jid
+
+    async def order(self, id: str, action: Any, jid: str | None = None) -> None:
+        data = self.sign(Control(action=action, jid=jid), id)
+        await self.bus.publish(SUBJECTS["control"].of(id=id), data)
+
+    async def returned(self, id: str, jid: str, timeout: float = 30.0) -> Return:
+        """The first part of a return, when all are there."""
+
+        def whole() -> bool:
+            parts = self.parts.get((id, jid), {})
+            return bool(parts) and len(parts) == next(iter(parts.values())).parts
+
+        await until(whole, timeout)
+        return self.parts[id, jid][0]
+
+    def value(self, id: str, jid: str) -> Any:
+        """The data of a return."""
+        parts = self.parts[id, jid]
+        first = parts[0]
+        body = tuple(parts[number].body for number in range(first.parts))
+        return unpack_body(Body(encoding=first.encoding, size=first.size, parts=body)) if first.size else None
+
+
+async def real_controller(folder: Path) -> tuple[Fleet, Controller]:
+    """A broker with real credentials, and the stand-in beside it."""
+    fleet = Fleet(folder)
+    await fleet.start()
+    await make_streams(fleet.bus)
+    controller = Controller(fleet.bus, fleet.issuer)
+    await controller.start()
+    return fleet, controller
+
+
+class AgentProcess:
+    """``saltern agent run`` below a directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process: asyncio.subprocess.Process | None = None
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-P", "-m", "saltern", "agent", *words, "--directory", str(self.folder)]
+
+    async def join(self, fleet: Fleet, id: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = self.command("join", "-", "--id", id)
+        made = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        _, errors = await made.communicate(write_token(fleet.token()).encode())
+        assert made.returncode == 0, errors.decode()
+
+    async def start(self) -> None:
+        with (self.folder / "stderr").open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(*self.command("run"), stderr=log, stdout=log)
+
+    async def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+
+    async def stop(self) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.terminate()
+        return await self.process.wait()
+
+    async def say(self, *words: str) -> tuple[int, str]:
+        made = await asyncio.create_subprocess_exec(
+            *self.command(*words),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={**os.environ},
+        )
+        out, _ = await made.communicate()
+        return made.returncode or 0, out.decode()
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "stderr").read_text()
