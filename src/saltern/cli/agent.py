@@ -44,13 +44,10 @@ def main(argv: list[str]) -> int:
 
 
 def _join(args: SimpleNamespace, places: AgentPlaces) -> int:
-    import asyncio
-
     from saltern.fleet.agent.join import join
 
     text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
-    waiting = join(places, text, args.minion_id or _own_id(places), wait=_seconds(args.wait), say=_say)
-    member = asyncio.run(waiting)
+    member = join(places, text, args.minion_id or _own_id(places), wait=_seconds(args.wait), say=_say)
     _say(f"joined fleet {member.fleet} as {member.id}; start the agent: saltern agent run")
     return exits.OK
 

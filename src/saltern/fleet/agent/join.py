@@ -6,7 +6,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from typing import Any
 
 from saltern.fleet.agent.places import AgentPlaces
 from saltern.fleet.bus.client import NatsBus
@@ -34,16 +33,14 @@ from saltern.system.private import make_private
 AGAIN = 10.0
 
 
-async def join(
-    places: AgentPlaces,
-    text: str,
-    id: str,
-    *,
-    wait: float,
-    say: Callable[[str], None],
-    facts: dict[str, Any] | None = None,
-) -> Membership:
+def join(places: AgentPlaces, text: str, id: str, *, wait: float, say: Callable[[str], None]) -> Membership:
     """Ask to join with a token; keep the membership. ``wait``: seconds for an operator to accept the key."""
+    return asyncio.run(_join(places, text, id, wait, say))
+
+
+async def _join(
+    places: AgentPlaces, text: str, id: str, wait: float, say: Callable[[str], None]
+) -> Membership:
     _check(places, id)
     token = read_token(text, time.time())
     keys = load_or_make_keys(places.keys)
@@ -55,7 +52,7 @@ async def join(
         fix = "is the controller running, and can this machine reach its port? a token lives for a while only"
         raise _failed(f"no broker of the fleet can be reached: {problem}", fix) from None
     try:
-        answer = await _accepted(bus, token, id, keys, wait, say, facts or {})
+        answer = await _accepted(bus, token, id, keys, wait, say)
     finally:
         await bus.close()
     try:
@@ -85,13 +82,12 @@ async def _accepted(
     keys: AgentKeys,
     wait: float,
     say: Callable[[str], None],
-    facts: dict[str, Any],
 ) -> EnrolAnswer:
     """Ask until the key is accepted or rejected, or the time is over."""
     end = time.monotonic() + wait
     said = ""
     while True:
-        answer = await _asked(bus, token, id, keys, facts)
+        answer = await _asked(bus, token, id, keys)
         if answer.state == "accepted":
             return answer
         if answer.state == "rejected":
@@ -105,11 +101,9 @@ async def _accepted(
         await asyncio.sleep(answer.retry_after or AGAIN)
 
 
-async def _asked(
-    bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys, facts: dict[str, Any]
-) -> EnrolAnswer:
+async def _asked(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> EnrolAnswer:
     try:
-        return await ask_to_join(bus, token, id, keys, now=time.time(), facts=facts)
+        return await ask_to_join(bus, token, id, keys, now=time.time(), facts={})
     except NoListener:
         raise _failed("no controller listens at the broker", "start it: saltern controller") from None
     except NoAnswer:

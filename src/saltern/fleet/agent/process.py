@@ -115,4 +115,3 @@ class _Alone:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
-
