@@ -15,11 +15,12 @@ def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) ->
     """Replace a file by one with this content and mode.
 
     ``durable``: it survives a loss of power once this returns. A reader finds the old file or the new one in
-    any case. Raises ``OSError``; then the old file is untouched and nothing is left beside it.
+    any case. Raises ``OSError``; then the old file is untouched and nothing is left beside it. What a killed
+    process has left there is removed.
     """
-    place = f"{path}.{os.getpid()}.new"
+    place = place_beside(path)
     try:
-        file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+        file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
         with os.fdopen(file, "wb") as out:
             os.fchmod(file, mode)
             out.write(data)
@@ -37,13 +38,25 @@ def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) ->
 
 def link(path: str, target: str, *, durable: bool = True) -> None:
     """Replace a link, or whatever is there, by a link to ``target``."""
-    place = f"{path}.{os.getpid()}.new"
-    with suppress(FileNotFoundError):
-        os.remove(place)
+    place = place_beside(path)
     os.symlink(target, place)
-    os.replace(place, path)
+    try:
+        os.replace(place, path)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(place)
+        raise
     if durable:
         sync_directory(os.path.dirname(path))
+
+
+def place_beside(path: str) -> str:
+    """A new hidden name in the same directory, from which killed processes' files are removed first."""
+    from saltern.system.leftovers import sweep_folder, temporary_name
+
+    folder, name = os.path.split(path)
+    sweep_folder(folder or ".")
+    return os.path.join(folder, temporary_name(name))
 
 
 def sync_directory(folder: str) -> None:

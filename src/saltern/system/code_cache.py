@@ -161,6 +161,7 @@ def write(path: str, modules: Mapping[str, Kept]) -> None:
     index = marshal.dumps(entries)
     place = f"{path}.{os.getpid()}"
     try:
+        _sweep(path)
         file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         with os.fdopen(file, "wb") as out:
             sizes = len(index).to_bytes(8) + (HEAD + len(index) + begin).to_bytes(8)
@@ -171,6 +172,16 @@ def write(path: str, modules: Mapping[str, Kept]) -> None:
     except OSError:  # no room, or not ours to write: the next run finds its modules as ever
         with suppress(OSError):
             os.remove(place)
+
+
+def _sweep(path: str) -> None:
+    """Remove what killed processes were to put there. One that lives elsewhere only fails to write, once."""
+    folder, name = os.path.split(path)
+    for one in os.listdir(folder):
+        pid = one.removeprefix(f"{name}.")
+        if pid != one and pid.isdecimal() and not os.path.exists(f"/proc/{pid}"):
+            with suppress(OSError):
+                os.remove(os.path.join(folder, one))
 
 
 def install() -> CodeCache | None:

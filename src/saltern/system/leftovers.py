@@ -41,6 +41,12 @@ def sweep(directory: int) -> None:
             _remove_ours(name, directory, _unlink)
 
 
+def sweep_folder(folder: str) -> None:
+    """The same for a directory by its name; one that cannot be opened is left alone."""
+    with suppress(OSError), _opened(folder) as directory:
+        sweep(directory)
+
+
 def sweep_private(folder: str, *, again: bool = False) -> None:
     """Remove private files and directories in ``folder`` that no process uses any more.
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from threading import Thread
 
@@ -11,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from saltern.system import atomic
+from saltern.system import atomic, leftovers
 
 
 @given(st.binary(), st.binary(), st.sampled_from([0o600, 0o644, 0o400]), st.booleans())
@@ -64,21 +67,50 @@ def test_a_reader_never_finds_a_part(tmp_path: Path) -> None:
     assert found <= set(texts)
 
 
-def test_a_link_replaces_a_link_a_file_and_what_a_killed_process_left(tmp_path: Path) -> None:
+KILLED = """
+import os, signal, sys
+from saltern.system import atomic, leftovers
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+getattr(atomic, sys.argv[1])(sys.argv[2], sys.argv[3].encode() if sys.argv[1] == "write" else sys.argv[3])
+"""
+
+
+@pytest.mark.parametrize("deed", ["write", "link"])
+def test_what_a_killed_process_left_is_removed_by_the_next_write(tmp_path: Path, deed: str) -> None:
+    other = tmp_path / "other"
+    other.write_text("mine")
+    argv = [sys.executable, "-c", KILLED, deed, str(tmp_path / "file"), str(other)]
+    assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == 2
+    leftovers._swept.clear()
+    atomic.write(str(tmp_path / "next"), b"new")
+    assert sorted(os.listdir(tmp_path)) == ["next", "other"]
+    assert other.read_text() == "mine"
+
+
+def test_a_link_replaces_a_link_and_a_file(tmp_path: Path) -> None:
     place = tmp_path / "link"
     place.write_text("a file")
-    (tmp_path / f"link.{os.getpid()}.new").symlink_to("left")
     for target in ("one", "two"):
         atomic.link(str(place), target)
         assert os.readlink(place) == target
     assert os.listdir(tmp_path) == ["link"]
 
 
-def test_what_is_left_of_a_killed_process_is_not_followed(tmp_path: Path) -> None:
-    """A link under the name that is about to be written leads nowhere."""
+def test_a_link_that_cannot_be_put_there_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file" / "full").mkdir(parents=True)
+    with pytest.raises(OSError, match="file"):
+        atomic.link(str(tmp_path / "file"), "x")
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_link_under_the_name_that_is_about_to_be_written_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = tmp_path / "other"
     other.write_text("mine")
-    (tmp_path / f"file.{os.getpid()}.new").symlink_to(other)
-    with pytest.raises(OSError, match="symbolic links"):
+    (tmp_path / ".planted").symlink_to(other)
+    monkeypatch.setattr(leftovers, "temporary_name", lambda _: ".planted")
+    with pytest.raises(FileExistsError):
         atomic.write(str(tmp_path / "file"), b"new")
     assert other.read_text() == "mine"

@@ -220,3 +220,15 @@ def test_a_module_of_another_place_is_not_kept(package: Package, tmp_path: Path)
     program = f"import saltern\nsaltern.__path__.append({str(away)!r})\n"
     program += "import saltern.extra\nprint(kept('saltern.extra'))"
     assert package.run(program) == package.run(program) == "False\n"
+
+
+def test_what_killed_processes_were_to_put_there_is_removed(package: Package) -> None:
+    package.file.parent.mkdir(exist_ok=True)
+    gone, living, other = (
+        package.file.with_name(f"{package.file.name}.{end}") for end in (4194304, os.getpid(), "bak")
+    )
+    for one in (gone, living, other):
+        one.touch()
+    package.run(TWO)
+    assert package.file.exists()
+    assert (gone.exists(), living.exists(), other.exists()) == (False, True, True)
