@@ -18,8 +18,8 @@ NOBODY = 65534
 LIMIT = 200
 SLOW = '#!/bin/sh\ncase " $* " in *"{word}"*) ;; *) exec {real} "$@";; esac\ntouch {at}/on\n'
 WAIT = "until [ -e {at}/go ]; do sleep 0.05; done\n"
-# The kind of private file → the state that makes one, and what is slow while it is there: a program, if
-# it has this among its words.
+# The kind of private file, and of what → the state that makes one, and what is slow while it is there: a
+# program, if it has this among its words.
 KINDS = {
     "script": ("cmd.script: [{source: 'salt://long.sh'}]", "", ""),
     "check": ("file.managed: [{name: AT/f, contents: x, tmp_dir: TEMP, check_cmd: check}]", "check", ""),
@@ -27,6 +27,23 @@ KINDS = {
     "mysql": ("mysql_database.present: [{name: shop, connection_host: 127.0.0.1}]", "mariadb", ""),
     "pip": ("pip.installed: [{name: no-such-package, bin_env: AT/bin/pip}]", "pip", "install "),
     "clone": ("git.latest: [{name: AT/repository, target: OPEN/copy}]", "git", "clone "),
+    "script, runas": ("cmd.script: [{source: 'salt://long.sh', runas: nobody, cwd: /}]", "", ""),
+    "script, args": ("cmd.script: [{source: 'salt://long.sh', template: jinja, args: a b}]", "", ""),
+    "initdb": ("postgres_initdb.present: [{name: AT/data, password: pw, runas: nobody}]", "initdb", ""),
+    "pip, virtualenv": (
+        "virtualenv.managed: [{name: AT, requirements: 'salt://r.txt'}]", "python", "install"
+    ),
+    "keys": (
+        "pkgrepo.managed: [{name: 'deb http://127.0.0.1:1/ x y', file: AT/x.list, keyid: '0123456789ABCDEF', "
+        "keyserver: 127.0.0.1}]", "gpg", "--recv-keys"
+    ),
+    "signature": (
+        "file.managed: [{name: AT/f, source: 'salt://r.txt', skip_verify: true, signature: 'salt://r.txt'}]",
+        "gpg", "--verify"
+    ),
+    "engine": (
+        "ansible.playbooks: [{name: play.yml, rundir: AT, extra_vars: {a: b}}]", "ansible-playbook", ""
+    ),
     "unpack": ("archive.extracted: [{name: AT/out, source: AT/a.tar, options: --anchored}]", "tar", " TEMP/"),
 }  # fmt: skip
 ACTS = "act:\n  cmd.run: [{name: 'true'}]\n"
@@ -42,7 +59,12 @@ class Scene:
         self.temp.mkdir(mode=0o1777)
         self.bin = one.at / "bin"
         self.bin.mkdir()
+        one.base.chmod(0o755)  # for programs of other users
+        one.at.chmod(0o1777)
+        self.temp.chmod(0o1777)
         (one.at / "patched").write_text("old\n")
+        (one.at / "pyvenv.cfg").touch()
+        (one.at / "play.yml").write_text("[]\n")
         subprocess.run(["tar", "-cf", one.at / "a.tar", "-C", one.at, "bin"], check=True)
         path = f"{self.bin}:{os.environ['PATH']}"
         self.env = {"TMPDIR": str(self.temp), "PATH": path}
@@ -50,6 +72,8 @@ class Scene:
     def slow(self, name: str, word: str) -> None:
         """A program that works until it is let go, and then fails; without ``word``, it is the real one."""
         real = shutil.which(name) if word else "false"
+        if real is None:
+            pytest.skip(f"{name} is not installed")
         known = {"real": real, "at": self.one.at, "word": word.replace("TEMP", str(self.temp))}
         text = (SLOW + WAIT + "exit 1\n").format_map(known)
         (self.bin / name).write_text(text)
@@ -117,6 +141,7 @@ def test_it_stays_while_its_program_works_and_is_removed_then(
     kind: str, scene: Scene, open_folder: Path
 ) -> None:
     state, program, word = KINDS[kind]
+    kind = kind.partition(",")[0]
     if program:
         scene.slow(program, word)
     make_repository(scene.one.at / "repository")
