@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from saltern.fleet.access.ports import ROLES, Principal
 from saltern.fleet.access.windows import Window
 
 EVERYWHERE = "*"
+Service = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]  # a path would be read as a file
+# Without TLS only on this machine: who sits in between could be anyone.
+Address = Annotated[
+    str, Meta(pattern=r"^(https://|http://(127\.0\.0\.1|\[::1\]|localhost)(:[0-9]+)?(/|$))[^?#]*$")
+]
+Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
 class Condition(Struct, frozen=True, kw_only=True):
@@ -37,7 +44,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 class Pam(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Log in with an account of the controller's host. ``groups``: only members of one of these may."""
 
-    service: str = "saltern"
+    service: Service = "saltern"
     groups: tuple[str, ...] = ()
 
 
@@ -49,14 +56,14 @@ class Oidc(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     loopback to which the provider may send a browser back.
     """
 
-    issuer: str
-    client_id: str
+    issuer: Address
+    client_id: Annotated[str, Meta(min_length=1)]
     client_secret_file: str = ""
     scopes: tuple[str, ...] = ("openid", "profile", "email")
     name_claim: str = "preferred_username"
     groups_claim: str = "groups"
-    algorithms: tuple[str, ...] = ("RS256", "PS256", "ES256", "EdDSA")
-    redirects: tuple[str, ...] = ()
+    algorithms: tuple[Algorithm, ...] = ("RS256", "PS256", "ES256", "EdDSA")
+    redirects: tuple[Address, ...] = ()
 
 
 class Login(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,7 +72,7 @@ class Login(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     local: bool = True
     pam: Pam | None = None
     oidc: Oidc | None = None
-    session_hours: float = 12.0
+    session_hours: Annotated[float, Meta(gt=0, le=720)] = 12.0
 
 
 class Policy(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, SQLA
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 
+Transaction = Connection  # for signatures outside of this package
 WAIT = 30.0  # seconds for another writer
 DRIVERS = {
     "postgresql": "postgresql+psycopg",

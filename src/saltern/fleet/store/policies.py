@@ -44,9 +44,14 @@ def policy_versions(connection: Connection, limit: int = 100) -> list[PolicyVers
     return [PolicyVersion(**row._mapping) for row in connection.execute(query)]
 
 
+def lock_policies(connection: Connection) -> None:
+    """Let one transaction at a time read which version is the newest and add one."""
+    serialize(connection, "policy")
+
+
 def add_policy(connection: Connection, text: str, *, source: str, who: str, now: float) -> PolicyVersion:
     """Put a text in force."""
-    serialize(connection, "policy")
+    lock_policies(connection)
     number = newest_number(connection) + 1
     values = {
         "version": number,

@@ -1,0 +1,113 @@
+"""The policy in force: the newest version in the database, read again when there is a newer one.
+
+One source of truth: with a file ``policy.yaml`` the file owns the policy, each change of it becomes a new
+version, and edits over the API are refused. Without it the API owns the policy. All controllers decide by
+the database.
+"""
+
+from __future__ import annotations
+
+import os
+
+from saltern.fleet.access.document import read_policy
+from saltern.fleet.access.policy import Policy
+from saltern.fleet.store import audit
+from saltern.fleet.store.database import Database, Transaction
+from saltern.fleet.store.policies import (
+    PolicyVersion,
+    add_policy,
+    digest_of,
+    lock_policies,
+    newest_number,
+    newest_policy,
+)
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+API = "api"
+MOST = 1_000_000  # bytes of a policy
+
+
+class Policies:
+    """``file`` is the path of policy.yaml, whether it is there or not; ``host`` tells the files of several
+    controllers apart."""
+
+    def __init__(self, database: Database, file: str = "", host: str = "") -> None:
+        self.database, self.file = database, file
+        self.source = f"file {host}:{file}" if host else f"file {file}"
+        self._number = -1
+        self._policy = Policy()
+
+    def current(self) -> Policy:
+        """The policy in force."""
+        with self.database.read() as connection:
+            number = newest_number(connection)
+            if number == self._number:
+                return self._policy
+            found = newest_policy(connection)
+        self._policy, _ = read_policy(found.text, f"policy version {found.version}")
+        self._number = found.version
+        return self._policy
+
+    def version(self) -> PolicyVersion:
+        with self.database.read() as connection:
+            return newest_policy(connection)
+
+    def load_file(self, now: float) -> tuple[Diagnostic, ...]:
+        """Put the file in force if it has changed since this controller last did; return its warnings.
+
+        Raises ``OperationError`` with all mistakes of the file; the policy in force stays.
+        """
+        text = self._text()
+        if text is None:
+            return ()
+        _, warnings = read_policy(text, self.file)
+        with self.database.write() as connection:
+            lock_policies(connection)
+            before = newest_policy(connection, source=self.source)
+            if before.digest != digest_of(text):
+                self._put(connection, text, source=self.source, who="controller", now=now)
+        return warnings
+
+    def edit(self, text: str, *, who: str, now: float, after: int | None = None) -> PolicyVersion:
+        """Put a text in force. ``after`` is the version that was edited; a newer one is not overwritten."""
+        if self.is_owned_by_file():
+            what = f"the policy comes from the file {self.file}, and is not edited over the API"
+            raise _refused("policy-from-file", what, f"edit {self.file} on the controller, or remove it")
+        read_policy(text, "policy.yaml")
+        with self.database.write() as connection:
+            lock_policies(connection)
+            newest = newest_number(connection)
+            if after is not None and after != newest:
+                what = f"the policy has version {newest} by now, and version {after} was edited"
+                raise _refused("policy-changed", what, "get the policy again, and edit that")
+            return self._put(connection, text, source=API, who=who, now=now)
+
+    def is_owned_by_file(self) -> bool:
+        return bool(self.file) and os.path.exists(self.file)
+
+    def _put(self, connection: Transaction, text: str, *, source: str, who: str, now: float) -> PolicyVersion:
+        made = add_policy(connection, text, source=source, who=who, now=now)
+        detail = {"version": made.version, "source": source, "digest": made.digest}
+        audit.append(connection, who, "policy.write", detail, now)
+        return made
+
+    def _text(self) -> str | None:
+        try:
+            with open(self.file, encoding="utf-8") as file:
+                text = file.read(MOST + 1)
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as problem:
+            what = f"the policy {self.file} cannot be read: {getattr(problem, 'strerror', None) or problem}"
+            raise _refused(
+                "policy-unreadable", what, "let the user of the controller read it, as UTF-8"
+            ) from None
+        if len(text) > MOST:
+            raise _refused(
+                "policy-unreadable", f"the policy {self.file} is longer than {MOST} characters", ""
+            )
+        return text
+
+
+def _refused(code: str, what: str, fix: str) -> OperationError:
+    return OperationError(Diagnostic(code=code, what=what, fix=fix))

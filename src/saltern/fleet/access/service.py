@@ -1,0 +1,33 @@
+"""``Access``: everything about permission that the API and the controller ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saltern.fleet.access.accounts import Accounts
+from saltern.fleet.access.decide import decide
+from saltern.fleet.access.logins import Logins
+from saltern.fleet.access.passwords import Passwords
+from saltern.fleet.access.policies import Policies
+from saltern.fleet.access.ports import Decision, Matcher, Peer, Principal, Request
+from saltern.fleet.access.sessions import Sessions
+from saltern.fleet.store.database import Database
+
+
+class Access:
+    """An ``Authority`` over the database. All methods wait for the database: call them in a thread."""
+
+    def __init__(
+        self, database: Database, *, policy_file: str = "", host: str = "", passwords: Passwords | None = None
+    ) -> None:
+        passwords = passwords or Passwords()
+        self.policies = Policies(database, policy_file, host)
+        self.sessions = Sessions(database, self.policies)
+        self.accounts = Accounts(database, passwords)
+        self.logins = Logins(database, self.policies, self.sessions, passwords)
+
+    def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None:
+        return self.sessions.authenticate(headers, peer, now)
+
+    def decide(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
+        return decide(self.policies.current(), who, request, matcher, now)

@@ -1,0 +1,107 @@
+"""Sessions: begun by a login, ended by a logout; and who a secret in a header belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from saltern.fleet.access.local import LocalAccess
+from saltern.fleet.access.policies import Policies
+from saltern.fleet.access.policy import Login, Policy, roles_of
+from saltern.fleet.access.ports import Peer, Principal
+from saltern.fleet.access.secrets import bearer, new_secret, split_secret
+from saltern.fleet.store import audit
+from saltern.fleet.store import credentials as store
+from saltern.fleet.store.credentials import SESSION, Credential
+from saltern.fleet.store.database import Database
+from saltern.fleet.store.operators import Operator, operator
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """A session that has begun. ``secret`` is shown this once. ``failures``: logins that failed before."""
+
+    secret: str
+    name: str
+    expires: float
+    failures: int = 0
+
+
+class Sessions:
+    def __init__(self, database: Database, policies: Policies) -> None:
+        self.database, self.policies = database, policies
+        self._socket = LocalAccess()
+
+    def begin(self, name: str, source: str, groups: tuple[str, ...], now: float) -> Session:
+        """Begin a session for a person who has proved who they are."""
+        life = self.policies.current().login.session_hours * 3600
+        id_, secret, shown = new_secret(SESSION)
+        made = Credential(
+            id=id_,
+            kind=SESSION,
+            operator=name,
+            source=source,
+            groups=groups,
+            made_at=now,
+            expires=now + life,
+            last_used=now,
+        )
+        with self.database.write() as connection:
+            store.remove_expired(connection, now)
+            store.add_credential(connection, made, secret)
+            audit.append(connection, name, "login", {"session": id_, "source": source}, now)
+        return Session(secret=shown, name=name, expires=made.expires)
+
+    def end(self, who: Principal, now: float) -> None:
+        """End the session that this person uses now."""
+        with self.database.write() as connection:
+            if store.remove_credential(connection, who.credential, operator=who.name):
+                audit.append(connection, who.name, "logout", {"session": who.credential}, now)
+
+    def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None:
+        """Who asks: by the secret they send, else by the user of the UNIX socket. None: not known."""
+        given = headers.get("authorization", "")
+        if not given:
+            return self._socket.authenticate(headers, peer, now)
+        parts = split_secret(bearer(given))
+        return self._by_secret(*parts, now) if parts else None
+
+    def _by_secret(self, kind: str, id_: str, secret: str, now: float) -> Principal | None:
+        with self.database.read() as connection:
+            found = store.find(connection, id_, secret, now)
+            known = operator(connection, found.operator) if found else None
+        if found is None or found.kind != kind:
+            return None
+        policy = self.policies.current()
+        if not is_valid(found, known, policy.login):
+            return None
+        self._note_use(found, now)
+        return principal(found, known, policy)
+
+    def _note_use(self, found: Credential, now: float) -> None:
+        if now - (found.last_used or 0.0) >= store.NOTED:
+            with self.database.write() as connection:
+                store.note_use(connection, found.id, now)
+
+
+def is_valid(found: Credential, known: Operator | None, login: Login) -> bool:
+    """True if its owner may still come in this way."""
+    if known is not None and known.disabled:
+        return False
+    if found.source == "local":
+        return known is not None
+    return getattr(login, found.source, None) is not None
+
+
+def principal(found: Credential, known: Operator | None, policy: Policy) -> Principal:
+    """The owner of a credential, with the roles of this moment."""
+    who = Principal(
+        name=found.operator,
+        roles=known.roles if known else (),
+        groups=(*found.groups, *(known.groups if known else ())),
+        via=found.kind,
+        scopes=found.scopes,
+        credential=found.id,
+    )
+    return replace(who, roles=roles_of(policy, who))
