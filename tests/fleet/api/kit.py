@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from saltern.fleet.api.app import make_app
 from saltern.fleet.access.local import LocalAccess
+from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.protocol.messages import Facts, Job, Return
 from saltern.fleet.protocol.notices import Happened, JobEnded, Notice, StatusChanged
