@@ -44,6 +44,19 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("file_roots", ROOTS, {"base": ["/srv/salt"]}, "Where states and `salt://` files are."),
         Option("pillar_roots", ROOTS, {"base": ["/srv/pillar"]}, "Where pillar files are."),
+        Option(
+            "file_tree",
+            PATH,
+            "",
+            "The directory of a tree that an agent has fetched; the agent sets it for the runs that it starts.",
+        ),
+        Option(
+            "agent_socket",
+            PATH,
+            "",
+            "The socket of the agent that has started a run: missing files of `file_tree` and the pillar come"
+            " from there.",
+        ),
         Option("saltenv", OPTIONAL_TEXT, None, "The environment states come from."),
         Option("pillarenv", OPTIONAL_TEXT, None, "The only environment pillar comes from; all if not set."),
         Option("lock_saltenv", FLAG, False, "Refuse another environment on the command line."),

@@ -32,6 +32,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     id: str = field(default_factory=_hostname)
     file_roots: Roots = field(default_factory=_states)
     pillar_roots: Roots = field(default_factory=_pillar)
+    file_tree: str = ""
+    agent_socket: str = ""
     saltenv: str | None = None
     pillarenv: str | None = None
     lock_saltenv: bool = False

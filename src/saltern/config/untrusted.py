@@ -18,6 +18,8 @@ SET_ASIDE: Mapping[str, object] = {
     "state_dir": "",
     "reboot_command": [],
     "reboot_cancel_command": [],
+    "file_tree": "",
+    "agent_socket": "",
 }
 CODE = ("ext_pillar", "master_tops")  # keys that are no options, and lead to code
 # Limits may be lowered, not raised; 0 is none.

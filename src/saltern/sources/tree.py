@@ -102,30 +102,39 @@ class Tree:
             return None
         for root in self.roots(env):
             full = f"{root}/{name}"
-            if full in self._texts or (os.path.isfile(full) and not (self._is_out and self._is_out(full))):
+            if full in self._texts or (self._is_file(full) and not (self._is_out and self._is_out(full))):
                 if self._found is not None:
                     self._found[full] = None
                 return full
         return None
 
+    def _is_file(self, path: str) -> bool:
+        return os.path.isfile(path)
+
     def names(self, env: str) -> list[str]:
         """Every file, sorted, relative to its root; with those that exist only in an editor."""
-        found = {name for root in self.roots(env) for name in _walk(root, files=True, out=self._is_out)}
+        found = {name for root in self.roots(env) for name in walk(root, self._kind, files=True)}
         for root in self.roots(env) if self._texts else ():
             found |= {path.removeprefix(f"{root}/") for path in self._texts if path.startswith(f"{root}/")}
         return sorted(found)
 
     def directories(self, env: str) -> list[str]:
         roots = self.roots(env)
-        return sorted({name for root in roots for name in _walk(root, files=False, out=self._is_out)})
+        return sorted({name for root in roots for name in walk(root, self._kind, files=False)})
+
+    def _kind(self, entry: os.DirEntry[str]) -> str:
+        return _kind(entry, self._is_out)
 
     def links(self, env: str) -> dict[str, str]:
         """Every link and where it leads, as written; also those that lead nowhere."""
         found: dict[str, str] = {}
         for root in self.roots(env):
-            for name, target in _links(root, self._is_out):
+            for name, target in self._links(root):
                 found.setdefault(name, target)
         return dict(sorted(found.items()))
+
+    def _links(self, root: str) -> Iterable[tuple[str, str]]:
+        return _links(root, self._is_out)
 
     # -- state files -------------------------------------------------------------------------
 
@@ -271,9 +280,10 @@ def _unusable(root: str) -> str:
         return f"cannot be read: {problem.strerror}"
 
 
-def _walk(root: str, *, files: bool, out: Callable[[str], bool] | None = None) -> Iterator[str]:
-    """Names below a root; a directory that is its own ancestor (a loop of links) is left out, and so is a
-    link that leads ``out``. Raises for a tree that links make too large to walk."""
+def walk(root: str, kind_of: Callable[[os.DirEntry[str]], str], *, files: bool) -> Iterator[str]:
+    """Names below a root; a directory that is its own ancestor (a loop of links) is left out, and so is
+    what ``kind_of`` calls neither file nor directory. Raises for a tree that links make too large to walk.
+    """
     left: list[tuple[str, frozenset[tuple[int, int]]]] = [("", frozenset())]
     count = 0
     while left:
@@ -290,7 +300,7 @@ def _walk(root: str, *, files: bool, out: Callable[[str], bool] | None = None) -
         if count > MOST_DIRECTORIES:
             raise _too_many(root)
         for entry in entries:
-            kind = _kind(entry, out)
+            kind = kind_of(entry)
             if kind == "directory":
                 left.append((f"{below}{entry.name}/", seen | {here}))
             if kind == ("file" if files else "directory"):

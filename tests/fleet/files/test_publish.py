@@ -33,6 +33,10 @@ class Site:
         self.older += found.manifests.values()
         return tree
 
+    async def close(self) -> None:
+        for bus in list(self.hub.buses):
+            await bus.close()
+
     def agent(self, name: str = "web1", **options: int) -> AgentFiles:
         cache = Cache(str(self.place / name), **options)
         return AgentFiles(cache, self.hub.connect(name), wait=0.3)

@@ -19,7 +19,7 @@ LINKS = (
     "..",
     "missing",
     "/etc/hostname",
-    "a/../b.sls",
+    "deep/../b.sls",
     "a/",
     "@out",
     "@out/f",
@@ -45,7 +45,13 @@ items = st.lists(
             st.sampled_from((0o644, 0o600, 0o755, 0o4755)),
         ),
         st.builds(Item, _paths, st.just("directory")),
-        st.builds(Item, _paths, st.just("link"), st.sampled_from(LINKS).map(str.encode)),
+        st.builds(
+            # A link that leads to itself is an error where it is, and not there for an agent.
+            Item,
+            _paths.filter(lambda path: not path.endswith("deep")),
+            st.just("link"),
+            st.sampled_from(LINKS).map(str.encode),
+        ),
     ),
     max_size=12,
 )

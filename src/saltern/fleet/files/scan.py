@@ -1,7 +1,8 @@
 """Roots become manifests: every file, directory and link below them, with the digest of each file.
 
 What a file tree means on one machine it means here (``sources/tree.py``): links inside of a root stay links,
-and what a link leads to outside of it is published as if it lay there. A loop of links is left out.
+and what a link leads to outside of it is published as if it lay there. A directory that is its own ancestor
+is there, and empty.
 """
 
 from __future__ import annotations
@@ -86,14 +87,9 @@ class _Layer:
                 entry, found = self._entry(path, outside)
                 if entry is None:
                     continue
-                if entry.kind == DIRECTORY and found is not None:
-                    here = _identity(found)
-                    if here in ancestors:
-                        entry = Entry(path, LINK, link=entry.link) if entry.link else None
-                    else:
-                        left.append((f"{path}/", ancestors | {here}, outside or bool(entry.link)))
-                if entry is not None:
-                    yield self._counted(entry)
+                if entry.kind == DIRECTORY and found is not None and _identity(found) not in ancestors:
+                    left.append((f"{path}/", ancestors | {_identity(found)}, outside or bool(entry.link)))
+                yield self._counted(entry)
 
     def _names(self, folder: str) -> list[str]:
         try:

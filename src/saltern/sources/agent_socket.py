@@ -1,0 +1,61 @@
+"""Ask the agent that has started this run, through its UNIX socket: one line of JSON in, one line out.
+
+An agent may be restarted while a run is in progress; so it is waited for, but not for ever.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any
+
+import msgspec
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+WAIT = 120.0
+STEP = 0.2
+MOST = 1 << 30  # bytes of an answer
+
+
+class AgentAway(Exception):
+    """The agent did not answer; the text says why."""
+
+
+def ask(path: str, question: dict[str, object], *, wait: float = WAIT) -> dict[str, Any]:
+    """The agent's answer; ``OperationError`` if there is none in time."""
+    end = time.monotonic() + wait
+    while True:
+        try:
+            return _asked(path, question, end)
+        except AgentAway as problem:
+            if time.monotonic() + STEP > end:
+                raise _away(path, str(problem)) from None
+            time.sleep(STEP)
+
+
+def _asked(path: str, question: dict[str, object], end: float) -> dict[str, Any]:
+    data = bytearray()
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            line.settimeout(max(end - time.monotonic(), STEP))
+            line.connect(path)
+            line.sendall(msgspec.json.encode(question) + b"\n")
+            while not data.endswith(b"\n") and len(data) < MOST and (more := line.recv(1 << 16)):
+                data += more
+    except OSError as problem:
+        raise AgentAway(problem.strerror or str(problem)) from None
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except msgspec.DecodeError:
+        raise AgentAway("it ended before it answered") from None
+
+
+def _away(path: str, why: str) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="agent-away",
+            what=f"the agent at {path} does not answer: {why}",
+            fix="start the agent, and resume the run: saltern resume",
+        )
+    )

@@ -1,0 +1,114 @@
+"""A tree that an agent has fetched: files that are not there yet are asked for when they are needed.
+
+For such a file there is a link to the place in the agent's cache where its content will be. Everything else
+is as in any tree; see ``fleet/files/materialise.py`` for what is written there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+from msgspec import Struct
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.sources.agent_socket import WAIT, ask
+from saltern.sources.tree import Tree
+
+MOST_LINKS = 40  # as the kernel follows
+
+
+class Description(Struct, frozen=True, kw_only=True):
+    """``tree.json``: the directories of each environment, and the links that each had."""
+
+    digest: str
+    objects: str
+    roots: dict[str, list[str]]
+    links: dict[str, dict[str, str]]
+
+
+class PublishedTree(Tree):
+    """The tree in a directory of the agent, and the socket at which it answers."""
+
+    def __init__(
+        self,
+        roots: Mapping[str, Sequence[str]],
+        directory: str,
+        agent: str,
+        *,
+        max_size: int,
+        wait: float = WAIT,
+    ) -> None:
+        super().__init__(roots, max_size=max_size)
+        self._directory = os.path.join(directory, "roots")
+        self._agent = agent
+        self._wait = wait
+        self._about = os.path.join(directory, "tree.json")
+
+    @cached_property
+    def _description(self) -> Description:
+        try:
+            with open(self._about, "rb") as file:
+                return msgspec.json.decode(file.read(), type=Description)
+        except (OSError, msgspec.DecodeError) as problem:
+            raise _gone(self._about, problem) from None
+
+    def text(self, path: str) -> str | None:
+        self._is_file(path)
+        return super().text(path)
+
+    def _is_file(self, path: str) -> bool:
+        """True if it is a file, which is then there."""
+        if os.path.isfile(path):
+            return True
+        if (place := self._absent(path)) is None:
+            return False
+        self._fetch(place)
+        return os.path.isfile(path)
+
+    def _kind(self, entry: os.DirEntry[str]) -> str:
+        kind = super()._kind(entry)
+        return "file" if not kind and entry.is_symlink() and self._absent(entry.path) else kind
+
+    def _links(self, root: str) -> Iterable[tuple[str, str]]:
+        return self._description.links.get(os.path.basename(root), {}).items()
+
+    def _absent(self, path: str) -> str | None:
+        """Where in the tree the file is that this path leads to and that was not fetched yet."""
+        for _ in range(MOST_LINKS):
+            folder, name = os.path.split(path)
+            place = os.path.join(os.path.realpath(folder), name)
+            try:
+                text = os.readlink(place)
+            except OSError:
+                return None
+            if text.startswith(f"{self._description.objects}/"):
+                return place
+            path = os.path.join(os.path.dirname(place), text)
+        return None
+
+    def _fetch(self, place: str) -> None:
+        name = os.path.relpath(place, os.path.realpath(self._directory))
+        answer = ask(
+            self._agent, {"ask": "file", "tree": self._description.digest, "path": name}, wait=self._wait
+        )
+        if problem := answer.get("problem"):
+            raise OperationError(
+                Diagnostic(
+                    code="file-not-fetched",
+                    what=f"{place} cannot be fetched from the controller: {problem}",
+                    fix="look at the connection of the agent (saltern agent status), then run it again",
+                )
+            )
+
+
+def _gone(path: str, problem: Exception) -> OperationError:
+    return OperationError(
+        Diagnostic(
+            code="tree-gone",
+            what=f"the tree of this run cannot be read: {path}: {problem}",
+            fix="run the job again; the agent fetches the tree anew",
+        )
+    )
