@@ -48,7 +48,7 @@ OPTIONS: dict[str, Option] = {
             "file_tree",
             PATH,
             "",
-            "The directory of a tree that an agent has fetched; the agent sets it for the runs that it starts.",
+            "The directory of a tree that an agent has fetched; the agent sets it for its runs.",
         ),
         Option(
             "agent_socket",
