@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from saltern.fleet.access.accounts import Accounts
+from saltern.fleet.access.approvals import Approvals, Work
 from saltern.fleet.access.decide import decide
 from saltern.fleet.access.logins import Logins
 from saltern.fleet.access.passwords import Passwords
@@ -24,6 +25,7 @@ class Access:
         self.policies = Policies(database, policy_file, host)
         self.sessions = Sessions(database, self.policies)
         self.accounts = Accounts(database, passwords)
+        self.approvals = Approvals(database, self.policies)
         self.logins = Logins(database, self.policies, self.sessions, passwords)
 
     def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None:
@@ -31,3 +33,7 @@ class Access:
 
     def decide(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
         return decide(self.policies.current(), who, request, matcher, now)
+
+    def permit(self, who: Principal, request: Request, work: Work, matcher: Matcher, now: float) -> Decision:
+        """Decide on a job, with approvals that were given; one that needs approval is asked for."""
+        return self.approvals.permit(who, request, work, matcher, now)

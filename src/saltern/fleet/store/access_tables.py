@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Double, ForeignKey, Index, Integer, LargeBinary, Table, Text
 
-from saltern.fleet.store.columns import DIGEST, JID, METADATA, WORD, required
+from saltern.fleet.store.columns import DIGEST, METADATA, WORD, required
 
 OPERATORS = Table(
     "operators",
@@ -86,7 +86,6 @@ APPROVALS = Table(
     required("rule", WORD),
     required("needed", Integer),
     required("state", WORD),
-    Column("jid", JID),
     Index(None, "asked_by", "digest"),
     Index(None, "state"),
     comment="jobs that need approval: what was asked for, and a digest that binds the approval to it",

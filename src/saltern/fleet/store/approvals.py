@@ -7,6 +7,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, insert, select, update
 
 from saltern.fleet.store.access_tables import APPROVALS, VOTES
+from saltern.fleet.store.database import serialize
 
 OPEN, APPROVED, REJECTED, USED, EXPIRED = "open", "approved", "rejected", "used", "expired"
 
@@ -33,7 +34,6 @@ class Approval(Struct, frozen=True, kw_only=True):
     rule: str
     needed: int
     state: str = OPEN
-    jid: str | None = None
     votes: tuple[Vote, ...] = ()
 
     @property
@@ -65,6 +65,11 @@ def approvals(connection: Connection, now: float, *, state: str = "", limit: int
     return [_approval(connection, row, now) for row in connection.execute(query)]
 
 
+def lock_approvals(connection: Connection) -> None:
+    """Let one transaction at a time look for a request and add one."""
+    serialize(connection, "approvals")
+
+
 def current_approval(connection: Connection, who: str, digest: str, now: float) -> Approval | None:
     """The newest request of this person for exactly this that can still be used or decided."""
     mine = (APPROVALS.c.asked_by == who) & (APPROVALS.c.digest == digest) & (APPROVALS.c.expires > now)
@@ -77,10 +82,10 @@ def vote(connection: Connection, id_: str, one: Vote) -> None:
     connection.execute(insert(VOTES).values(approval=id_, **msgspec.structs.asdict(one)))
 
 
-def change_state(connection: Connection, id_: str, before: str, after: str, jid: str | None = None) -> bool:
+def change_state(connection: Connection, id_: str, before: str, after: str) -> bool:
     """True if the request was in the state ``before``; of two that try at once one succeeds."""
     mine = (APPROVALS.c.id == id_) & (APPROVALS.c.state == before)
-    return connection.execute(update(APPROVALS).where(mine).values(state=after, jid=jid)).rowcount == 1
+    return connection.execute(update(APPROVALS).where(mine).values(state=after)).rowcount == 1
 
 
 def _approval(connection: Connection, row: object, now: float) -> Approval:

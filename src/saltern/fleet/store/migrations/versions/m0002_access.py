@@ -24,7 +24,6 @@ def upgrade() -> None:
         sa.Column("rule", sa.String(length=255), nullable=False),
         sa.Column("needed", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=255), nullable=False),
-        sa.Column("jid", sa.String(length=64), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_approvals")),
         comment="jobs that need approval: what was asked for, and a digest that binds the approval to it",
     )
