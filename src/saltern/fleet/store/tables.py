@@ -168,6 +168,18 @@ AUDIT = Table(
     _required("digest", DIGEST),
     comment="who did what: append-only, each row holds the digest of the one before",
 )
+ANSWERS = Table(
+    "answers",
+    METADATA,
+    Column("user", WORD, primary_key=True),
+    Column("token", DIGEST, primary_key=True),
+    _required("request", DIGEST),
+    _required("made_at", Double),
+    _required("status", Integer),
+    _required("body", LargeBinary),
+    Index(None, "made_at"),
+    comment="answers to writes by client token, sealed with it; kept for a day, for clients that ask again",
+)
 LEASES = Table(
     "leases",
     METADATA,

@@ -1,0 +1,90 @@
+"""A write with a client token is done once: asked for again, it has the answer of the first time.
+
+The answer may hold a secret, such as a join token. It is kept sealed with a key made from the client token,
+of which the database has only a digest: who reads the database learns nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
+
+from saltern.fleet.api.problems import ApiError
+from saltern.fleet.store import answers
+from saltern.fleet.store.answers import Kept
+from saltern.fleet.store.database import Database
+from saltern.language.diagnostics import Diagnostic
+
+T = TypeVar("T")
+HEADER = "client-token"
+AGAIN = {"Retry-After": "1"}
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=:-]{16,128}")
+_NONCE = 12
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """The answer to a write, as it is sent. ``known``: it was done before."""
+
+    status: int
+    body: bytes
+    known: bool = False
+
+
+class Once:
+    """The write of one request with a client token."""
+
+    def __init__(self, database: Database, user: str, token: str, request: bytes) -> None:
+        check_token(token)
+        self._database = database
+        self._user = user
+        self._key = hashlib.sha256(b"saltern answer key\0" + token.encode()).digest()
+        self._token = hashlib.sha256(b"saltern client token\0" + token.encode()).hexdigest()
+        self._request = hashlib.sha256(request).hexdigest()
+
+    async def run(self, work: Callable[[], Awaitable[Done]], now: float) -> Done:
+        """Do it, or give the answer that it had."""
+        if kept := await self._write(answers.claim, self._request, now):
+            return self._known(kept)
+        try:
+            done = await work()
+        except BaseException:
+            await asyncio.shield(self._write(answers.release))
+            raise
+        await asyncio.shield(self._write(answers.keep, done.status, self._sealed(done.body)))
+        return done
+
+    def _known(self, kept: Kept) -> Done:
+        if kept.request != self._request:
+            what = "the client token was used for another request"
+            fix = "use a new client token for each request, and the same one only to repeat it"
+            raise ApiError(422, Diagnostic(code="api-token-reused", what=what, fix=fix))
+        if kept.status == 0:
+            what = "the same request is being worked on"
+            raise ApiError(409, Diagnostic(code="api-in-progress", what=what, fix="ask again"), AGAIN)
+        nonce, data = kept.body[:_NONCE], kept.body[_NONCE:]
+        return Done(status=kept.status, body=AESGCM(self._key).decrypt(nonce, data, None), known=True)
+
+    def _sealed(self, body: bytes) -> bytes:
+        nonce = os.urandom(_NONCE)
+        return nonce + AESGCM(self._key).encrypt(nonce, body, None)
+
+    async def _write(self, change: Callable[..., T], *arguments: object) -> T:
+        def run() -> T:
+            with self._database.write() as connection:
+                return change(connection, self._user, self._token, *arguments)
+
+        return await asyncio.to_thread(run)
+
+
+def check_token(token: str) -> None:
+    if not _TOKEN.fullmatch(token):
+        what = "the client token is not one"
+        fix = "use 16 to 128 letters, digits and ._~+/=:- that are drawn at random for each request"
+        raise ApiError(400, Diagnostic(code="api-bad-token", what=what, fix=fix))
