@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, field
 
 from saltern.fleet.access.ports import Authority, Principal
+from saltern.fleet.api.once import HEADER
 from saltern.fleet.api.ports import Fleet
 
 Q = TypeVar("Q")
@@ -38,6 +39,11 @@ class Call(Struct, Generic[Q, B], kw_only=True):
     id: str
     headers: Mapping[str, str]
     is_allowed: Callable[[], Awaitable[bool]]
+
+    @property
+    def client_token(self) -> str:
+        """What makes a write the same as one before: a header, or a field of the body."""
+        return self.headers.get(HEADER) or getattr(self.body, "client_token", None) or ""
 
     async def read(self, query: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """The result of a query of the store, which gets a connection first; run in a thread."""

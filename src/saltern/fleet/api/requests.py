@@ -54,9 +54,8 @@ def check_path(path: Mapping[str, str]) -> None:
             raise ApiError(400, Diagnostic(code="api-bad-path", what=what, fix=fix))
 
 
-async def read_body(request: Request, shape: type[Struct]) -> Any:
+def decode_body(request: Request, data: bytes, shape: type[Struct]) -> Any:
     """The body of a request, as a struct. One without a body is like an empty object."""
-    data = await _bytes(request)
     _check_type(request, data)
     try:
         check_depth(data)
@@ -82,7 +81,8 @@ def _decoder(shape: type[Struct]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(shape)
 
 
-async def _bytes(request: Request) -> bytes:
+async def read_bytes(request: Request) -> bytes:
+    """The body of a request, if it is not too long and comes in time."""
     length = request.headers.get("content-length", "0")
     if length.isdigit() and int(length) > MAX_BODY:
         raise _too_large()

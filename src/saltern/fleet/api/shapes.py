@@ -17,11 +17,17 @@ Tag = Annotated[
     str, Meta(max_length=512, pattern=TEXT, description="a glob that the tag of an event matches")
 ]
 Number = Annotated[int, Meta(ge=0, le=2**53)]
+JobId = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
+Digest = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
 KeyState = Literal["", "pending", "accepted", "rejected", "revoked"]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
     """What all answers have: nothing."""
+
+
+class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all bodies have: nothing."""
 
 
 class Query(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,7 +65,9 @@ class Me(Answer, frozen=True, kw_only=True):
 class SystemsQuery(PageQuery, frozen=True, kw_only=True):
     """Which systems are listed."""
 
-    state: KeyState = ""
+    state: JobId = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
+Digest = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
+KeyState = ""
     target: Target = ""
 
 
@@ -78,6 +86,81 @@ class SystemAnswer(Answer, frozen=True, kw_only=True):
     online: bool
     seen_at: float | None
     back_by: float | None
+
+
+class AcceptBody(Body, frozen=True, kw_only=True):
+    """With a fingerprint only the key that has it is accepted."""
+
+    fingerprint: Word = ""
+
+
+class WhyBody(Body, frozen=True, kw_only=True):
+    """Why it is done; it is kept with the system and in the audit."""
+
+    why: Word = ""
+
+
+class NoBody(Body, frozen=True, kw_only=True):
+    """Nothing is to be said."""
+
+
+class ResolveBody(Body, frozen=True, kw_only=True):
+    """A target."""
+
+    target: Target
+
+
+class Resolved(Answer, frozen=True, kw_only=True):
+    """The accepted systems that a target means, by id."""
+
+    systems: list[str]
+
+
+class Poked(Answer, frozen=True, kw_only=True):
+    """Who answered just now, who is not connected, and who is connected and silent."""
+
+    there: list[str]
+    away: list[str]
+    silent: list[str]
+
+
+class TokenBody(Body, frozen=True, kw_only=True):
+    """A join token: for how many systems, for how many seconds, and for which site."""
+
+    uses: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    life: Annotated[float, Meta(gt=0, le=365 * 86_400)] = 86_400.0
+    site: Word = ""
+
+
+class TokenMade(Answer, frozen=True, kw_only=True):
+    """The token, which is shown only now."""
+
+    token: str
+
+
+class TokenAnswer(Answer, frozen=True, kw_only=True):
+    """A join token, without its secret: ``uses`` is how many systems it still lets in."""
+
+    id: str
+    made_at: float
+    made_by: str
+    expires: float
+    uses: int
+    site: str
+
+
+class GroupBody(Body, frozen=True, kw_only=True):
+    """A name for a target: ``@NAME``."""
+
+    name: Word
+    target: Target
+
+
+class GroupAnswer(Answer, frozen=True, kw_only=True):
+    """A group, and the target that it stands for."""
+
+    name: str
+    target: str
 
 
 class FactsAnswer(Answer, frozen=True, kw_only=True):
@@ -106,6 +189,54 @@ class TargetsQuery(PageQuery, frozen=True, kw_only=True):
     """Which systems of a job are listed."""
 
     status: Word = ""
+
+
+class SubmitBody(Body, frozen=True, kw_only=True):
+    """What is to run where. ``life``: seconds for which the job is offered to systems that are away.
+
+    ``wait`` is the same, and 0 leaves out who is away. ``client_token`` is as the header ``Client-Token``.
+    """
+
+    function: Word
+    target: Target
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    test: bool = False
+    environment: Word = "base"
+    life: float | None = None
+    wait: float | None = None
+    changing: bool | None = None
+    time_limit: float = 0
+    splay: float = 0
+    parent: JobId | None = None
+    client_token: str | None = None
+    tree: Digest = ""
+
+
+class SubmitAnswer(Answer, frozen=True, kw_only=True):
+    """The job. ``away``: who will get it later, and since when they are away.
+
+    ``known``: the job of an earlier request with the same client token. ``cursor``: from where to follow it.
+    """
+
+    jid: str
+    expected: list[str]
+    away: dict[str, float | None]
+    expires: float
+    known: bool
+    cursor: int
+
+
+class CancelBody(Body, frozen=True, kw_only=True):
+    """``hard``: stop what runs at once, and not before its next state."""
+
+    hard: bool = False
+
+
+class CancelAnswer(Answer, frozen=True, kw_only=True):
+    """What happens on each system where the job had not ended: ``cancelled``, ``asked`` or ``away``."""
+
+    systems: dict[str, str]
 
 
 class JobListed(Answer, frozen=True, kw_only=True):
@@ -227,4 +358,4 @@ class AuditNoted(Query, frozen=True, kw_only=True):
     """A row that was noted before: with it a cut at the end is found, too."""
 
     number: Number = 0
-    digest: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    digest: Digest = ""

@@ -1,0 +1,125 @@
+"""One request, from who asks to the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from saltern.fleet.access.ports import ACTIONS, Decision, Peer, Principal
+from saltern.fleet.access.ports import Request as Permission
+from saltern.fleet.api.call import Call, Desk
+from saltern.fleet.api.once import HEADER, Done, Once
+from saltern.fleet.api.problems import ApiError, denied
+from saltern.fleet.api.requests import check_path, decode_body, read_bytes, read_query
+from saltern.fleet.api.route import Route
+from saltern.language.diagnostics import Diagnostic
+
+ANYONE = Principal(name="", via="none")
+JSON = "application/json"
+KNOWN = {"Client-Token-Known": "true"}
+
+
+async def answer_request(desk: Desk, route: Route, request: Request) -> ASGIApp:
+    """Who asks, may they, is the request right; then the handler."""
+    who = await _principal(desk, route, request)
+    path = {name: str(value) for name, value in request.path_params.items()}
+    check_path(path)
+    query = read_query(request, route.query)
+    data = await read_bytes(request) if route.method != "GET" else b""
+    call: Call[Any, Any] = Call(
+        desk=desk,
+        who=who,
+        path=path,
+        query=query,
+        body=decode_body(request, data, route.body) if route.body is not None else None,
+        id=request.scope["saltern_id"],
+        headers=request.headers,
+        is_allowed=partial(_is_allowed, desk, route, request),
+    )
+    if route.method == "GET":
+        answer = await route.handler(call)
+        return _response(_done(route, answer)) if isinstance(answer, Struct) else cast(ASGIApp, answer)
+    return _response(await _write(route, call, f"{route.method} {request.url.path}\n".encode() + data))
+
+
+async def _write(route: Route, call: Call[Any, Any], request: bytes) -> Done:
+    """Do what is asked for: once, if it has a client token."""
+
+    async def work() -> Done:
+        return _done(route, await route.handler(call))
+
+    token = call.client_token
+    if not token or route.action is None:
+        return await work()
+    once = Once(call.desk.fleet.database, call.who.name, token, request)
+    return await once.run(work, call.desk.now())
+
+
+def _done(route: Route, answer: object) -> Done:
+    return Done(status=route.status, body=b"" if route.status == 204 else msgspec.json.encode(answer))
+
+
+def _response(done: Done) -> Response:
+    kind = None if done.status == 204 else JSON
+    return Response(done.body, done.status, KNOWN if done.known else None, media_type=kind)
+
+
+async def _principal(desk: Desk, route: Route, request: Request) -> Principal:
+    """Who asks, if they may."""
+    if route.action is None:
+        return ANYONE
+    peer: Peer = getattr(request.state, "peer", None) or _address(request)
+    who, decision = await asyncio.to_thread(_decided, desk, route.action, request.headers, peer)
+    if who is None:
+        raise _not_authenticated()
+    request.scope["saltern_who"] = who.name
+    if decision is not None and not decision.allowed:
+        raise denied(who, route.action, decision)
+    return who
+
+
+async def _is_allowed(desk: Desk, route: Route, request: Request) -> bool:
+    """Whether it would still be allowed: for answers that last longer than a session or a token."""
+    try:
+        await _principal(desk, route, request)
+    except ApiError:
+        return False
+    return True
+
+
+def _address(request: Request) -> Peer:
+    return Peer(address=request.client.host if request.client else "")
+
+
+def _decided(
+    desk: Desk, action: str, headers: Mapping[str, str], peer: Peer
+) -> tuple[Principal | None, Decision | None]:
+    now = desk.now()
+    who = desk.access.authenticate(headers, peer, now)
+    if who is None or ACTIONS[action].by_rules:
+        return who, None  # what depends on function and systems is decided by the handler
+    return who, desk.access.decide(who, Permission(action=action), _no_match, now)
+
+
+def _no_match(target: str, systems: Collection[str]) -> Collection[str]:  # noqa: ARG001
+    return ()
+
+
+def _not_authenticated() -> ApiError:
+    return ApiError(
+        401,
+        Diagnostic(
+            code="api-not-authenticated",
+            what="the controller does not know who asks",
+            fix="run `saltern login`, or send the header 'Authorization: Bearer TOKEN'",
+        ),
+        {"WWW-Authenticate": 'Bearer realm="saltern"'},
+    )

@@ -1,0 +1,97 @@
+"""What people decide about systems: their keys, join tokens, groups."""
+
+from __future__ import annotations
+
+from msgspec import convert
+
+from saltern.fleet.api.call import Call
+from saltern.fleet.api.handlers.systems import get_system
+from saltern.fleet.api.pages import Page, PageQuery, decode_cursor, make_page
+from saltern.fleet.api.route import NoQuery
+from saltern.fleet.api.shapes import (
+    AcceptBody,
+    GroupAnswer,
+    GroupBody,
+    NoBody,
+    Poked,
+    Resolved,
+    ResolveBody,
+    SystemAnswer,
+    TokenAnswer,
+    TokenBody,
+    TokenMade,
+    WhyBody,
+)
+from saltern.fleet.store import listings
+
+
+async def accept_system(call: Call[NoQuery, AcceptBody]) -> SystemAnswer:
+    registry, id_ = call.desk.fleet.registry, call.path["system"]
+    await registry.accept(call.who.name, id_, fingerprint=call.body.fingerprint)
+    return await get_system(call)
+
+
+async def reject_system(call: Call[NoQuery, WhyBody]) -> SystemAnswer:
+    await call.desk.fleet.registry.reject(call.who.name, call.path["system"], why=call.body.why)
+    return await get_system(call)
+
+
+async def revoke_system(call: Call[NoQuery, WhyBody]) -> SystemAnswer:
+    await call.desk.fleet.registry.revoke(call.who.name, call.path["system"], why=call.body.why)
+    return await get_system(call)
+
+
+async def restore_system(call: Call[NoQuery, NoBody]) -> SystemAnswer:
+    await call.desk.fleet.registry.restore(call.who.name, call.path["system"])
+    return await get_system(call)
+
+
+async def remove_system(call: Call[NoQuery, None]) -> None:
+    await call.desk.fleet.registry.remove(call.who.name, call.path["system"])
+
+
+async def resolve(call: Call[NoQuery, ResolveBody]) -> Resolved:
+    return Resolved(systems=await call.desk.fleet.resolve(call.body.target))
+
+
+async def poke(call: Call[NoQuery, ResolveBody]) -> Poked:
+    found = await call.desk.fleet.poke(call.body.target)
+    return Poked(there=sorted(found.there), away=sorted(found.away), silent=sorted(found.silent))
+
+
+async def list_tokens(call: Call[PageQuery, None]) -> Page[TokenAnswer]:
+    query = call.query
+    after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
+    rows = await call.read(listings.tokens_after, after, query.limit + 1)
+    found = [convert(row, TokenAnswer, from_attributes=True) for row in rows]
+    return make_page(found, query.limit, lambda one: (one.id,))
+
+
+async def make_token(call: Call[NoQuery, TokenBody]) -> TokenMade:
+    ask = call.body
+    made = await call.desk.fleet.registry.new_token(
+        call.who.name, life=ask.life, uses=ask.uses, site=ask.site
+    )
+    return TokenMade(token=made)
+
+
+async def remove_token(call: Call[NoQuery, None]) -> None:
+    await call.desk.fleet.registry.remove_token(call.who.name, call.path["token"])
+
+
+async def list_groups(call: Call[PageQuery, None]) -> Page[GroupAnswer]:
+    query = call.query
+    after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
+    rows = await call.read(listings.groups_after, after, query.limit + 1)
+    found = [GroupAnswer(name=row.name, target=row.expression) for row in rows]
+    return make_page(found, query.limit, lambda one: (one.name,))
+
+
+async def set_group(call: Call[NoQuery, GroupBody]) -> GroupAnswer:
+    ask = call.body
+    await call.desk.fleet.registry.set_group(call.who.name, ask.name, ask.target)
+    return GroupAnswer(name=ask.name, target=ask.target)
+
+
+async def remove_group(call: Call[NoQuery, None]) -> None:
+    await call.desk.fleet.registry.remove_group(call.who.name, call.path["group"])
