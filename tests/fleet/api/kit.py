@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
+
+from tests.fleet.controller.kit import FLEET, Bench, LightAgent, NoGate, let_in
 
 from saltern.fleet.access.local import LocalAccess
+from saltern.fleet.access.ports import Authority
 from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
+from saltern.fleet.bus.memory import MemoryHub
+from saltern.fleet.identity.token import JoinToken, TokenRecord, new_secret, proof_key
 from saltern.fleet.protocol.messages import Facts, Job, Return
-from saltern.fleet.protocol.notices import Happened, JobEnded, Notice, StatusChanged
 from saltern.fleet.store import audit, events, jobs, systems
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.events import NewEvent
@@ -20,35 +26,8 @@ from saltern.fleet.store.jobs import NewJob
 from saltern.fleet.store.migrate import migrate
 from saltern.fleet.store.systems import Applicant
 
+T = TypeVar("T")
 DIGEST = "ab" * 32
-
-
-class StoredFleet:
-    """A fleet that is only its database."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    async def resolve(self, target: str) -> list[str]:
-        with self.database.read() as connection:
-            return [one.id for one in systems.systems(connection, "accepted") if target in ("*", one.id)]
-
-    async def follow(self, jid: str | None, *, after: int | None = None) -> AsyncIterator[Notice]:
-        cursor = after or 0
-        while True:
-            with self.database.read() as connection:
-                page = events.read_events(connection, cursor)
-            cursor = page.cursor
-            for one in page.events:
-                if jid is None:
-                    yield Happened(tag=one.tag, data=one.data, number=one.number)
-                elif one.tag.startswith(f"salt/job/{jid}/ret/"):
-                    yield StatusChanged(
-                        jid=jid, system=one.tag.split("/")[4], status="returned", number=one.number
-                    )
-                elif one.tag == f"saltern/job/{jid}/ended":
-                    yield JobEnded(jid=jid, number=one.number)
-            await asyncio.sleep(0.01)
 
 
 def make_database(folder: Path) -> Database:
@@ -91,6 +70,17 @@ def add_audit(database: Database, number: int) -> None:
             audit.append(connection, "joe", "job.submit", {"n": one}, 1.0 + one)
 
 
+async def end_tasks() -> None:
+    """As ``asyncio.run`` ends: nothing is left waiting."""
+    loop = asyncio.get_running_loop()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
+
+
 @contextmanager
 def running_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """An event loop in a thread."""
@@ -100,36 +90,81 @@ def running_loop() -> Iterator[asyncio.AbstractEventLoop]:
     try:
         yield loop
     finally:
+        asyncio.run_coroutine_threadsafe(end_tasks(), loop).result(30)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
 
 
+class TokenGate(NoGate):
+    """A broker that makes join tokens."""
+
+    def new_token(
+        self, roots: tuple[bytes, ...], *, life: float, uses: int, site: str
+    ) -> tuple[JoinToken, TokenRecord]:
+        id_, secret = new_secret()
+        expires = time.time() + life
+        token = JoinToken(
+            fleet=FLEET,
+            servers=("tls://127.0.0.1:1",),
+            roots=roots,
+            account="A",
+            issuer="I",
+            id=id_,
+            secret=secret,
+            credential="",
+            expires=expires,
+        )
+        record = TokenRecord(id=id_, key=proof_key(secret), expires=expires, uses=uses, site=site)
+        return token, record
+
+
 class Running:
     """A server, and where it is."""
 
-    def __init__(self, database: Database, server: ApiServer, loop: asyncio.AbstractEventLoop) -> None:
-        self.database = database
+    def __init__(self, bench: Bench, server: ApiServer, loop: asyncio.AbstractEventLoop) -> None:
+        self.bench = bench
+        self.database = bench.calls.database
         self.server = server
         self.loop = loop
         self.socket = server.listen.socket
 
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something in the loop of the server."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+
+    def agent(self, id_: str) -> LightAgent:
+        """A system that is let in and connected."""
+        let_in(self.database, id_, {"os": "Debian"})
+        made = LightAgent(self.bench.hub.connect(id_), id_, {"os": "Debian"})
+        self.run(made.start())
+        return made
+
 
 @contextmanager
-def running_api(folder: Path, *, prefix: str = "", **listen: object) -> Iterator[Running]:
+def running_api(
+    folder: Path, *, prefix: str = "", access: Authority | None = None, **listen: object
+) -> Iterator[Running]:
     database = make_database(folder)
+    where: dict[str, Any] = {"socket": str(folder / "controller.sock"), **listen}
+
+    async def start() -> tuple[Bench, ApiServer]:
+        bench = Bench(database, MemoryHub())
+        bench.gate = bench.registry._gate = TokenGate()
+        await bench.start()
+        app = make_app(bench.fleet, access or LocalAccess(), prefix=prefix)
+        server = ApiServer(app, Listen(**where))
+        await server.start()
+        return bench, server
+
+    async def stop() -> None:
+        await server.stop()
+        await bench.stop()
+
     with running_loop() as loop:
-
-        async def start() -> ApiServer:
-            app = make_app(StoredFleet(database), LocalAccess(), prefix=prefix)
-            where = {"socket": str(folder / "controller.sock"), **listen}
-            server = ApiServer(app, Listen(**where))  # type: ignore[arg-type]
-            await server.start()
-            return server
-
-        server = asyncio.run_coroutine_threadsafe(start(), loop).result(30)
+        bench, server = asyncio.run_coroutine_threadsafe(start(), loop).result(30)
         try:
-            yield Running(database, server, loop)
+            yield Running(bench, server, loop)
         finally:
-            asyncio.run_coroutine_threadsafe(server.stop(), loop).result(30)
+            asyncio.run_coroutine_threadsafe(stop(), loop).result(30)
             database.close()

@@ -18,11 +18,11 @@ from saltern.fleet.access.ports import Authority
 from saltern.fleet.api.call import Desk
 from saltern.fleet.api.dispatch import answer_request
 from saltern.fleet.api.openapi import openapi
-from saltern.fleet.api.ports import Fleet
 from saltern.fleet.api.problems import ApiError
 from saltern.fleet.api.route import Route
 from saltern.fleet.api.table import ROUTES
 from saltern.fleet.api.wrapper import Wrapper
+from saltern.fleet.controller.service import Fleet
 from saltern.language.diagnostics import Diagnostic
 
 Endpoint = Callable[[Request], Coroutine[Any, Any, Any]]

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from saltern.fleet.access.ports import Authority, Principal
 from saltern.fleet.api.once import HEADER
-from saltern.fleet.api.ports import Fleet
+from saltern.fleet.controller.service import Fleet
 
 Q = TypeVar("Q")
 B = TypeVar("B")

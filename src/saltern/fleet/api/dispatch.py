@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from saltern.fleet.access.ports import ACTIONS, Decision, Peer, Principal
 from saltern.fleet.access.ports import Request as Permission
 from saltern.fleet.api.call import Call, Desk
-from saltern.fleet.api.once import HEADER, Done, Once
+from saltern.fleet.api.once import Done, Once
 from saltern.fleet.api.problems import ApiError, denied
 from saltern.fleet.api.requests import check_path, decode_body, read_bytes, read_query
 from saltern.fleet.api.route import Route

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from saltern.fleet.api.ports import Fleet
+from saltern.fleet.controller.service import Fleet
 from saltern.fleet.protocol.notices import Happened, JobEnded, Missed, Notice, StatusChanged
 from saltern.fleet.store import job_queries
 from saltern.fleet.store.events import newest_event, oldest_event

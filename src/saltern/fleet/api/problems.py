@@ -14,7 +14,10 @@ STATUSES: dict[str, int] = {
     "database-*": 503,
     "fleet-broker-*": 503,
     "*-unknown": 404,
-    "*-denied": 403,
+    "fleet-target*": 422,
+    "fleet-submission": 422,
+    "fleet-group": 422,
+    "fleet-token-limits": 422,
 }
 OF_STATES = 422  # the request is understood, and what it names does not compile
 OF_OPERATIONS = 409  # the present state of things does not allow it

@@ -16,6 +16,7 @@ from saltern.fleet.protocol.codec import MAX_DEPTH, BadMessage, check_depth
 from saltern.language.diagnostics import Diagnostic, did_you_mean
 
 MAX_BODY = 1024 * 1024
+DISCARDED = 16 * MAX_BODY  # read and thrown away, so that a client that is still sending gets the answer
 BODY_TIME = 30.0  # seconds in which a body has to be here
 
 
@@ -83,21 +84,22 @@ def _decoder(shape: type[Struct]) -> msgspec.json.Decoder[Any]:
 
 async def read_bytes(request: Request) -> bytes:
     """The body of a request, if it is not too long and comes in time."""
-    length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > MAX_BODY:
-        raise _too_large()
     data = bytearray()
+    size = 0
     try:
         async with asyncio.timeout(BODY_TIME):
             async for part in request.stream():
-                data += part
-                if len(data) > MAX_BODY:
-                    raise _too_large()
+                size += len(part)
+                if size > DISCARDED:
+                    break
+                data += part if size <= MAX_BODY else b""
     except (TimeoutError, ClientDisconnect):
         what = f"the body of the request was not here after {BODY_TIME:.0f} seconds"
         raise ApiError(
             408, Diagnostic(code="api-body-late", what=what, fix="send it at once"), {"Connection": "close"}
         ) from None
+    if size > MAX_BODY:
+        raise _too_large()
     return bytes(data)
 
 

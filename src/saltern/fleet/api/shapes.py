@@ -65,9 +65,7 @@ class Me(Answer, frozen=True, kw_only=True):
 class SystemsQuery(PageQuery, frozen=True, kw_only=True):
     """Which systems are listed."""
 
-    state: JobId = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
-Digest = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
-KeyState = ""
+    state: KeyState = ""
     target: Target = ""
 
 

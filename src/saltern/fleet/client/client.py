@@ -7,7 +7,7 @@ from typing import Any
 
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
-from saltern.fleet.client.resources import Audit, Jobs, Systems
+from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens
 from saltern.fleet.client.session import Session, part
 from saltern.fleet.client.transport import Trust
 
@@ -23,6 +23,8 @@ class Client:
         self.session = Session(parse_address(address), token, Trust(ca=ca))
         self.systems = Systems(self.session)
         self.jobs = Jobs(self.session)
+        self.tokens = Tokens(self.session)
+        self.groups = Groups(self.session)
         self.audit = Audit(self.session)
 
     def __enter__(self) -> Client:

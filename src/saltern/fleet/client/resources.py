@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,36 @@ class Systems:
     def facts(self, system: str) -> Row:
         return self._row(system, "/facts")
 
+    def accept(self, system: str, *, fingerprint: str = "") -> Row:
+        """Accept its key; with a fingerprint, only if it is that of the key."""
+        return self._decide(system, "accept", {"fingerprint": fingerprint})
+
+    def reject(self, system: str, *, why: str = "") -> Row:
+        return self._decide(system, "reject", {"why": why})
+
+    def revoke(self, system: str, *, why: str = "") -> Row:
+        return self._decide(system, "revoke", {"why": why})
+
+    def restore(self, system: str) -> Row:
+        return self._decide(system, "restore", {})
+
+    def remove(self, system: str) -> None:
+        self._session.delete(f"/v1/systems/{part(system)}")
+
+    def resolve(self, target: str) -> builtins.list[str]:
+        """The ids that a target means."""
+        found: builtins.list[str] = self._session.post("/v1/resolve", {"target": target})["systems"]
+        return found
+
+    def poke(self, target: str) -> Row:
+        """Who is ``there``, ``away`` or ``silent`` now."""
+        found: Row = self._session.post("/v1/poke", {"target": target})
+        return found
+
+    def _decide(self, system: str, what: str, body: Row) -> Row:
+        found: Row = self._session.post(f"/v1/systems/{part(system)}/{what}", body)
+        return found
+
     def _row(self, system: str, below: str = "") -> Row:
         found: Row = self._session.get(f"/v1/systems/{part(system)}{below}")
         return found
@@ -44,6 +75,18 @@ class Jobs:
             "/v1/jobs", user=user, function=function, parent=parent, system=system, open=open
         )
 
+    def submit(self, function: str, target: str, *, client_token: str = "", **options: Any) -> Row:
+        """Start a job. ``options`` are the other fields of the route's body: args, kwargs, test, wait …"""
+        body = {"function": function, "target": target, **options}
+        found: Row = self._session.post("/v1/jobs", body, client_token=client_token)
+        return found
+
+    def cancel(self, jid: str, *, hard: bool = False) -> dict[str, str]:
+        """Call a job off: what happens on each system."""
+        answer = self._session.post(f"/v1/jobs/{part(jid)}/cancel", {"hard": hard})
+        found: dict[str, str] = answer["systems"]
+        return found
+
     def get(self, jid: str) -> Row:
         found: Row = self._session.get(f"/v1/jobs/{part(jid)}")
         return found
@@ -62,6 +105,42 @@ class Jobs:
 
     def records(self, jid: str, system: str) -> Iterator[Row]:
         return self._session.pages(f"/v1/jobs/{part(jid)}/records/{part(system)}")
+
+
+class Tokens:
+    """Join tokens."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(self) -> Iterator[Row]:
+        return self._session.pages("/v1/tokens")
+
+    def make(self, *, uses: int = 1, life: float = 86_400.0, site: str = "") -> str:
+        """A new token, as the text to give to machines."""
+        token: str = self._session.post("/v1/tokens", {"uses": uses, "life": life, "site": site})["token"]
+        return token
+
+    def remove(self, token: str) -> None:
+        """Remove one, by its id."""
+        self._session.delete(f"/v1/tokens/{part(token)}")
+
+
+class Groups:
+    """Names for targets."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(self) -> Iterator[Row]:
+        return self._session.pages("/v1/groups")
+
+    def set(self, name: str, target: str) -> Row:
+        found: Row = self._session.post("/v1/groups", {"name": name, "target": target})
+        return found
+
+    def remove(self, name: str) -> None:
+        self._session.delete(f"/v1/groups/{part(name)}")
 
 
 class Audit:

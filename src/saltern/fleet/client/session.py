@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from secrets import token_urlsafe
 from typing import Any
@@ -16,6 +17,8 @@ from saltern.fleet.client.transport import Reply, Transport, Trust
 from saltern.language.diagnostics import Diagnostic
 
 PAGE = 500
+TRIES = 120
+AGAIN = 1.0  # seconds
 
 
 class Session:
@@ -66,7 +69,15 @@ class Session:
             headers["Content-Type"] = "application/json"
             data = json.dumps(body, allow_nan=False).encode()
         with self._lock:
+            return self._answer(method, path, headers, data)
+
+    def _answer(self, method: str, path: str, headers: Mapping[str, str], data: bytes | None) -> Any:
+        """The answer; a write that was sent twice and is still being worked on is asked for again."""
+        for _ in range(TRIES):
             reply = self._transport.exchange(method, path, headers, data)
+            if reply.status != 409 or b'"api-in-progress"' not in reply.body:
+                break
+            time.sleep(AGAIN)
         return read_reply(self.address, reply)
 
 

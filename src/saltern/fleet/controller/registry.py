@@ -135,7 +135,7 @@ class Registry:
     async def remove_group(self, who: str, name: str) -> None:
         if not await self._calls.write(_remove_group, name, who, self._now()):
             what, fix = f"no group is called {name!r}", "saltern fleet groups lists them"
-            raise OperationError(Diagnostic(code="fleet-group", what=what, fix=fix))
+            raise OperationError(Diagnostic(code="fleet-group-unknown", what=what, fix=fix))
 
 
 def unknown_system(id_: str) -> OperationError:

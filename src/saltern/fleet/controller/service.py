@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from typing import Protocol
 
 from saltern.fleet.bus.poke import Presence
@@ -95,6 +95,14 @@ class Fleet:
             return select(expression, map(self._inventory.subject, self._inventory.ids)), expression
         except BadTarget as problem:
             raise refuse(problem) from None
+
+    def match(self, target: str, systems: Collection[str]) -> list[str]:
+        """Those of these systems that a target means, by the facts that were read last. ``BadTarget`` is
+        raised as it is: the policy, which asks, reports it in its own words.
+        """
+        expression = expand(target, self._inventory.groups)
+        known = sorted(set(systems).intersection(self._inventory.ids))
+        return select(expression, map(self._inventory.subject, known))
 
     async def poke(self, target: str) -> Presence:
         """Ask all systems of a target whether they are there, now."""

@@ -178,7 +178,7 @@ ANSWERS = Table(
     _required("status", Integer),
     _required("body", LargeBinary),
     Index(None, "made_at"),
-    comment="answers to writes by client token, sealed with it; kept for a day, for clients that ask again",
+    comment="answers to writes by client token, sealed with it; kept for a day",
 )
 LEASES = Table(
     "leases",

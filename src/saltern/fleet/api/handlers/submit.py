@@ -33,7 +33,9 @@ async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
         raise unknown("job", jid)
     if row.user != call.who.name:
         systems = tuple(one.system for one in await call.read(job_queries.targets, jid))
-        _permitted(call, Request(action="jobs.cancel", function=row.function, systems=systems, test=work.job.test))
+        _permitted(
+            call, Request(action="jobs.cancel", function=row.function, systems=systems, test=work.job.test)
+        )
     return CancelAnswer(systems=await call.desk.fleet.cancel(call.who, jid, hard=call.body.hard))
 
 

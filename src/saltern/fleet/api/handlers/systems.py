@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import convert
 
 from saltern.fleet.api.call import Call
@@ -26,7 +28,7 @@ async def list_systems(call: Call[SystemsQuery, None]) -> Page[SystemAnswer]:
     return make_page([_answer(one) for one in found], query.limit, lambda one: (one.id,))
 
 
-async def get_system(call: Call[NoQuery, None]) -> SystemAnswer:
+async def get_system(call: Call[NoQuery, Any]) -> SystemAnswer:
     if found := await call.read(store.system, call.path["system"]):
         return _answer(found)
     raise unknown("system", call.path["system"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 
 
 def upgrade() -> None:
@@ -19,6 +19,6 @@ def upgrade() -> None:
         sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("user", "token", name=op.f("pk_answers")),
-        comment="answers to writes by client token, sealed with it; kept for a day, for clients that ask again",
+        comment="answers to writes by client token, sealed with it; kept for a day",
     )
     op.create_index(op.f("ix_answers_made_at"), "answers", ["made_at"], unique=False)
