@@ -59,6 +59,58 @@ def test_every_command_works_in_every_year(place: Place, when: str) -> None:
     assert place.real("apply", "main", env=at(when)).code == 0
 
 
+KEYS = """\
+{at}/k.pem:
+  x509.private_key_managed: []
+{at}/ca.crt:
+  x509.certificate_managed:
+    [{{signing_private_key: {at}/k.pem}}, {{CN: x}}, {{days_valid: 30}}, {{basicConstraints: 'CA:true'}}]
+{at}/crl.pem:
+  x509.crl_managed:
+    [{{signing_private_key: {at}/k.pem}}, {{signing_cert: {at}/ca.crt}}, {{days_valid: 10}}, {{revoked: []}}]
+{at}/req.csr:
+  x509.csr_managed: [{{private_key: {at}/k.pem}}, {{CN: z}}]
+"""
+JOBS = """\
+a:
+  schedule.present: [{function: test.ping}, {cron: '*/5 * * * *'}]
+b:
+  schedule.present: [{function: test.ping}, {once: '2038-01-19T03:14:08'}]
+c:
+  schedule.present: [{function: test.ping}, {range: {start: 8:00am, end: 5:00pm}}, {seconds: 5}]
+"""
+CHAIN = "chain: c\nid: {0}\nactions:\n  - id: a\n    command: {{run: echo {0} >> log; exit {0}}}\n"
+ODD = ["0001-01-01 00:00:00", "1970-01-01 00:00:00", "2038-01-19 03:14:08", YEARS[0]]
+
+
+@needs_library
+@pytest.mark.parametrize("when", ODD)
+def test_certificates_and_schedules_are_made_once_in_every_year(place: Place, when: str) -> None:
+    place.write({"main.sls": KEYS.format(at=place.base), "jobs.sls": JOBS})
+    done = place.real("apply", "main", "jobs", "--check-idempotent", env=at(when))
+    assert done.code == 0, done.out
+    for words in (f"x509.expires {place.base}/ca.crt days=9999999999", f"x509.read_crl {place.base}/crl.pem"):
+        assert place.real("call", *words.split(), env=at(when)).code == 0
+    assert "True" in place.real("call", "x509.expires", f"{place.base}/ca.crt", "9999999", env=at(when)).out
+
+
+@needs_library
+def test_chains_know_what_they_have_done_whatever_the_clock_says(place: Place) -> None:
+    log = place.base / "log"
+    for number in (0, 1):
+        (place.base / f"{number}.yaml").write_text(CHAIN.format(number))
+    for step, when in enumerate((*ODD, "2026-01-01 00:00:00", ODD[0]), start=1):  # it goes back, too
+        assert place.real("chain", "run", "0.yaml", env=at(when)).code == 0
+        assert place.real("chain", "run", "1.yaml", env=at(when)).code == 2
+        last = place.real("chain", "status", "last", "--out", "json", env=at(when))
+        assert '"failed"' in last.out, "the last chain is the one that ran last"
+        assert place.real("chain", "retry", "last", env=at(when)).code == 2
+        assert log.read_text().split().count("1") == 2 * step
+        for words in ("status", "status --out json", "status last", "resume"):
+            is_sane(place.real("chain", *words.split(), env=at(when)))
+    assert log.read_text().split().count("0") == step
+
+
 @needs_library
 def test_a_later_run_is_a_newer_one_whatever_the_clock_said_before(place: Place) -> None:
     place.write({"main.sls": STATES.format(at=place.base), "etc/saltern.yaml": "keep_runs: 3\n"})

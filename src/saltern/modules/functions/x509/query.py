@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from saltern.modules.api.context import Context
@@ -16,6 +16,7 @@ from saltern.modules.lib.x509.keys import SIZED, kind_of
 from saltern.modules.lib.x509.library import public_pem
 from saltern.modules.lib.x509.material import is_path, material
 from saltern.modules.lib.x509.signing_policies import policy_of
+from saltern.modules.lib.x509.times import days_later
 
 
 def _loaded(certificate: str) -> Any:
@@ -25,7 +26,7 @@ def _loaded(certificate: str) -> Any:
 
 def _ends_within(ctx: Context, certificate: Any, days: int) -> bool:
     now = datetime.fromtimestamp(ctx.clock.now(), UTC)
-    return bool(certificate.not_valid_after_utc <= now + timedelta(days=days))
+    return bool(certificate.not_valid_after_utc <= days_later(now, days))
 
 
 def _named(certificate: str, found: Any) -> dict[str, object]:

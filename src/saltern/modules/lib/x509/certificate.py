@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from saltern.modules.lib.x509.load import (
 )
 from saltern.modules.lib.x509.material import material
 from saltern.modules.lib.x509.names import name_of
-from saltern.modules.lib.x509.times import FORM, moment, serial
+from saltern.modules.lib.x509.times import FORM, days_later, moment, serial
 from saltern.modules.lib.x509.values import listed
 
 DAYS_VALID = 365
@@ -170,7 +170,7 @@ def differences(found: Any, want: Wanted, now: datetime, remaining: int) -> dict
 def _times(found: Any, want: Wanted, now: datetime, remaining: int) -> dict[str, object]:
     """A fixed end is compared; otherwise what counts is how long the certificate is still good."""
     changes: dict[str, object] = {}
-    if want.not_after is None and found.not_valid_after_utc < now + timedelta(days=remaining):
+    if want.not_after is None and found.not_valid_after_utc < days_later(now, remaining):
         changes["expiration"] = True
     for name, here in (("not_before", found.not_valid_before_utc), ("not_after", found.not_valid_after_utc)):
         want_time = getattr(want, name)
@@ -189,7 +189,7 @@ def same_chain(found: Certificate, chain: tuple[Any, ...]) -> bool:
 def made(want: Wanted, now: datetime) -> Any:
     x509 = part("x509")
     start = want.not_before or now.replace(microsecond=0)
-    end = want.not_after or now.replace(microsecond=0) + timedelta(days=want.days_valid)
+    end = want.not_after or days_later(now.replace(microsecond=0), want.days_valid)
     if end <= start:
         raise Refused("not_after is before not_before")
     builder = (

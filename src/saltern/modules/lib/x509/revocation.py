@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from saltern.modules.lib.x509 import extensions as table
 from saltern.modules.lib.x509.library import part, same_key, signing_digest
 from saltern.modules.lib.x509.load import load_certificate, load_key
 from saltern.modules.lib.x509.material import material
-from saltern.modules.lib.x509.times import moment, pretty_number, serial
+from saltern.modules.lib.x509.times import days_later, moment, pretty_number, serial
 
 DAYS_VALID = 100
 ENTRY_WORDS = frozenset({"serial_number", "certificate", "revocation_date", "not_after", "extensions"})
@@ -119,7 +119,7 @@ def list_differences(found: Any, want: WantedList, now: datetime, remaining: int
     digest = found.signature_hash_algorithm
     if want.digest is not None and digest is not None and digest.name != want.digest.name:
         changes["digest"] = want.digest.name
-    if remaining and found.next_update_utc < now + timedelta(days=remaining):
+    if remaining and found.next_update_utc < days_later(now, remaining):
         changes["expiration"] = True
     if found.issuer != want.issuer:
         changes["issuer_name"] = want.issuer.rfc4514_string()
@@ -158,7 +158,7 @@ def made_list(want: WantedList, now: datetime, old: Any = None) -> Any:
         x509.CertificateRevocationListBuilder()
         .issuer_name(want.issuer)
         .last_update(now)
-        .next_update(now + timedelta(days=want.days_valid))
+        .next_update(days_later(now, want.days_valid))
     )
     dates = {} if old is None else {one.serial_number: one.revocation_date_utc for one in old}
     for entry in want.entries:

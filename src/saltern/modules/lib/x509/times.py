@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from saltern.modules.api.refused import Refused
 
 FORM = "%Y-%m-%d %H:%M:%S"
+FIRST, LAST = datetime(1950, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 def moment(name: str, given: object) -> datetime | None:
     """UTC; YAML may already have read it as a date."""
     if given is None or given == "":
         return None
-    if isinstance(given, datetime):
-        return given.replace(tzinfo=UTC)
     try:
-        return datetime.strptime(str(given), FORM).replace(tzinfo=UTC)
+        found = given if isinstance(given, datetime) else datetime.strptime(str(given), FORM)
     except ValueError:
         raise Refused(f"{name} must look like '2026-01-31 12:00:00', got {given!r}") from None
+    if (when := found.replace(tzinfo=UTC)) < FIRST:
+        raise Refused(f"{name}: certificates know no time before {FIRST:{FORM}}, got {given!r}")
+    return when
 
 
 def serial(given: object) -> int | None:
@@ -39,3 +41,11 @@ def pretty_hex(data: bytes) -> str:
 
 def pretty_number(value: int) -> str:
     return pretty_hex(value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big"))
+
+
+def days_later(now: datetime, days: int) -> datetime:
+    """So many days later; at most the last second that a certificate can name, at least the first."""
+    try:
+        return min(max(now + timedelta(days=days), FIRST), LAST)
+    except OverflowError:
+        return LAST if days > 0 else FIRST
