@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import (
+    ON_ROWS,
     PROFILE_ROW,
     REPORT_ROWS,
     STATE_ROWS,
@@ -38,10 +39,12 @@ examples:
   saltern apply --test                       the highstate, without changing anything
   saltern apply web --out json | jq .
   saltern apply web.plan                     what `saltern plan web -o web.plan` has shown, and nothing else
+  saltern apply web --on 'web*'              on the systems of the fleet that match
 
 exit codes: 0 ok, 1 usage or environment, 2 a state failed, 3 the states do not compile,
 4 something changed (with --detailed-exitcode), 5 the pillar does not compile,
-6 the machine reboots, and the run continues afterwards
+6 the machine reboots, and the run continues afterwards; with --on the worst of all systems, and 7 if one
+of them is away
 """
 
 
@@ -133,12 +136,18 @@ LINE = CommandLine(
         Row(flag="--diff", dest="diff", kind="on", group="output", help="show the content of new files, too"),
         *REPORT_ROWS,
         PROFILE_ROW,
+        *ON_ROWS,
     ),
 )
 
 
 def main(argv: list[str]) -> int:
-    return apply(parse(LINE, argv))
+    args = parse(LINE, argv)
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
+    return apply(args)
 
 
 def apply(args: SimpleNamespace) -> int:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.options import TREE_ROWS, call_arguments, output_options, output_rows, session
+from saltern.cli.options import ON_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
 from saltern.language.diagnostics import Diagnostic, OperationError, words_of
 from saltern.report.outputs import write_data
 
@@ -18,7 +18,7 @@ LINE = CommandLine(
         Word(dest="function", metavar="MOD.FUN", help="the function"),
         Word(dest="args", metavar="ARG", many=True, help="arguments, read as YAML; k=v for keywords"),
     ),
-    rows=(*TREE_ROWS, *output_rows("nested")),
+    rows=(*TREE_ROWS, *output_rows("nested"), *ON_ROWS),
 )
 # Typed by a person, a command is meant for a shell; in a template it is not.
 IN_A_SHELL = frozenset({"cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.run_stderr", "cmd.retcode"})
@@ -26,6 +26,10 @@ IN_A_SHELL = frozenset({"cmd.run", "cmd.run_all", "cmd.run_stdout", "cmd.run_std
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
     return call(args, *call_arguments(args.args))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,8 +20,20 @@ from saltern.cli.commands import COMMANDS
 
 if TYPE_CHECKING:
     from saltern.config.settings import Settings
+    from saltern.fleet.client.client import Client
 
 FILES = "\0files"  # asks the shell to complete names of files itself
+JOBS = 50  # as many as are worth a look
+# The words of `saltern fleet`, and what may follow each.
+FLEET_WORDS: dict[str, tuple[str, ...]] = {
+    "status": (),
+    "systems": (),
+    "keys": ("accept", "reject", "revoke", "restore", "remove", "pending", "accepted", "rejected", "revoked"),
+    "tokens": ("new", "remove"),
+    "groups": ("set", "remove"),
+    "facts": (),
+    "demo": (),
+}
 CHAIN_VERBS = frozenset({"check", "render", "to-sls", "run"})  # those that take a file
 
 
@@ -168,6 +181,46 @@ def _environments(place: Place) -> list[str]:
     return Tree(_settings(place).file_roots).environments()
 
 
+def _systems(place: Place) -> list[str]:
+    """Names of systems, from the controller."""
+    with _client(place) as client:
+        return [str(one["id"]) for one in client.systems.list()]
+
+
+def _targets(place: Place) -> list[str]:
+    with _client(place) as client:
+        return [*_systems(place), *(f"@{group['name']}" for group in client.groups.list())]
+
+
+def _jobs(place: Place) -> list[str]:
+    with _client(place) as client:
+        return ["last", *(str(job["jid"]) for job in islice(client.jobs.list(), JOBS))]
+
+
+def _client(place: Place) -> Client:
+    from types import SimpleNamespace
+
+    from saltern.cli.connect import connect
+
+    given = dict(zip(place.before, place.before[1:], strict=False))
+    return connect(SimpleNamespace(controller=given.get("--controller"), config=given.get("--config")))
+
+
+def _fleet_word(place: Place) -> list[str]:
+    """After ``saltern fleet``: a word, then one of its own, then what these are about."""
+    given = positions(place)
+    if not given:
+        return list(FLEET_WORDS)
+    if len(given) == 1 and given[0] in FLEET_WORDS and FLEET_WORDS[given[0]]:
+        return list(FLEET_WORDS[given[0]])
+    names = {"keys": _systems, "facts": _systems, "systems": _targets, "groups": _groups}
+    return names[given[0]](place) if given[0] in names else []
+
+
+def _groups(place: Place) -> list[str]:
+    return [one.removeprefix("@") for one in _targets(place) if one.startswith("@")]
+
+
 def _chain_word(place: Place) -> list[str]:
     """After the verb: the file of a chain, or the number of a run of one."""
     verb = next(iter(positions(place)), "")
@@ -194,4 +247,8 @@ SOURCES: dict[str, Callable[[Place], list[str]]] = {
     "YAML|FILE": _files,
     "ENV": _environments,
     "WORD": _chain_word,
+    "TARGET": _targets,
+    "SYSTEM": _systems,
+    "JID": _jobs,
+    "FLEET": _fleet_word,
 }

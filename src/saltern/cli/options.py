@@ -139,6 +139,50 @@ PROFILE_ROW = Row(
     help="say on stderr where the time went: phases, files, states",
 )
 
+MANY = "many systems"
+CONTROLLER_ROW = Row(
+    flag="--controller",
+    dest="controller",
+    metavar="URL|PATH",
+    group=MANY,
+    help="the controller to ask: https://HOST:PORT, or its socket (default: SALTERN_CONTROLLER, the"
+    " configuration, the controller on this machine)",
+)
+# Where a command acts or asks, if that is not this machine.
+ON_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="--on",
+        dest="on",
+        metavar="TARGET",
+        group=MANY,
+        help="on the systems of the fleet that match: 'web*', 'G@os:Debian and not db1', @GROUP",
+    ),
+    CONTROLLER_ROW,
+    Row(
+        flag="--wait",
+        dest="wait",
+        metavar="SECONDS",
+        group=MANY,
+        help="wait at most SECONDS for systems that are away; 0 leaves them out (default: the job is queued"
+        " for them, and not waited for)",
+    ),
+    Row(
+        flag="--expires",
+        dest="expires",
+        metavar="SECONDS",
+        group=MANY,
+        help="how long the job is offered to systems that are away (default: a day; for questions 5 minutes)",
+    ),
+    Row(
+        flag="--detach",
+        dest="detach",
+        kind="on",
+        default=False,
+        group=MANY,
+        help="print the number of the job and do not wait; `saltern job JID --follow` does",
+    ),
+)
+
 # How the report of a run is laid out.
 STATE_ROWS: tuple[Row, ...] = (
     Row(

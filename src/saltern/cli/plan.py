@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import PROFILE_ROW, TREE_ROWS, mapping_value, session
+from saltern.cli.options import ON_ROWS, PROFILE_ROW, TREE_ROWS, mapping_value, session
 from saltern.cli.plan_output import show
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -47,18 +47,23 @@ LINE = CommandLine(
             dest="out",
             metavar="FORMAT",
             group="output",
-            choices=("human", "json"),
+            choices=("human", "json", "jsonl", "yaml"),
             default="human",
-            help="human, json (default: human)",
+            help="human, json, jsonl, yaml (default: human)",
         ),
         *(row for row in APPLY.rows if row.flag in ("--color", "--no-color")),
         PROFILE_ROW,
+        *ON_ROWS,
     ),
 )
 
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
     if args.sign and not args.save:
         what = "--sign needs a plan that is kept"
         raise OperationError(Diagnostic(code="plan-signature", what=what, fix="add -o FILE"))

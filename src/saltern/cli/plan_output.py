@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
-from saltern.report.outputs import options_for
+from saltern.report.outputs import options_for, write_data
 from saltern.report.verdict import changed, failed
 from saltern.system.signals import end_in_order
 
@@ -75,11 +75,9 @@ def write_plan(args: SimpleNamespace, proposal: Proposal, report: Report) -> Non
 
         show(report.warnings, sys.stderr, colour=wanted(sys.stderr, args.color))
     options = options_for(sys.stdout, colour=args.color)
-    if args.out == "json":
-        from saltern.report.salt import write_data
-
-        told = {"asked": proposal.asked, "totals": proposal.totals, "states": proposal.states}
-        write_data(told, sys.stdout, options)
+    if args.out != "human":
+        found = {"asked": proposal.asked, "totals": proposal.totals, "states": proposal.states}
+        write_data(found, sys.stdout, options, args.out)
         return
     from saltern.report.proposal import write
 

@@ -7,7 +7,15 @@ from io import StringIO
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.graph import put
-from saltern.cli.options import REPORT_ROWS, STATE_ROWS, TREE_ROWS, output_options, output_rows, session
+from saltern.cli.options import (
+    ON_ROWS,
+    REPORT_ROWS,
+    STATE_ROWS,
+    TREE_ROWS,
+    output_options,
+    output_rows,
+    session,
+)
 from saltern.report.outputs import write
 
 EPILOG = """\
@@ -32,15 +40,20 @@ LINE = CommandLine(
         *output_rows("highstate"),
         *STATE_ROWS,
         *REPORT_ROWS,
+        *ON_ROWS,
     ),
 )
 
 
 def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
     from saltern.cli.run_names import LAST, chosen
     from saltern.journal.runs import Runs
 
-    args = parse(LINE, argv)
     engine = session(args)
     runs = Runs(engine.settings)
     state = runs.state(chosen(runs, args.runs[0] if args.runs else LAST))

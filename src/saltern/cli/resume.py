@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows, session
+from saltern.cli.options import ON_ROWS, STATE_ROWS, TREE_ROWS, output_rows, session
 from saltern.cli.output import exit_code, watched
 from saltern.cli.run_names import given
 from saltern.journal.runs import Runs
@@ -41,12 +41,18 @@ LINE = CommandLine(
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,
+        *ON_ROWS,
     ),
 )
 
 
 def main(argv: list[str]) -> int:
-    return resume_named(parse(LINE, argv))
+    args = parse(LINE, argv)
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
+    return resume_named(args)
 
 
 def resume_named(args: SimpleNamespace) -> int:

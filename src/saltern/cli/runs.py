@@ -8,7 +8,7 @@ from msgspec import to_builtins
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
-from saltern.cli.options import TREE_ROWS, output_options, output_rows, session
+from saltern.cli.options import ON_ROWS, TREE_ROWS, output_options, output_rows, session
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import RESUMABLE, Summary
 from saltern.system.clock import stamp
@@ -18,7 +18,7 @@ LINE = CommandLine(
     about="List the runs of this machine, the newest first.",
     epilog="`saltern resume` continues one that broke; `saltern show run ID` shows what was done.",
     words=(),
-    rows=(*TREE_ROWS, *output_rows("nested")),
+    rows=(*TREE_ROWS, *output_rows("nested"), *ON_ROWS),
 )
 WIDTH = "{:<22}{:<13}{:<21}{:>10}{:>8}{:>9}{:>8}  {}"
 HEAD = WIDTH.format("run", "status", "started (UTC)", "took", "states", "changed", "failed", "asked for")
@@ -26,6 +26,10 @@ HEAD = WIDTH.format("run", "status", "started (UTC)", "took", "states", "changed
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
     engine = session(args)
     found = list(Runs(engine.settings).summaries())
     if args.out == "nested":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import (
+    ON_ROWS,
     PROFILE_ROW,
     REPORT_ROWS,
     STATE_ROWS,
@@ -84,6 +85,7 @@ LINE = CommandLine(
         *STATE_ROWS,
         *REPORT_ROWS,
         PROFILE_ROW,
+        *ON_ROWS,
     ),
 )
 
@@ -93,6 +95,10 @@ def main(argv: list[str]) -> int:
     if args.what in NEED_NAMES and not args.sls:
         print(f"saltern show {args.what}: name at least one SLS", file=sys.stderr)
         return exits.SURROUNDINGS
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
     if args.what == "run":
         return _run(args)
     found = Diagnostics()

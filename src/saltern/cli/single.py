@@ -6,7 +6,15 @@ import sys
 from types import SimpleNamespace
 
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import STATE_ROWS, TREE_ROWS, call_arguments, output_options, output_rows, session
+from saltern.cli.options import (
+    ON_ROWS,
+    STATE_ROWS,
+    TREE_ROWS,
+    call_arguments,
+    output_options,
+    output_rows,
+    session,
+)
 from saltern.cli.output import exit_code, follower_of, show_warnings
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import write
@@ -23,12 +31,17 @@ LINE = CommandLine(
         *TREE_ROWS,
         *output_rows("highstate"),
         *STATE_ROWS,
+        *ON_ROWS,
     ),
 )
 
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.on is not None:
+        from saltern.cli.on import run_on
+
+        return run_on(LINE, args, argv)
     return apply_single(args, *call_arguments(args.args))
 
 

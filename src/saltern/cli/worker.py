@@ -22,7 +22,10 @@ from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mea
 TAKEN = 75  # another worker has the job: this one does nothing
 # Words of state functions that are no options of the command: Salt's names, and where a value goes.
 OWN_WORDS = {"pillar", "test", "saltenv", "mods", "queue", "concurrent"}
-SHUT = {"config", "file_root", "pillar_root", "out", "minion_id", "log_level", "debug", "verbose", "save"}
+SHUT = {
+    "config", "file_root", "pillar_root", "out", "minion_id", "log_level", "debug", "verbose", "save", "sign",
+    "output", "on", "controller", "wait", "expires", "detach",
+}  # fmt: skip
 
 
 def main(argv: list[str]) -> int:

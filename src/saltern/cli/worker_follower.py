@@ -11,8 +11,18 @@ import msgspec
 from msgspec.structs import replace
 
 from saltern.fleet.agent.task import JobFolder, Step, Task
-from saltern.language.events import ChunkFinished, ChunkStarted, Event, Report, RunFinished, RunStarted
-from saltern.language.result import Outcome, Result
+from saltern.language.chunk import Chunk
+from saltern.language.events import (
+    Answer,
+    ChunkFinished,
+    ChunkStarted,
+    Event,
+    Report,
+    RunFinished,
+    RunStarted,
+)
+from saltern.language.result import Outcome
+from saltern.report.blocks import place
 from saltern.report.verdict import totals
 from saltern.runtime.barriers import PAUSES, STOPS
 from saltern.system import atomic
@@ -21,6 +31,16 @@ OFTEN = 0.25  # seconds between two notes of where a run is; a failure is noted 
 WAIT = 2.0  # seconds for the agent to pass on that the machine goes down
 COMMENT = 2000
 OUTCOMES = {Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would change"}
+
+
+def _name(chunk: Chunk) -> str:
+    return f"{chunk.function} {chunk.label}"
+
+
+def _reason(answer: Answer) -> str:
+    """Why it failed, and where it is written."""
+    where = place(answer)
+    return answer.result.comment[:COMMENT] + (f" ({where})" if where else "")
 
 
 class JobFollower:
@@ -40,9 +60,9 @@ class JobFollower:
     def tell(self, event: Event) -> None:
         if isinstance(event, ChunkStarted):
             self._end_if_cancelled()
-            self._note(replace(self._step, state=event.chunk.label, outcome="", comment=""))
+            self._note(replace(self._step, state=_name(event.chunk), outcome="", comment=""))
         elif isinstance(event, ChunkFinished):
-            self._finished(event.answer.result, sub=event.answer.sub)
+            self._finished(event.answer)
         elif isinstance(event, RunStarted):
             self._note(replace(self._step, total=event.total), now=True)
         elif isinstance(event, RunFinished) and event.stopped in STOPS.values():
@@ -53,15 +73,17 @@ class JobFollower:
         if os.path.exists(self._folder.file("cancel")):
             raise KeyboardInterrupt
 
-    def _finished(self, result: Result, *, sub: bool) -> None:
+    def _finished(self, answer: Answer) -> None:
+        result = answer.result
         failed = result.outcome is Outcome.FAILED
         usual = "changed" if result.changes else "ok"
         step = replace(
             self._step,
-            done=self._step.done + (not sub),
+            done=self._step.done + (not answer.sub),
+            state=_name(answer.chunk) if failed else self._step.state,
             failed=self._step.failed + failed,
             outcome=OUTCOMES.get(result.outcome, usual),
-            comment=result.comment[:COMMENT] if failed else "",
+            comment=_reason(answer) if failed else "",
         )
         self._note(step, now=failed)
 

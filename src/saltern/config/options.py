@@ -71,6 +71,12 @@ OPTIONS: dict[str, Option] = {
             "How several top files become one: `merge`, `same` or `merge_all`.",
         ),
         Option("nodegroups", MAPPING, {}, "Names for compound targets, used as `N@name`."),
+        Option(
+            "controller",
+            TEXT,
+            "",
+            "Where the controller of the fleet is, for `--on`: `https://HOST:PORT`, or the path of a socket.",
+        ),
         Option("test", FLAG, False, "Only report what would change."),
         Option("strict", FLAG, False, "Unknown functions and arguments are errors before anything runs."),
         Option(

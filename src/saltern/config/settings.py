@@ -54,6 +54,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     state_top_saltenv: str | None = None
     top_file_merging_strategy: str = "merge"
     nodegroups: dict[str, object] = {}
+    controller: str = ""
     test: bool = False
     strict: bool = False
     check: dict[str, object] = {}

@@ -10,6 +10,7 @@ from msgspec import ValidationError, convert, json
 
 from saltern.fleet.view.groups import Group, grouped, groups, without_name
 from saltern.fleet.view.outcomes import ITSELF, Outcome
+from saltern.fleet.view.tables import aligned
 from saltern.fleet.view.words import count, names
 from saltern.report.colours import painter
 from saltern.report.foreseen import KEEP, Foreseen
@@ -37,6 +38,32 @@ def values(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]
     for group in sorted(groups(outcomes, "value"), key=lambda group: group.systems[0]):
         yield paint(heading(group.systems, options.width), "cyan")
         yield from printer.lines(group.one.value, 4)
+
+
+def runs(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:
+    """The runs of all systems in one table, the newest first."""
+    found = [{**row, "system": one.system} for one in outcomes for row in _listed(one)]
+    newest = sorted(found, key=lambda row: str(row.get("jid")), reverse=True)
+    cells = [[str(row.get(name, "")) for _, name in RUNS] for row in newest]
+    if cells:
+        yield from aligned([head for head, _ in RUNS], cells, options.width)
+    if empty := [one.system for one in outcomes if one.kind == "value" and not _listed(one)]:
+        yield f"no runs yet: {names(empty)}"
+
+
+RUNS = (
+    ("system", "system"),
+    ("run", "jid"),
+    ("status", "status"),
+    ("states", "done"),
+    ("changed", "changed"),
+    ("failed", "failed"),
+    ("asked for", "asked"),
+)
+
+
+def _listed(one: Outcome) -> list[dict[str, Any]]:
+    return [row for row in one.value if isinstance(row, dict)] if isinstance(one.value, list) else []
 
 
 def plans(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from msgspec.structs import replace
 
-from saltern.fleet.view.details import plans, values
+from saltern.fleet.view.details import plans, runs, values
 from saltern.fleet.view.groups import summary
 from saltern.fleet.view.outcomes import PLAN, Outcome, shape_of
 from saltern.language.events import Report
@@ -37,7 +37,10 @@ def _grouped(function: str, outcomes: Sequence[Outcome], out: TextIO, options: O
     found: list[str] = []
     if shape_of(function) == PLAN:
         found += plans(outcomes, options)
-    found += values(outcomes, options)
+    elif function == "saltern.runs":
+        found += runs(outcomes, options)
+    else:
+        found += values(outcomes, options)
     if not found or any(one.kind != "value" for one in outcomes):
         found += summary(outcomes, colour=options.colour, width=options.width)
     emit(out, "\n".join([*found, ""]))

@@ -81,7 +81,8 @@ def summary(outcomes: Sequence[Outcome], *, colour: bool = False, width: int = 0
     for failure, systems in failures(outcomes):
         yield from _failed(failure, systems, paint, width)
     for group in groups(outcomes, "problem", "nothing"):
-        yield from _wrapped(_problem(group), "red", paint, width)
+        for text, inset in _problem(group):
+            yield from _wrapped(text, "red", paint, width, inset)
     for kind in ("changed", "would change", "clean"):
         for group in groups(outcomes, kind):
             yield from _wrapped(_states(group), COLOURS[kind], paint, width)
@@ -89,7 +90,7 @@ def summary(outcomes: Sequence[Outcome], *, colour: bool = False, width: int = 0
 
 
 def _wrapped(text: str, colour: str, paint: Paint, width: int, indent: int = 0) -> Iterator[str]:
-    for number, line in enumerate(lines(text, 4 if indent else 2, width)):
+    for number, line in enumerate(lines(text, indent + 2, width)):
         yield " " * (indent if not number else indent + 2) + paint(line, colour)
 
 
@@ -102,14 +103,13 @@ def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) 
         yield f"    {paint(safe_line(failure.where), 'grey')}"
 
 
-def _problem(group: Group) -> str:
-    """``2 refused: why (web7, web9)``."""
+def _problem(group: Group) -> Iterator[tuple[str, int]]:
+    """``2 refused: why (web7, web9)``; a reason of several lines stands below."""
     why = group.one.why.strip()
-    return (
-        f"{len(group.systems)} {why} ({names(group.systems)})"
-        if group.one.kind == "nothing"
-        else (f"{len(group.systems)} failed: {why} ({names(group.systems)})")
-    )
+    word = "" if group.one.kind == "nothing" else "failed: "
+    first, *rest = why.split("\n")
+    yield f"{len(group.systems)} {word}{first} ({names(group.systems)})", 0
+    yield from ((line, 4) for line in rest)
 
 
 def _states(group: Group) -> str:

@@ -1,0 +1,34 @@
+"""The controller that a command asks: where it is, and as whom."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+from saltern.fleet.client.client import Client
+
+RUN = "/run/saltern"
+SOCKET = "controller.sock"
+
+
+def connect(args: SimpleNamespace) -> Client:
+    """A client of the controller that is named, by option, variable or configuration, or of this machine."""
+    return Client(address(args))
+
+
+def address(args: SimpleNamespace) -> str:
+    from saltern.config.load import load
+
+    if args.controller:
+        return str(args.controller)
+    settings, _ = load(getattr(args, "config", None), {}, os.environ)
+    return settings.controller or local_socket()
+
+
+def local_socket() -> str:
+    """Where a controller on this machine listens: that of the system, or the user's own."""
+    if os.geteuid() == 0:
+        return os.path.join(RUN, SOCKET)
+    own = os.environ.get("XDG_RUNTIME_DIR")
+    mine = os.path.join(own, "saltern", SOCKET) if own else ""
+    return mine if mine and os.path.exists(mine) else os.path.join(RUN, SOCKET)

@@ -1,0 +1,249 @@
+"""A job of the fleet, followed to its end: while it runs, at Ctrl-C, and what is printed in the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+from msgspec import Struct, ValidationError, convert, field
+
+from saltern.cli import exits
+from saltern.cli.watch import Watcher, watcher_for
+from saltern.cli.worst import code_of, worst
+from saltern.fleet.client.problems import ControllerError
+from saltern.fleet.protocol.notices import AnyNotice, Missed, StatusChanged
+from saltern.fleet.view.board import Board, away_line, hear, new_board
+from saltern.fleet.view.formats import GROUPED, write
+from saltern.fleet.view.outcomes import Answered, Outcome, outcome
+from saltern.fleet.view.words import count
+from saltern.report.outputs import options_for
+from saltern.system.signals import end_in_order, was_terminated
+
+Row = Mapping[str, Any]
+LEAVE, CANCEL, WATCH, KILL = "leave", "cancel", "watch", "kill"
+ANSWERS = {"l": LEAVE, "c": CANCEL, "w": WATCH, "k": KILL}
+
+
+class Jobs(Protocol):
+    """What is asked of the controller about jobs."""
+
+    def targets(self, jid: str) -> Iterator[Row]: ...
+    def returns(self, jid: str) -> Iterator[Row]: ...
+    def returned(self, jid: str, system: str) -> Row: ...
+    def cancel(self, jid: str, *, hard: bool = False) -> object: ...
+
+
+class Controller(Protocol):
+    """The controller, as far as a job is followed."""
+
+    @property
+    def jobs(self) -> Jobs: ...
+    def follow(
+        self, jid: str, *, after: int | None, on_break: Callable[[ControllerError], None]
+    ) -> Iterator[Row]: ...
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """How it is shown. ``patient``: also those that are away are waited for, until the job expires."""
+
+    out: str = GROUPED
+    colour: bool | None = None
+    detailed: bool = False
+    patient: bool = False
+    layout: dict[str, Any] = field(default_factory=dict)
+
+
+class Followed(Struct, kw_only=True):
+    """The job: what is known of it, and from where on its notices are read."""
+
+    board: Board
+    function: str
+    cursor: int | None = None
+    left_out: dict[str, float | None] = {}
+
+    @property
+    def jid(self) -> str:
+        return self.board.jid
+
+
+def new_followed(submitted: Row, ask: Row) -> Followed:
+    """A job that was just submitted."""
+    expected, away = submitted["expected"], submitted["away"]
+    board = new_board(
+        submitted["jid"],
+        expected,
+        away={id_: at for id_, at in away.items() if id_ in expected},
+        expires=submitted["expires"],
+        started=time.time(),
+        test=bool(ask.get("test")) or ask["function"] == "saltern.plan",
+    )
+    left_out = {id_: at for id_, at in away.items() if id_ not in expected}
+    return Followed(
+        board=board, function=ask["function"], cursor=submitted.get("cursor") or None, left_out=left_out
+    )
+
+
+def follow_job(controller: Controller, job: Followed, shown: Shown) -> int:
+    """Follow it to its end, print what came of it, and give the exit code."""
+    end_in_order()
+    with watcher_for(job.board, shown.out, shown.colour) as watcher:
+        _begin(watcher, job)
+        if not _watched(controller, job, shown, watcher):
+            return exits.INTERRUPTED
+    return print_job(controller.jobs, job, shown)
+
+
+def _begin(watcher: Watcher, job: Followed) -> None:
+    now, board = time.time(), job.board
+    watcher.note(f"job {job.jid} on {count(len(board.places), 'system')}")
+    for line in (away_line(board, now), away_line(board, now, left_out=job.left_out)):
+        if line:
+            watcher.note(line)
+    watcher.record(
+        "submitted", jid=job.jid, expected=list(board.places), away=board.away, expires=board.expires
+    )
+
+
+def _watched(controller: Controller, job: Followed, shown: Shown, watcher: Watcher) -> bool:
+    """Follow it; False if it was left running."""
+    cancelled = False
+    while True:
+        try:
+            _listen(controller, job, shown, watcher)
+            return True
+        except KeyboardInterrupt:
+            answer = LEAVE if was_terminated() else _ask(watcher, job, cancelled)
+        except ControllerError:
+            watcher.note(_continues(job))
+            raise
+        if answer == LEAVE:
+            watcher.note(_continues(job))
+            return False
+        if answer in (CANCEL, KILL):
+            cancelled = True
+            controller.jobs.cancel(job.jid, hard=answer == KILL)
+            watcher.note(
+                "asked to end: after the present state" if answer == CANCEL else "asked to end at once"
+            )
+
+
+def _continues(job: Followed) -> str:
+    return f"job {job.jid} continues; `saltern job {job.jid} --follow` shows it, --cancel ends it"
+
+
+def _ask(watcher: Watcher, job: Followed, cancelled: bool) -> str:
+    more = ", [k]ill what runs" if cancelled else ""
+    question = f"job {job.jid} runs: [l]eave it running, [c]ancel it{more}, or [w]atch on? "
+    answers = ANSWERS if cancelled else {letter: word for letter, word in ANSWERS.items() if word != KILL}
+    return watcher.ask(question, answers, without=LEAVE, again=WATCH)
+
+
+def is_done(board: Board, patient: bool) -> bool:
+    """Whether there is nothing left to wait for."""
+    return not (board.open if patient else board.waited_for)
+
+
+def _listen(controller: Controller, job: Followed, shown: Shown, watcher: Watcher) -> None:
+    """Take in what the controller reports, until nothing is left to wait for."""
+    jobs = controller.jobs
+    if job.cursor is None:
+        _look(jobs, job, watcher)
+    if is_done(job.board, shown.patient):
+        return
+    for row in controller.follow(job.jid, after=job.cursor, on_break=watcher.broken):
+        notice = _read(row)
+        if notice is None:
+            continue
+        job.cursor = notice.number or job.cursor
+        if isinstance(notice, Missed):
+            _look(jobs, job, watcher)
+        else:
+            _take(jobs, job, notice, watcher)
+        if is_done(job.board, shown.patient):
+            return
+
+
+def _read(row: Row) -> AnyNotice | None:
+    """A notice; None for one of a kind that is not known here."""
+    try:
+        found: AnyNotice = convert(row, AnyNotice)
+    except ValidationError:
+        return None
+    return found
+
+
+def _look(jobs: Jobs, job: Followed, watcher: Watcher) -> None:
+    """What is true now, where what led to it was not heard."""
+    for row in jobs.targets(job.jid):
+        _take(jobs, job, _as_notice(row), watcher)
+
+
+def _as_notice(row: Row) -> StatusChanged:
+    names = ("jid", "system", "status", "why", "exit_code", "changed", "failed", "back_by")
+    return StatusChanged(at=row["updated"], **{name: row[name] for name in names})
+
+
+def _take(jobs: Jobs, job: Followed, notice: AnyNotice, watcher: Watcher) -> None:
+    system = getattr(notice, "system", "")
+    before = job.board.places[system].is_open if system in job.board.places else False
+    watcher.say(hear(job.board, notice, time.time()))
+    if not watcher.records or not system:
+        return
+    if before and not job.board.places[system].is_open:
+        watcher.record("return", **_returned(jobs, job, system))
+    elif before:
+        watcher.record_notice(notice)
+
+
+def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
+    """The line of one system for ``jsonl``."""
+    from saltern.fleet.view.outcomes import unlabelled
+
+    place = job.board.places[system]
+    found: dict[str, object] = {"system": system, "status": place.status, "exit_code": place.exit_code}
+    if place.status in ("returned", "failed"):
+        found["return"] = unlabelled(job.function, jobs.returned(job.jid, system).get("body"))
+    return {**found, "why": place.why} if place.why else found
+
+
+# -- the end ---------------------------------------------------------------------------------------
+
+
+def print_job(jobs: Jobs, job: Followed, shown: Shown) -> int:
+    """Print what came of it, in the format that was asked for, and give the exit code."""
+    rows = {row["system"]: row for row in jobs.targets(job.jid) if row["system"] in job.board.places}
+    code = exit_code(rows.values(), detailed=shown.detailed)
+    if shown.out == "jsonl":
+        watcher_for(job.board, "jsonl", None).record("finished", jid=job.jid, exit_code=code)
+        return code
+    layout = {name: value for name, value in shown.layout.items() if value is not None}
+    options = options_for(sys.stdout, colour=shown.colour, **layout)
+    write(shown.out, job.function, list(outcomes(jobs, job, rows)), sys.stdout, options)
+    return code
+
+
+def outcomes(jobs: Jobs, job: Followed, rows: Mapping[str, Row]) -> Iterator[Outcome]:
+    """What every system of the job answered; those without an answer come last."""
+    left = dict(rows)
+    for row in jobs.returns(job.jid):
+        if left.pop(row["system"], None) is None:
+            continue
+        yield outcome(job.function, _answered(row, body=row.get("body"), has_body=True))
+    for row in left.values():
+        yield outcome(job.function, _answered(row))
+
+
+def _answered(row: Row, **body: Any) -> Answered:
+    return Answered(
+        system=row["system"], status=row["status"], exit_code=row["exit_code"], why=row["why"], **body
+    )
+
+
+def exit_code(rows: Any, *, detailed: bool) -> int:
+    """The worst of all systems; ``detailed``: to have changed something is worse than not to have."""
+    codes = [code_of(row["status"], row["exit_code"]) for row in rows]
+    if detailed and any(row["changed"] for row in rows):
+        codes.append(exits.CHANGED)
+    return worst(codes)

@@ -1,0 +1,206 @@
+"""``--on TARGET``: a verb as a job of the fleet, followed to its end and printed as on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine
+from saltern.cli.options import call_arguments, mapping_value, yaml_value
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.fleet.client.client import Client
+
+# Options that say where files and data of this machine are. The controller has those of the fleet.
+HERE = {
+    "file_root": "--file-root",
+    "pillar_root": "--pillar-root",
+    "grains": "--grains",
+    "minion_id": "--id",
+    "template": "--template",
+}
+# Options of verbs that mean something on this machine only.
+LOCAL = {
+    "ask": "--ask",
+    "failed_from": "--failed-from",
+    "no_journal": "--no-journal",
+    "check_idempotent": "--check-idempotent",
+    "replan": "--replan",
+    "verify": "--verify",
+    "save": "-o",
+    "sign": "--sign",
+    "html": "--html",
+    "output": "--output",
+    "profile": "--profile",
+    "boot": "--boot",
+}
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """What a job calls on each system."""
+
+    function: str
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    test: bool = False
+
+
+def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
+    """The exit code of a verb with ``--on``."""
+    _refuse(args)
+    call = VERBS[line.command](args)
+    ask = {
+        "function": call.function,
+        "target": args.on,
+        "args": call.args,
+        "kwargs": call.kwargs,
+        "test": call.test,
+        "environment": args.saltenv or "base",
+        "life": _seconds("--expires", args.expires),
+        "wait": _seconds("--wait", args.wait),
+    }
+    from saltern.cli.connect import connect
+
+    with connect(args) as client:
+        return _submit(args, argv, client, {name: value for name, value in ask.items() if value is not None})
+
+
+def _submit(args: SimpleNamespace, argv: Sequence[str], client: Client, ask: dict[str, Any]) -> int:
+    from saltern.cli.follow import Shown, follow_job, new_followed
+
+    submitted = client.jobs.submit(**ask)
+    if not submitted["expected"] and not submitted["away"]:
+        what = f"no system matches {args.on!r}"
+        fix = "`saltern fleet systems` lists them; a glob needs quotes for your shell"
+        raise OperationError(Diagnostic(code="target-matches-nothing", what=what, fix=fix))
+    if args.detach:
+        print(submitted["jid"])
+        return exits.OK
+    shown = Shown(
+        out=chosen_format(args, argv),
+        colour=args.color,
+        detailed=getattr(args, "detailed_exitcode", False),
+        patient=args.wait is not None,
+        layout={name: getattr(args, name, None) for name in LAYOUT},
+    )
+    return follow_job(client, new_followed(submitted, ask), shown)
+
+
+LAYOUT = ("state_output", "state_verbose", "state_output_diff", "expand", "sub_states")
+
+
+def chosen_format(args: SimpleNamespace, argv: Sequence[str]) -> str:
+    """The format that was asked for; equal outcomes in groups if none was."""
+    from saltern.fleet.view.formats import FORMATS, GROUPED
+
+    if not any(word == "--out" or word.startswith("--out=") for word in argv):
+        return GROUPED
+    if args.out in FORMATS:
+        return str(args.out)
+    what, fix = f"--out {args.out} is not written for many systems", "use --out json"
+    raise OperationError(Diagnostic(code="option-choice", what=what, fix=fix))
+
+
+def _refuse(args: SimpleNamespace) -> None:
+    """Options that would be ignored."""
+    given = vars(args)
+    for names, why in (
+        (HERE, "the controller has the files and the pillar of the fleet"),
+        (LOCAL, "it is for this machine only"),
+    ):
+        for name, flag in names.items():
+            if given.get(name):
+                what = f"{flag} cannot be used with --on: {why}"
+                raise OperationError(Diagnostic(code="option-shape", what=what, fix="leave one of them out"))
+
+
+def _seconds(flag: str, text: str | None) -> float | None:
+    try:
+        found = None if text is None else float(text)
+    except ValueError:
+        found = -1.0
+    if found is not None and not 0 <= found < float("inf"):
+        what = f"{flag} needs a number of seconds, not {text!r}"
+        raise OperationError(Diagnostic(code="option-shape", what=what))
+    return found
+
+
+# -- what each verb calls ------------------------------------------------------------------------
+
+
+def _states(function: str) -> Callable[[SimpleNamespace], Call]:
+    def call(args: SimpleNamespace) -> Call:
+        names = [name for word in args.sls for name in word.split(",") if name]
+        options = {
+            **_common(args),
+            "exclude": yaml_value("--exclude", args.exclude) if args.exclude else None,
+            "only_id": args.only_id,
+            "failhard": args.failhard,
+            "strict": args.strict,
+            "diff": getattr(args, "diff", None),
+            "refresh": getattr(args, "refresh", None),
+            "queue": _seconds("--queue", getattr(args, "queue", None)),
+        }
+        return Call(
+            function=function, args=names, kwargs=_given(options), test=bool(getattr(args, "test", False))
+        )
+
+    return call
+
+
+def _common(args: SimpleNamespace) -> dict[str, object]:
+    return {
+        "pillar": mapping_value("--pillar", args.pillar) or None,
+        "saltenv": args.saltenv,
+        "pillarenv": args.pillarenv,
+    }
+
+
+def _given(options: dict[str, object]) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in options.items() if value not in (None, False)}
+
+
+def _single(args: SimpleNamespace) -> Call:
+    positional, keywords = call_arguments(args.args)
+    name = str(keywords.pop("name", positional[0] if positional else args.function))
+    return Call(function="state.single", args=[args.function, name], kwargs=keywords, test=bool(args.test))
+
+
+def _call(args: SimpleNamespace) -> Call:
+    positional, keywords = call_arguments(args.args)
+    return Call(function=args.function, args=positional, kwargs=keywords)
+
+
+def _show(args: SimpleNamespace) -> Call:
+    options = {**_common(args), "block": args.block, "prev_ret": args.prev_ret, "context": args.context}
+    return Call(function="saltern.show", args=[args.what, *args.sls], kwargs=_given(options))
+
+
+def _runs(_args: SimpleNamespace) -> Call:
+    return Call(function="saltern.runs")
+
+
+def _resume(args: SimpleNamespace) -> Call:
+    return Call(function="saltern.resume", args=list(args.run))
+
+
+def _report(args: SimpleNamespace) -> Call:
+    return Call(function="saltern.report", args=list(args.runs))
+
+
+VERBS: dict[str, Callable[[SimpleNamespace], Call]] = {
+    "apply": _states("state.apply"),
+    "plan": _states("saltern.plan"),
+    "single": _single,
+    "call": _call,
+    "show": _show,
+    "runs": _runs,
+    "resume": _resume,
+    "report": _report,
+}

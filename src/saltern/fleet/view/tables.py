@@ -1,0 +1,116 @@
+"""Lists for people: systems, keys, jobs, tokens, groups, events; a row each, columns aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from saltern.fleet.view.words import moment, span
+from saltern.report.text import columns, cut, safe_line
+
+Row = Mapping[str, Any]
+Cell = Callable[[Row, float], str]
+WIDEST = 60
+
+
+def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = 0) -> Iterator[str]:
+    """The rows under their heads. Cells are made safe; a line is cut to the width, if there is one."""
+    cells = [[safe_line(cell) for cell in row] for row in rows]
+    shown = [list(head), *([cut(cell, WIDEST) for cell in row[:-1]] + row[-1:] for row in cells)]
+    wide = [max(columns(row[number]) for row in shown) for number in range(len(head))]
+    for row in shown:
+        line = "  ".join(cell + " " * (wide[number] - columns(cell)) for number, cell in enumerate(row))
+        yield cut(line.rstrip(), width) if width else line.rstrip()
+
+
+def listed(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
+    """A list by the table ``LISTS``; a sentence if there is nothing in it."""
+    head, cells, nothing = LISTS[name]
+    found = [[cell(row, now) for cell in cells] for row in rows]
+    if not found:
+        yield nothing
+        return
+    yield from aligned(head, found, width)
+
+
+def presence(row: Row, now: float) -> str:
+    """``here``, ``away since 17:02``, ``down, back by 17:05``; ``-`` for one that is not a member."""
+    if row["state"] != "accepted":
+        return "-"
+    if row["online"]:
+        return "here"
+    if row.get("back_by") and row["back_by"] > now:
+        return f"down, back by {moment(row['back_by'], now)}"
+    return f"away since {moment(row['seen_at'], now)}" if row["seen_at"] else "never seen"
+
+
+def job_status(row: Row, _now: float = 0) -> str:
+    """``running 12/40``, ``ended``, ``cancelled``, with what failed if that is known."""
+    counts = row.get("counts") or {}
+    bad = sum(counts.get(status, 0) for status in ("failed", "refused", "indeterminate", "expired"))
+    aside = f", {bad} failed" if bad else ""
+    if row["ended"] is None:
+        return f"running {row['expected'] - row['open']}/{row['expected']}{aside}"
+    return ("cancelled" if row["cancelled_at"] else "ended") + aside
+
+
+def _took(row: Row, now: float) -> str:
+    return span((row["ended"] or now) - row["created"])
+
+
+def _text(name: str) -> Cell:
+    return lambda row, _now: str(row[name] if row[name] is not None else "")
+
+
+def _time(name: str) -> Cell:
+    return lambda row, now: moment(row[name], now) if row[name] else ""
+
+
+def _uses(row: Row, _now: float) -> str:
+    return "any number" if row["uses"] < 0 else str(row["uses"])
+
+
+def _change(row: Row, _now: float) -> str:
+    return f"{row['changed']} changed" if row["changed"] else ""
+
+
+LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
+    "systems": (
+        ("system", "key", "presence", "version", "site"),
+        (_text("id"), _text("state"), presence, _text("version"), _text("site")),
+        "no systems: `saltern fleet tokens new` makes a token, `saltern agent join TOKEN` uses it",
+    ),
+    "keys": (
+        ("system", "key", "fingerprint", "asked", "decided by"),
+        (_text("id"), _text("state"), _text("fingerprint"), _time("first_seen"), _text("decided_by")),
+        "no keys",
+    ),
+    "jobs": (
+        ("job", "started", "took", "status", "user", "function", "target"),
+        (
+            _text("jid"),
+            _time("created"),
+            _took,
+            job_status,
+            _text("user"),
+            _text("function"),
+            _text("target"),
+        ),
+        "no jobs yet",
+    ),
+    "targets": (
+        ("system", "status", "exit", "", "why"),
+        (_text("system"), _text("status"), _text("exit_code"), _change, _text("why")),
+        "no systems",
+    ),
+    "tokens": (
+        ("token", "made", "by", "until", "uses", "site"),
+        (_text("id"), _time("made_at"), _text("made_by"), _time("expires"), _uses, _text("site")),
+        "no tokens: `saltern fleet tokens new` makes one",
+    ),
+    "groups": (
+        ("group", "target"),
+        (_text("name"), _text("target")),
+        "no groups: `saltern fleet groups set NAME TARGET` makes one, and --on @NAME uses it",
+    ),
+}
