@@ -26,6 +26,7 @@ COMMANDS: dict[str, Command] = {
     "job": Command("show or follow one job of the fleet", "job"),
     "events": Command("print what happens in the fleet, as it happens", "events"),
     "install-service": Command("resume broken and rebooting runs when the machine boots", "install_service"),
+    "controller": Command("run the controller of a fleet", "controller"),
     "agent": Command("take part in a fleet: join, run, status, sync, log, leave", "agent"),
     "check": Command("compile everything without running it, and report every problem", "check"),
     "fmt": Command("lay state files out in one way, without changing what they mean", "fmt"),

@@ -46,7 +46,7 @@ def test_a_job_is_written_with_its_expected_set(database: Database) -> None:
         row = job_queries.job(connection, "1")
         assert row is not None and (row.expected, row.open, row.ended) == (3, 3, None)
         assert job_queries.counts(connection, "1") == {"queued": 3}
-        assert job_queries.work_for(connection, "web1", 2.0) == [("1", "envelope of 1")]
+        assert [one.job.jid for one in job_queries.work_of(connection, "web1", 2.0)] == ["1"]
         assert job_queries.job(connection, "2") is None
 
 
@@ -143,7 +143,7 @@ def test_what_was_not_sent_is_cancelled_and_the_rest_is_asked(database: Database
         assert jobs.cancel_job(connection, "1", "joe", 3.0) == ["web1", "web2"]
         assert jobs.cancel_job(connection, "1", "joe", 3.0) == []
         assert job_queries.cancelled(connection, ["1", "2"]) == ["1"]
-        assert job_queries.work_for(connection, "web1", 3.0) == []
+        assert job_queries.work_of(connection, "web1", 3.0) == []
     assert statuses(database) == {"db1": "cancelled", "web1": "sent", "web2": "running"}
 
 
@@ -151,9 +151,9 @@ def test_a_job_whose_time_is_over_ends_everywhere(database: Database) -> None:
     create(database, new())
     with database.write() as connection:
         jobs.set_status(connection, Change("1", "web1", "running"), 2.0, reported=True)
-        assert jobs.end_overdue(connection, 999.0) == []
-        assert len(jobs.end_overdue(connection, 1000.0)) == 3
-        assert jobs.end_overdue(connection, 1000.0) == []
+        assert jobs.end_overdue(connection, jobs.overdue(connection, 999.0), 999.0) == []
+        assert len(jobs.end_overdue(connection, jobs.overdue(connection, 1000.0), 1000.0)) == 3
+        assert jobs.end_overdue(connection, jobs.overdue(connection, 1000.0), 1000.0) == []
     assert statuses(database) == {"db1": "expired", "web1": "indeterminate", "web2": "expired"}
 
 
@@ -161,14 +161,16 @@ def test_a_system_that_is_to_come_back_is_waited_for(database: Database) -> None
     create(database, new(systems=("web1",)))
     with database.write() as connection:
         jobs.set_status(connection, Change("1", "web1", "down"), 2.0, reported=True, back_by=1500.0)
-        assert jobs.end_overdue(connection, 1200.0) == []
-        assert jobs.end_overdue(connection, 1500.0) == [Change("1", "web1", "indeterminate")]
+        assert jobs.end_overdue(connection, jobs.overdue(connection, 1200.0), 1200.0) == []
+        assert jobs.end_overdue(connection, jobs.overdue(connection, 1500.0), 1500.0) == [
+            Change("1", "web1", "indeterminate")
+        ]
 
 
 def test_a_late_return_corrects_and_ends_nothing_twice(database: Database) -> None:
     create(database, new())
     with database.write() as connection:
-        jobs.end_overdue(connection, 1000.0)
+        jobs.end_overdue(connection, jobs.overdue(connection, 1000.0), 1000.0)
         jobs.store_returns(connection, [("web1", returned())], 2000.0)
         row = job_queries.job(connection, "1")
         assert row is not None and (row.open, row.ended) == (0, 1000.0)

@@ -299,6 +299,10 @@ class EmbeddedBroker:
     async def restore(self, key: bytes) -> None:
         await self._change_revoked(restore(self.revoked, key, self._now()))
 
+    async def set_revoked(self, revoked: dict[str, int]) -> None:
+        """Make this the list of revoked keys."""
+        await self._change_revoked(revoked)
+
     async def _change_revoked(self, revoked: dict[str, int]) -> None:
         """On disk first, in the configuration of the next start too: a revoked key never comes back."""
         write(os.path.join(self.folder, REVOKED_FILE), msgspec.json.encode(revoked), OWNER_ONLY)

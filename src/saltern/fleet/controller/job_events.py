@@ -1,15 +1,18 @@
-"""Events of jobs and of systems: the tags and the data under which they are stored, and as notices. Pure."""
+"""Events of jobs and of systems: the tags and the data under which they are stored, and as notices."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from saltern.fleet.protocol.messages import Job
+from saltern.fleet.protocol.messages import Event, Job, Return
 from saltern.fleet.protocol.notices import Happened, JobEnded, Notice, PresenceChanged, StatusChanged
+from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, StoredEvent
-from saltern.fleet.store.job_queries import TargetRow
+from saltern.fleet.store.job_queries import counts
+from saltern.fleet.store.jobs import Change
+from saltern.fleet.store.returns import ended_at
 
 LISTED = 1000  # systems that an event names one by one
 _JOB = re.compile(r"(?:salt|saltern)/job/([^/]+)/(new|ret|status|ended)(?:/.*)?")
@@ -23,17 +26,36 @@ def job_new(job: Job, target: str, systems: Sequence[str], now: float) -> NewEve
     return NewEvent(tag=f"salt/job/{job.jid}/new", data=data, at=now)
 
 
-def job_status(row: TargetRow, now: float) -> NewEvent:
+def status_event(
+    change: Change, now: float, one: Return | None = None, *, why: str = "", back_by: float | None = None
+) -> NewEvent:
     """A system's own report has Salt's tag; what the controller infers has one of ours."""
-    reported = row.status in ("returned", "failed", "refused")
-    kind = f"salt/job/{row.jid}/ret/" if reported else f"saltern/job/{row.jid}/status/"
-    data = {"jid": row.jid, "id": row.system, "status": row.status}
-    data |= {name: value for name in _COUNTS if (value := getattr(row, name))}
-    return NewEvent(tag=kind + row.system, data=data, at=now, system=row.system)
+    kind = f"salt/job/{change.jid}/ret/" if one is not None else f"saltern/job/{change.jid}/status/"
+    data: dict[str, Any] = {"jid": change.jid, "id": change.system, "status": change.status}
+    counts = {name: getattr(one, name, None) for name in _COUNTS} | {"why": why or getattr(one, "why", "")}
+    data |= {name: value for name, value in {**counts, "back_by": back_by}.items() if value}
+    return NewEvent(tag=kind + change.system, data=data, at=now, system=change.system)
 
 
-def job_ended(jid: str, counts: dict[str, int], now: float) -> NewEvent:
-    return NewEvent(tag=f"saltern/job/{jid}/ended", data={"jid": jid, "counts": counts}, at=now)
+def end_events(connection: Connection, jids: Collection[str], now: float) -> list[NewEvent]:
+    """An event for each of these jobs that ended in the transaction of this moment."""
+    if not jids:
+        return []
+    return [job_ended(jid, counts(connection, jid), now) for jid in ended_at(connection, jids, now)]
+
+
+def job_ended(jid: str, numbers: dict[str, int], now: float) -> NewEvent:
+    return NewEvent(tag=f"saltern/job/{jid}/ended", data={"jid": jid, "counts": numbers}, at=now)
+
+
+def agent_event(system: str, event: Event, now: float) -> NewEvent:
+    """As Salt has it: the id of who sent it is in the data, and no other's."""
+    return NewEvent(tag=event.tag, data={**event.data, "id": system}, at=now, system=system)
+
+
+def agent_started(system: str, version: str, boot: str, now: float) -> NewEvent:
+    data = {"id": system, "version": version, "boot": boot}
+    return NewEvent(tag=f"salt/minion/{system}/start", data=data, at=now, system=system)
 
 
 def presence_change(new: Sequence[str], lost: Sequence[str], now: float) -> NewEvent:

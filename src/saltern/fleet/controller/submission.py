@@ -15,7 +15,7 @@ from saltern.fleet.protocol.verbs import verb_of
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 SEPARATELY = 500  # systems up to which each gets a message of its own
-LARGEST = 512 * 1024  # bytes of the arguments of a job
+LARGEST = 600 * 1024  # bytes of the arguments of a job, as they are written into an answer
 LONGEST = 7 * 86_400.0  # seconds that a job may wait for those who are away
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
 _WORD = 255
@@ -91,13 +91,22 @@ def _is_duration(value: float | None, least: float = 0) -> bool:
 
 def _argument_problems(ask: Submission) -> list[tuple[bool, str]]:
     try:
-        data = msgspec.json.encode([ask.args, ask.kwargs])
-        check_depth(data)
+        check_depth(msgspec.json.encode([ask.args, ask.kwargs]))
     except BadMessage:
         return [(True, f"the arguments are nested deeper than {MAX_DEPTH - 2} levels")]
     except (TypeError, ValueError, RecursionError):
         return [(True, "the arguments cannot be written as JSON")]
-    return [(len(data) > LARGEST, f"the arguments have {len(data)} bytes, and {LARGEST} are allowed")]
+    size = written_size([ask.args, ask.kwargs])
+    what = f"the arguments take {size} bytes on their way to an agent, and {LARGEST} are allowed"
+    return [(size > LARGEST, f"{what}; put them into a file of the tree or into pillar")]
+
+
+def written_size(content: object) -> int:
+    """Bytes of something inside a sync answer: a text in a text in a text, and each escapes the quotes."""
+    text = msgspec.json.encode(content)
+    for _ in range(3):
+        text = msgspec.json.encode(text.decode())
+    return len(text)
 
 
 def lifetime(ask: Submission) -> float:

@@ -72,7 +72,9 @@ class Confirmed(Struct, frozen=True, kw_only=True):
 
 
 class SyncAnswer(Message, frozen=True, kw_only=True):
-    """All that an agent missed, in one answer. ``refused`` says why the agent may not take part."""
+    """All that an agent missed, in one answer. ``refused`` says why the agent may not take part;
+    ``want_facts``: the controller has other facts than the agent believes, and it should send them again.
+    """
 
     cursor: Count = 0
     jobs: list[Annotated[str, Meta(max_length=1_000_000)]] = []
@@ -86,6 +88,7 @@ class SyncAnswer(Message, frozen=True, kw_only=True):
     retry_after: Seconds = 0
     next_sync: Seconds = 600
     refused: Text = ""
+    want_facts: bool = False
 
 
 class PillarAnswer(Message, frozen=True, kw_only=True):

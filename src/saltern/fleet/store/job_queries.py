@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, and_, func, or_, select
 
+from saltern.fleet.protocol.messages import Job
 from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
 
 
@@ -43,6 +45,7 @@ class TargetRow(Struct, frozen=True, kw_only=True):
     back_by: float | None
 
 
+_JOBS = msgspec.json.Decoder(Job)
 JOB_COLUMNS = [JOBS.c[name] for name in JobRow.__struct_fields__]
 TARGET_COLUMNS = [TARGETS.c[name] for name in TargetRow.__struct_fields__]
 
@@ -80,17 +83,24 @@ def counts(connection: Connection, jid: str) -> dict[str, int]:
     return {str(status): int(number) for status, number in connection.execute(query)}
 
 
-def work_for(connection: Connection, system: str, now: float, limit: int = 100) -> list[tuple[str, str]]:
-    """The jobs that a system has still to run, oldest first: (jid, envelope)."""
+class Work(Struct, frozen=True):
+    """A job that a system has still to run, and until when."""
+
+    job: Job
+    expires: float
+
+
+def work_of(connection: Connection, system: str, now: float, limit: int = 100) -> list[Work]:
+    """The jobs that a system has still to run, oldest first."""
     query = (
-        select(JOBS.c.jid, JOBS.c.envelope)
+        select(JOBS.c.work, JOBS.c.expires)
         .join(TARGETS, TARGETS.c.jid == JOBS.c.jid)
         .where(TARGETS.c.system == system, TARGETS.c.status.in_(("queued", "sent")))
         .where(JOBS.c.expires > now, JOBS.c.cancelled_at.is_(None))
         .order_by(JOBS.c.created, JOBS.c.jid)
         .limit(limit)
     )
-    return [(str(jid), str(envelope)) for jid, envelope in connection.execute(query)]
+    return [Work(_JOBS.decode(work), float(expires)) for work, expires in connection.execute(query)]
 
 
 def cancelled(connection: Connection, running: Iterable[str]) -> list[str]:

@@ -119,7 +119,14 @@ def store_returns(connection: Connection, returns: Sequence[tuple[str, Return]],
 
 
 def set_status(
-    connection: Connection, change: Change, now: float, *, reported: bool, why: str = "", **values: object
+    connection: Connection,
+    change: Change,
+    now: float,
+    *,
+    reported: bool,
+    why: str = "",
+    only_from: str = "",
+    **values: object,
 ) -> bool:
     """Give a job a status on a system, if it may follow the present one; True if it did."""
     old = connection.scalar(
@@ -127,7 +134,9 @@ def set_status(
         .where(TARGETS.c.jid == change.jid, TARGETS.c.system == change.system)
         .with_for_update()
     )
-    if old is None or not may_follow(str(old), change.status, reported=reported):
+    if old is None or (only_from and old != only_from):
+        return False
+    if not may_follow(str(old), change.status, reported=reported):
         return False
     _make(connection, [Move(change, str(old), {"why": why, **values})], now)
     return True
@@ -154,18 +163,35 @@ def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[s
     return told
 
 
-def end_overdue(connection: Connection, now: float) -> list[Change]:
-    """End what is still open on systems although the time of the job is over."""
-    overdue = connection.execute(
+def overdue(connection: Connection, now: float) -> list[Change]:
+    """What is still open on systems although the time of the job is over, with its present status."""
+    query = (
         select(TARGETS.c.jid, TARGETS.c.system, TARGETS.c.status)
         .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
         .where(JOBS.c.expires <= now, JOBS.c.ended.is_(None), TARGETS.c.status.in_(OPEN))
         .where(or_(TARGETS.c.back_by.is_(None), TARGETS.c.back_by <= now))
+        .order_by(TARGETS.c.updated, TARGETS.c.jid, TARGETS.c.system)
         .limit(MOST_AT_ONCE)
-    ).all()
-    changes = [Change(row.jid, row.system, after_deadline(row.status)) for row in overdue]
+    )
+    return [Change(row.jid, row.system, row.status) for row in connection.execute(query)]
+
+
+def touch(connection: Connection, some: Iterable[Change], now: float) -> None:
+    """Note that these were looked at now."""
+    for one in some:
+        row = (TARGETS.c.jid == one.jid) & (TARGETS.c.system == one.system)
+        connection.execute(update(TARGETS).where(row).values(updated=now))
+
+
+def end_overdue(connection: Connection, some: Iterable[Change], now: float) -> list[Change]:
+    """End these, which ``overdue`` gave, if they are still as they were; return what changed."""
+    changes = [(one, Change(one.jid, one.system, after_deadline(one.status))) for one in some]
     why = "the time of the job was over"
-    return [one for one in changes if set_status(connection, one, now, reported=False, why=why)]
+    return [
+        new
+        for old, new in changes
+        if set_status(connection, new, now, reported=False, why=why, only_from=old.status)
+    ]
 
 
 def _make(connection: Connection, moves: Sequence[Move], now: float) -> None:

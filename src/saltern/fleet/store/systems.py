@@ -96,16 +96,20 @@ def forget(connection: Connection, id_: str) -> bool:
     return connection.execute(delete(SYSTEMS).where(SYSTEMS.c.id == id_)).rowcount == 1
 
 
-def note_sync(connection: Connection, id_: str, request: SyncRequest, now: float) -> str:
+def note_sync(
+    connection: Connection, id_: str, request: SyncRequest, now: float, *, checked: bool = False
+) -> str:
     """Note what an agent says of itself; return why it may not take part, or nothing.
 
     ``starts`` is counted on the agent's disk, ``instance`` is drawn at each start. A second machine with the
-    same identity shows itself by a count that does not grow, with another instance.
+    same identity shows itself by a count that does not grow, with another instance. ``checked``: it was
+    looked for by a poke, and there is none.
     """
     known = system(connection, id_)
     if known is None or known.state != "accepted":
         return "the key of this system is not accepted"
-    if request.instance != known.instance and known.instance and request.starts <= known.starts:
+    other = known.instance not in ("", request.instance)
+    if other and not checked and request.starts <= known.starts:
         return "another machine uses the identity of this system: were its keys copied?"
     connection.execute(
         update(SYSTEMS)
@@ -124,11 +128,38 @@ def note_sync(connection: Connection, id_: str, request: SyncRequest, now: float
 
 
 def set_presence(
-    connection: Connection, id_: str, now: float, *, online: bool, back_by: float | None = None
+    connection: Connection,
+    id_: str,
+    now: float,
+    *,
+    online: bool,
+    back_by: float | None = None,
 ) -> None:
     """Note that a system came or went; ``back_by``: it went on purpose and is to be back by then."""
     values: dict[str, object] = {"online": online, "seen_at": now, "back_by": back_by}
     connection.execute(update(SYSTEMS).where(SYSTEMS.c.id == id_).values(values))
+
+
+def note_away(connection: Connection, id_: str, now: float) -> None:
+    """Note that a system went; when it announced to be back still counts."""
+    connection.execute(update(SYSTEMS).where(SYSTEMS.c.id == id_).values(online=False, seen_at=now))
+
+
+def announce_away(connection: Connection, id_: str, back_by: float | None) -> None:
+    """Note that a system is about to go on purpose, and when it is to be back."""
+    connection.execute(update(SYSTEMS).where(SYSTEMS.c.id == id_).values(back_by=back_by))
+
+
+def presence_of(connection: Connection) -> dict[str, bool]:
+    """Every accepted system, and whether it is known to be there."""
+    query = select(SYSTEMS.c.id, SYSTEMS.c.online).where(SYSTEMS.c.state == "accepted")
+    return {str(id_): bool(online) for id_, online in connection.execute(query)}
+
+
+def last_seen(connection: Connection) -> list[tuple[str, float | None]]:
+    """Every accepted system, and when it was last there."""
+    query = select(SYSTEMS.c.id, SYSTEMS.c.seen_at).where(SYSTEMS.c.state == "accepted")
+    return [(str(id_), seen) for id_, seen in connection.execute(query)]
 
 
 def store_facts(connection: Connection, id_: str, facts: Facts, now: float) -> bool:

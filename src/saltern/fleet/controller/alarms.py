@@ -1,0 +1,66 @@
+"""What an operator should know of: refused messages, two machines with one key. Counted, logged, an event."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.limits import Offences
+from saltern.fleet.store.events import NewEvent, store_events
+from saltern.language.diagnostics import OperationError
+
+log = logging.getLogger(__name__)
+
+# Why a message of a system was not taken, for people.
+REASONS: dict[str, str] = {
+    "too-large": "the message is too large",
+    "too-deep": "the message is nested too deep",
+    "newer": "the message is of a newer version: upgrade the controller",
+    "malformed": "the message is malformed",
+    "bad-subject": "the subject is not one of the protocol",
+    "foreign-reply": "it wants its answer at the address of another",
+    "foreign-job": "it returns a job that it was not meant to run",
+    "other-job": "the subject names another job than the message",
+    "foreign-tag": "it uses an event tag of the controller's, or of another system",
+    "flood": "it sends more than its share",
+    "twin": "two machines use its identity",
+    "enrol": "a request to join is refused",
+}
+
+
+class Alarms:
+    """The same reason of the same system is reported once a minute, with the number of refusals."""
+
+    def __init__(self, calls: Calls, hub: Hub, *, now: Callable[[], float]) -> None:
+        self.offences = Offences(now)
+        self._calls = calls
+        self._hub = hub
+        self._now = now
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def refuse(self, system: str, reason: str, detail: str = "") -> None:
+        """A message of a system was not taken."""
+        if number := self.offences.count(system, reason):
+            self._report(system, reason, detail or REASONS.get(reason, reason), number)
+
+    def _report(self, system: str, reason: str, why: str, number: int) -> None:
+        log.warning("refused from %s: %s (%d)", system or "an unknown sender", why, number)
+        data = {"id": system, "reason": reason, "why": why, "count": number}
+        event = NewEvent(tag="saltern/alarm", data=data, at=self._now(), system=system[:255])
+        task = asyncio.get_running_loop().create_task(self._store(event))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _store(self, event: NewEvent) -> None:
+        try:
+            await self._calls.write(store_events, [event])
+        except OperationError as problem:
+            log.error("an alarm could not be stored: %s", problem)
+        self._hub.wake()
+
+    async def settle(self) -> None:
+        """Return when what was reported is stored."""
+        await asyncio.gather(*self._tasks)

@@ -1,0 +1,120 @@
+"""What came in from agents over the streams, read and checked: a batch of returns, records, events. Pure.
+
+Whose a message is stands in its subject, for which the broker vouches. What cannot be right is refused with a
+reason, and does not come again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from msgspec import Struct, field
+
+from saltern.fleet.bus.ports import Delivery
+from saltern.fleet.protocol.codec import MAX_BODY, PART, BadMessage, decode
+from saltern.fleet.protocol.ids import BadId, decode_token
+from saltern.fleet.protocol.messages import Away, Event, Records, Return
+
+MOST_PARTS = math.ceil(MAX_BODY / PART)
+OWN_TAGS = ("salt/beacon/{id}/", "salt/minion/{id}/")  # what of Salt's tags an agent may use
+
+
+class Refusal(Struct, frozen=True):
+    """A message that is not taken: who sent it, and one word for why."""
+
+    system: str
+    reason: str
+
+
+class Batch(Struct):
+    """The messages, each with the system that sent it."""
+
+    returns: list[tuple[str, Return]] = field(default_factory=list)
+    records: list[tuple[str, Records]] = field(default_factory=list)
+    away: list[tuple[str, Away]] = field(default_factory=list)
+    events: list[tuple[str, Event]] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+class Unfit(Exception):
+    """A message that is well formed, and cannot be right."""
+
+
+def read_batch(deliveries: Iterable[Delivery]) -> Batch:
+    batch = Batch()
+    for delivery in deliveries:
+        _, token, kind, *rest = delivery.kept.subject.split(".")
+        system = system_of(token)
+        try:
+            if not system or kind not in _READERS:
+                raise Unfit("bad-subject")
+            _READERS[kind](batch, system, rest, delivery.kept.data)
+        except BadMessage as problem:
+            batch.refused.append(Refusal(system, problem.reason))
+        except Unfit as problem:
+            batch.refused.append(Refusal(system, str(problem)))
+    return batch
+
+
+@lru_cache(maxsize=65_536)
+def system_of(token: str) -> str:
+    """The id in a subject; empty if it is none."""
+    try:
+        return decode_token(token)
+    except BadId:
+        return ""
+
+
+def _read_return(batch: Batch, system: str, rest: list[str], data: bytes) -> None:
+    one = decode(Return, data)
+    _check_jid(one.jid, rest)
+    if one.part >= one.parts or one.parts > MOST_PARTS or one.size > MAX_BODY:
+        raise Unfit("too-large" if one.parts > MOST_PARTS or one.size > MAX_BODY else "malformed")
+    batch.returns.append((system, one))
+
+
+def _read_records(batch: Batch, system: str, rest: list[str], data: bytes) -> None:
+    one = decode(Records, data)
+    _check_jid(one.jid, rest)
+    batch.records.append((system, one))
+
+
+def _read_away(batch: Batch, system: str, _rest: list[str], data: bytes) -> None:
+    batch.away.append((system, decode(Away, data)))
+
+
+def _read_event(batch: Batch, system: str, _rest: list[str], data: bytes) -> None:
+    event = decode(Event, data)
+    if not is_allowed_tag(event.tag, system):
+        raise Unfit("foreign-tag")
+    batch.events.append((system, event))
+
+
+_READERS: dict[str, Callable[[Batch, str, list[str], bytes], None]] = {
+    "ret": _read_return,
+    "rec": _read_records,
+    "away": _read_away,
+    "evt": _read_event,
+}
+
+
+def is_allowed_tag(tag: str, system: str) -> bool:
+    """True for a tag that an agent may use: none of the controller's own, and none of another system."""
+    if not tag.startswith(("salt/", "saltern/")):
+        return True
+    return tag.startswith(tuple(own.format(id=system) for own in OWN_TAGS))
+
+
+def _check_jid(jid: str, rest: list[str]) -> None:
+    if len(rest) != 1 or _token_text(rest[0]) != jid:
+        raise Unfit("other-job")
+
+
+@lru_cache(maxsize=8192)
+def _token_text(token: str) -> str:
+    try:
+        return decode_token(token)
+    except BadId:
+        return ""

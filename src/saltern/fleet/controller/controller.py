@@ -1,0 +1,246 @@
+"""One controller, with its broker, its database and its loops: started, watched, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from saltern.fleet.broker.config import BrokerSettings, Cluster
+from saltern.fleet.broker.embedded import EmbeddedBroker
+from saltern.fleet.broker.presence import watch_clients
+from saltern.fleet.broker.streams import make_streams
+from saltern.fleet.bus.ports import BusError, Change, State
+from saltern.fleet.bus.tasks import end
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.gate import BrokerGate
+from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity, save_file
+from saltern.fleet.controller.machine import free_port, names_of_machine
+from saltern.fleet.controller.parts import PartOptions, Parts
+from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.store.database import Database, open_database
+from saltern.fleet.store.migrate import migrate
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.private import make_private
+
+log = logging.getLogger(__name__)
+
+LOOK_AROUND = 300.0  # seconds between two pokes of all: the broker's events are quicker, and may be lost
+GIB = 1024**3
+PORTS = {"broker": 4222, "api": 4510}
+
+
+class Controller:
+    """``start``, then ``fleet`` can be asked, until ``stop``. ``failed`` ends if a loop breaks."""
+
+    def __init__(
+        self, places: ControllerPlaces, settings: ControllerSettings, *, now: Callable[[], float] = time.time
+    ) -> None:
+        self.places = places
+        self.settings = settings
+        self.failed: asyncio.Future[None] | None = None
+        self._now = now
+        self._tasks: list[asyncio.Task[Any]] = []
+        self._lock = -1
+
+    # -- start ---------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Keys, database, broker, services, loops; an error says which of them cannot be had."""
+        make_private(self.places.state)
+        self._lock = lock(self.places.lock)
+        self.identity = self._identity()
+        self.database = self._open_database()
+        self.broker = self._broker()
+        try:
+            await self._start_broker()
+            await self._start_parts()
+        except BaseException:
+            await self.stop()
+            raise
+
+    def _identity(self) -> ControllerIdentity:
+        name = self.settings.name or socket.gethostname().split(".")[0] or "controller"
+        return load_or_make_identity(self.places.keys, fleet=self.settings.fleet, name=name, now=self._now())
+
+    def _open_database(self) -> Database:
+        database = open_database(self.settings.database or f"sqlite:///{self.places.database}")
+        migrate(database)
+        return database
+
+    @property
+    def host(self) -> str:
+        """Below one directory it is for this machine alone, unless the configuration says otherwise."""
+        return self.settings.host or ("127.0.0.1" if self.places.base else "0.0.0.0")
+
+    def port(self, what: str, wanted: int) -> int:
+        """A port; one that is to be chosen is chosen once."""
+        if wanted < 0:
+            wanted = 0 if self.places.base else PORTS[what]
+        if wanted:
+            return wanted
+        file = self.identity.file
+        if what not in file.ports:
+            ports = {**file.ports, what: free_port(self.host)}
+            self.identity = replace_file(self.identity, ports)
+            save_file(self.places.keys, self.identity.file)
+        return self.identity.file.ports[what]
+
+    def _broker(self) -> EmbeddedBroker:
+        settings = self.settings
+        broker = BrokerSettings(
+            host=self.host,
+            port=self.port("broker", settings.port),
+            names=settings.names or names_of_machine(self.host),
+            server_name=f"saltern-{self.identity.file.name}",
+            max_file_store=settings.broker_store * GIB,
+            cluster=self._cluster(),
+        )
+        return EmbeddedBroker(
+            self.places.broker,
+            self.identity.file.fleet,
+            broker,
+            binary=settings.broker_program,
+            now=self._now,
+            crashed=lambda why: log.error("%s", why),
+        )
+
+    def _cluster(self) -> Cluster | None:
+        routes = self.settings.cluster_routes
+        if not routes:
+            return None
+        return Cluster(
+            name=self.identity.file.fleet,
+            host=self.settings.cluster_host or self.host,
+            port=self.settings.cluster_port,
+            routes=routes,
+            replicas=min(3, len(routes)),
+        )
+
+    async def _start_broker(self) -> None:
+        await self.broker.start()
+        if self.broker.settings.cluster is not None:
+            await self.broker.prepare_streams(wait=120.0)
+
+    async def _start_parts(self) -> None:
+        name = self.identity.file.name
+        bus = await self.broker.connect_controller(name)
+        self.parts = Parts(
+            bus,
+            self.database,
+            self.identity.issuer,
+            self._gate,
+            self.broker.authority.mint,
+            PartOptions(
+                name=name,
+                roots=self.identity.file.roots,
+                servers=self.broker.servers,
+                nodegroups=self.settings.nodegroups,
+                limits=self.settings.limits,
+                next_sync=self.settings.sync_seconds,
+            ),
+            now=self._now,
+        )
+        bus.watch(self._on_bus)
+        await self.gate.refresh()
+        await self.parts.start()
+        account = self.broker.authority.account_name
+        await watch_clients(self.broker.system_bus, account, self.parts.board.on_client)
+        self._start_loops()
+
+    def _gate(self, calls: Calls) -> BrokerGate:
+        self.gate = BrokerGate(calls, self.broker, now=self._now)
+        return self.gate
+
+    def _start_loops(self) -> None:
+        self.failed = asyncio.get_running_loop().create_future()
+        parts = self.parts
+        loops = [
+            ("presence", self._look_around()),
+            ("progress", parts.progress.run()),
+            *((f"indexer {number}", one.run()) for number, one in enumerate(parts.indexers)),
+            *((name, one.run()) for name, one in parts.singletons.items()),
+        ]
+        for name, loop in loops:
+            self._spawn(name, loop)
+
+    def _spawn(self, name: str, loop: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(loop, name=f"saltern {name}")
+        task.add_done_callback(self._on_end)
+        self._tasks.append(task)
+
+    def _on_end(self, task: asyncio.Task[Any]) -> None:
+        """A loop ends only if it is cancelled; whatever else ends it is a defect, and ends the process."""
+        if task.cancelled() or self.failed is None or self.failed.done():
+            return
+        problem = task.exception()
+        self.failed.set_exception(problem or RuntimeError(f"{task.get_name()} has ended"))
+
+    async def _look_around(self) -> None:
+        while True:
+            try:
+                await self.parts.look_around()
+            except (BusError, OperationError) as problem:
+                log.warning("who is there cannot be found out now: %s", problem)
+            await asyncio.sleep(LOOK_AROUND)
+
+    def _on_bus(self, change: Change) -> None:
+        log.info("the bus: %s %s", change.state.value, change.why)
+        if change.state is State.CONNECTED:
+            self._spawn_once(self._repair())
+
+    def _spawn_once(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.append(task)
+        task.add_done_callback(self._tasks.remove)
+
+    async def _repair(self) -> None:
+        """After a reconnection: the broker's disk may be a new one, and who is there may have changed."""
+        try:
+            cluster = self.broker.settings.cluster
+            await make_streams(self.parts.bus, replicas=cluster.replicas if cluster else 1)
+            await self.gate.refresh()
+            await self.parts.look_around()
+        except (BusError, OperationError, TimeoutError) as problem:
+            log.warning("after a reconnection: %s", problem)
+
+    # -- stop ------------------------------------------------------------------------------------------
+
+    async def stop(self) -> None:
+        """End in order: no new work, then loops, then the bus, the broker, the database."""
+        for task in [*self._tasks]:
+            await end(task)
+        if hasattr(self, "parts"):
+            await self.parts.stop()
+        if hasattr(self, "broker"):
+            await self.broker.stop()
+        if hasattr(self, "database"):
+            self.database.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+def replace_file(identity: ControllerIdentity, ports: dict[str, int]) -> ControllerIdentity:
+    from msgspec.structs import replace
+
+    return replace(identity, file=replace(identity.file, ports=ports))
+
+
+def lock(path: str) -> int:
+    """Hold the directory of a controller; two processes in it would be two with one identity."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        what = f"another controller runs with the directory {os.path.dirname(path)}"
+        fix = "stop it first, or give this one a directory of its own: --directory DIR"
+        raise OperationError(Diagnostic(code="controller-runs", what=what, fix=fix)) from None
+    return descriptor

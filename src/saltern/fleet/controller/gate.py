@@ -1,0 +1,71 @@
+"""Who is let in at the broker; the list of revoked keys is in the database, for all controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.identity.revocation import prune, restore, revoke
+from saltern.fleet.identity.token import JoinToken, TokenRecord
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.settings import read_setting, write_setting
+
+REVOKED = "revoked"
+
+
+class Broker(Protocol):
+    """What the gate needs of a broker."""
+
+    @property
+    def revoked(self) -> dict[str, int]: ...
+
+    async def set_revoked(self, revoked: dict[str, int]) -> None: ...
+
+    def new_token(
+        self, roots: tuple[bytes, ...], *, life: float, uses: int, site: str
+    ) -> tuple[JoinToken, TokenRecord]: ...
+
+
+class BrokerGate:
+    """Written down first, then pushed: a controller that ends in between pushes it at its next start."""
+
+    def __init__(self, calls: Calls, broker: Broker, *, now: Callable[[], float]) -> None:
+        self._calls = calls
+        self._broker = broker
+        self._now = now
+
+    async def revoke(self, key: bytes) -> None:
+        await self._push(await self._calls.write(_change, revoke, key, self._now()))
+
+    async def restore(self, key: bytes) -> None:
+        await self._push(await self._calls.write(_change, restore, key, self._now()))
+
+    async def refresh(self) -> None:
+        """Bring this controller's broker to what is written down."""
+        kept = await self._calls.read(_revoked)
+        if kept != self._broker.revoked:
+            await self._push(kept)
+
+    async def _push(self, revoked: dict[str, int]) -> None:
+        await self._broker.set_revoked(prune(revoked, self._now()))
+
+    def new_token(
+        self, roots: tuple[bytes, ...], *, life: float, uses: int, site: str
+    ) -> tuple[JoinToken, TokenRecord]:
+        return self._broker.new_token(roots, life=life, uses=uses, site=site)
+
+
+def _revoked(connection: Connection) -> dict[str, int]:
+    return read_setting(connection, REVOKED, dict[str, int]) or {}
+
+
+def _change(
+    connection: Connection,
+    change: Callable[[dict[str, int], bytes, float], dict[str, int]],
+    key: bytes,
+    now: float,
+) -> dict[str, int]:
+    revoked = change(_revoked(connection), key, now)
+    write_setting(connection, REVOKED, revoked)
+    return revoked

@@ -1,0 +1,149 @@
+"""What makes a controller one of its fleet: the root key, its own signing key, and the root's word for it.
+
+The root key can be kept elsewhere: without it the controller works until its certificate ends.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+import msgspec
+from msgspec import Struct
+
+from saltern.fleet.identity.keys import OWNER_ONLY, check_private
+from saltern.fleet.protocol.codec import decode
+from saltern.fleet.protocol.envelope import Issuer, certify
+from saltern.fleet.protocol.keys import SigningKey
+from saltern.fleet.protocol.messages import Certificate, Signed
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.files import read, write
+from saltern.system.private import make_private
+
+DAY = 86_400.0
+LIFE = 365 * DAY
+RENEW = 120 * DAY  # what must be left of a certificate
+LATE = 300.0  # certificates count from a little earlier: clocks differ
+FILE, ROOT, KEY, CERTIFICATE = "fleet.json", "root.key", "signing.key", "certificate.json"
+
+
+class FleetFile(Struct, frozen=True, kw_only=True):
+    """What is public of the fleet and of this controller, and the ports that were chosen once."""
+
+    v: int = 1
+    fleet: str
+    name: str
+    roots: tuple[bytes, ...]
+    ports: dict[str, int] = {}
+
+
+class ControllerIdentity(Struct, frozen=True, kw_only=True):
+    """Loaded from the folder of keys. ``root`` is None if it is kept elsewhere."""
+
+    file: FleetFile
+    key: SigningKey
+    certificate: Signed
+    root: SigningKey | None
+
+    @property
+    def issuer(self) -> Issuer:
+        return Issuer(fleet=self.file.fleet, key=self.key, certificate=self.certificate)
+
+    @property
+    def expires(self) -> float:
+        return decode(Certificate, self.certificate.text.encode()).expires
+
+
+def load_or_make_identity(folder: str, *, fleet: str, name: str, now: float) -> ControllerIdentity:
+    """The identity in the folder; a new fleet if there is none. The certificate is renewed in time."""
+    if not os.path.lexists(os.path.join(folder, FILE)):
+        _make_fleet(folder, fleet or f"fleet-{secrets.token_hex(3)}", name)
+    identity = load_identity(folder)
+    if fleet and fleet != identity.file.fleet:
+        what = (
+            f"this controller is of the fleet {identity.file.fleet!r}, and the configuration says {fleet!r}"
+        )
+        raise OperationError(
+            Diagnostic(code="fleet-name", what=what, fix="a fleet keeps its name; change it back")
+        )
+    return renew_certificate(folder, identity, now)
+
+
+def renew_certificate(folder: str, identity: ControllerIdentity, now: float) -> ControllerIdentity:
+    """Have the root certify the key again, if it is here and the certificate ends soon."""
+    if identity.root is None or (identity.certificate.text and identity.expires > now + RENEW):
+        return identity
+    certificate = new_certificate(identity.root, identity.file, identity.key.public, now)
+    _write(folder, CERTIFICATE, msgspec.json.encode(certificate))
+    return msgspec.structs.replace(identity, certificate=certificate)
+
+
+def new_certificate(root: SigningKey, file: FleetFile, key: bytes, now: float) -> Signed:
+    return certify(
+        root,
+        Certificate(
+            fleet=file.fleet,
+            serial=f"{file.name}-{secrets.token_hex(6)}",
+            name=file.name,
+            key=key,
+            issued=now - LATE,
+            expires=now + LIFE,
+        ),
+    )
+
+
+def _make_fleet(folder: str, fleet: str, name: str) -> None:
+    """The file that says which fleet it is comes last: with it there, all are."""
+    root = SigningKey.new()
+    make_private(folder)
+    _write(folder, ROOT, root.seed.hex().encode())
+    save_member(folder, FleetFile(fleet=fleet, name=name, roots=(root.public,)), SigningKey.new(), None)
+
+
+def save_member(folder: str, file: FleetFile, key: SigningKey, certificate: Signed | None) -> None:
+    """Write what a controller of a fleet has, but for the root key."""
+    make_private(folder)
+    _write(folder, KEY, key.seed.hex().encode())
+    _write(folder, CERTIFICATE, msgspec.json.encode(certificate) if certificate else b"")
+    save_file(folder, file)
+
+
+def save_file(folder: str, file: FleetFile) -> None:
+    _write(folder, FILE, msgspec.json.format(msgspec.json.encode(file), indent=1))
+
+
+def load_identity(folder: str) -> ControllerIdentity:
+    """What is in the folder; an error that says what is missing or damaged."""
+    try:
+        file = msgspec.json.decode(_read(folder, FILE), type=FleetFile)
+        key = SigningKey(bytes.fromhex(_read(folder, KEY).decode()))
+        root_text = _read(folder, ROOT, missing=True).decode()
+        root = SigningKey(bytes.fromhex(root_text)) if root_text else None
+        text = _read(folder, CERTIFICATE, missing=True)
+        certificate = msgspec.json.decode(text, type=Signed) if text else Signed(text="", signature=bytes(64))
+    except (msgspec.DecodeError, ValueError) as problem:
+        raise damaged(folder, str(problem)) from None
+    if root is not None and root.public not in file.roots:
+        raise damaged(folder, f"{ROOT} is the key of another fleet")
+    if not certificate.text and root is None:
+        raise damaged(folder, f"{CERTIFICATE} is missing, and {ROOT} is not here to make one")
+    return ControllerIdentity(file=file, key=key, certificate=certificate, root=root)
+
+
+def damaged(folder: str, why: str) -> OperationError:
+    what = f"the keys of the controller in {folder} are damaged: {why}"
+    fix = "restore them: saltern controller restore FILE"
+    return OperationError(Diagnostic(code="fleet-identity-damaged", what=what, fix=fix))
+
+
+def _read(folder: str, name: str, *, missing: bool = False) -> bytes:
+    path = os.path.join(folder, name)
+    check_private(path)
+    data = read(path)
+    if data is None and not missing:
+        raise damaged(folder, f"{name} is missing")
+    return (data or b"").strip()
+
+
+def _write(folder: str, name: str, data: bytes) -> None:
+    write(os.path.join(folder, name), data + b"\n", OWNER_ONLY)

@@ -1,0 +1,149 @@
+"""Returns, journals and events on their way into the database: read in batches, stored, then acknowledged.
+
+A batch is one transaction. What is stored twice is stored once, so a crash between storing and acknowledging
+costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from saltern.fleet.bus.ports import Bus, BusError, Delivery, NoStream, Reader, ReaderOptions
+from saltern.fleet.controller.alarms import Alarms
+from saltern.fleet.controller.batch import Batch, Refusal, read_batch
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.job_events import agent_event, end_events, status_event
+from saltern.fleet.controller.limits import RateLimit
+from saltern.fleet.protocol.messages import Away, Event, Return
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.events import NewEvent, store_events
+from saltern.fleet.store.jobs import Change, set_status, store_returns
+from saltern.fleet.store.returns import expected_pairs, store_records
+from saltern.fleet.store.systems import announce_away
+from saltern.language.diagnostics import OperationError
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+WAIT = 5.0  # seconds for which one request waits for the first message
+PAUSE = 1.0  # after a failure
+LONGEST_AWAY = 86_400.0  # seconds that a system may announce to be away
+EVENT_RATE, EVENT_BURST = 50.0, 1000.0
+
+
+class Indexed(Struct, frozen=True):
+    """What a batch has changed."""
+
+    returned: int = 0
+    refused: tuple[Refusal, ...] = ()
+
+
+class Indexer:
+    """Reads one stream for ever. All controllers share the messages."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        calls: Calls,
+        hub: Hub,
+        alarms: Alarms,
+        *,
+        now: Callable[[], float],
+        stream: str,
+        name: str = "indexer",
+    ) -> None:
+        self.stored = 0
+        self.batches = 0
+        self.problem = ""
+        self._bus = bus
+        self._calls = calls
+        self._hub = hub
+        self._alarms = alarms
+        self._now = now
+        self._options = ReaderOptions(stream=stream, name=name)
+        self._limit = RateLimit(EVENT_RATE, EVENT_BURST, now)
+
+    async def run(self) -> None:
+        reader: Reader | None = None
+        while True:
+            try:
+                reader = reader or await self._bus.reader(self._options)
+                await self.step(reader)
+                self.problem = ""
+            except (BusError, OperationError, TimeoutError) as problem:
+                self.problem = str(problem) or type(problem).__name__
+                log.warning("%s cannot be read or stored now: %s", self._options.stream, self.problem)
+                reader = None if isinstance(problem, NoStream) else reader
+                await asyncio.sleep(PAUSE)
+
+    async def step(self, reader: Reader, *, wait: float = WAIT) -> int:
+        """One batch, stored and acknowledged; how many messages it had."""
+        deliveries = await reader.fetch(BATCH, wait)
+        if deliveries:
+            indexed = await self._calls.write(self._index, deliveries, self._now())
+            self.stored += indexed.returned
+            self.batches += 1
+            self._hub.wake()
+            await reader.done(deliveries)
+            for one in indexed.refused:
+                self._alarms.refuse(one.system, one.reason)
+        return len(deliveries)
+
+    def _index(self, connection: Connection, deliveries: Sequence[Delivery], now: float) -> Indexed:
+        """In the thread that writes: decoding is work, too."""
+        batch = read_batch(deliveries)
+        return Indexed(len(batch.returns), (*index(connection, batch, now, self._limit), *batch.refused))
+
+
+def index(connection: Connection, batch: Batch, now: float, limit: RateLimit) -> list[Refusal]:
+    """Store a batch; what of it was not taken."""
+    refused: list[Refusal] = []
+    events = [*_index_returns(connection, batch, now, refused)]
+    store_records(connection, batch.records)
+    for system, away in batch.away:
+        events += _index_away(connection, system, away, now)
+    events += _index_events(batch.events, now, limit, refused)
+    store_events(connection, events)
+    return refused
+
+
+def _index_returns(
+    connection: Connection, batch: Batch, now: float, refused: list[Refusal]
+) -> list[NewEvent]:
+    if not batch.returns:
+        return []
+    returns: dict[tuple[str, str], Return] = {(one.jid, system): one for system, one in batch.returns}
+    changes = store_returns(connection, batch.returns, now)
+    if len(changes) < len(returns):
+        strangers = returns.keys() - expected_pairs(connection, returns)
+        refused += [Refusal(system, "foreign-job") for _jid, system in sorted(strangers)]
+    events = [status_event(change, now, returns[change.jid, change.system]) for change in changes]
+    return [*events, *end_events(connection, {change.jid for change in changes}, now)]
+
+
+def _index_away(connection: Connection, system: str, away: Away, now: float) -> list[NewEvent]:
+    back_by = min(away.back_by, now + LONGEST_AWAY) if away.back_by > now else None
+    announce_away(connection, system, back_by)
+    if away.jid is None or away.why not in ("reboot", "update"):
+        return []
+    change = Change(away.jid, system, "down")
+    if not set_status(connection, change, now, reported=True, why=away.why, back_by=back_by):
+        return []
+    return [status_event(change, now, why=away.why, back_by=back_by)]
+
+
+def _index_events(
+    events: Sequence[tuple[str, Event]], now: float, limit: RateLimit, refused: list[Refusal]
+) -> list[NewEvent]:
+    taken = []
+    for system, event in events:
+        if limit.allow(system):
+            taken.append(agent_event(system, event, now))
+        else:
+            refused.append(Refusal(system, "flood"))
+    return taken

@@ -1,0 +1,146 @@
+"""The parts of a controller, made from a bus, a database and an identity; no process, no file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct, field
+
+from saltern.fleet.bus.poke import Poker
+from saltern.fleet.bus.ports import Bus
+from saltern.fleet.bus.service import Services
+from saltern.fleet.controller.alarms import Alarms
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.desk_registry import DeskRegistry
+from saltern.fleet.controller.dispatch import Dispatcher
+from saltern.fleet.controller.housekeeping import Deadlines, Nudges, PresenceKeeper, Retention
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.indexer import Indexer
+from saltern.fleet.controller.inventory import Inventory
+from saltern.fleet.controller.presence import PresenceBoard
+from saltern.fleet.controller.progress import ProgressDesk
+from saltern.fleet.controller.registry import Gate, Registry
+from saltern.fleet.controller.service import Fleet
+from saltern.fleet.controller.singleton import Singleton
+from saltern.fleet.controller.sync import SyncDesk, SyncOptions
+from saltern.fleet.identity.desk import Alarm, EnrolDesk
+from saltern.fleet.identity.mint import Mint
+from saltern.fleet.protocol.envelope import Issuer
+from saltern.fleet.store.database import Database
+from saltern.fleet.store.retention import LIMITS, Limit
+from saltern.fleet.store.systems import last_seen
+
+
+class PartOptions(Struct, frozen=True, kw_only=True):
+    """What the parts need to know beside the bus and the database."""
+
+    name: str
+    roots: tuple[bytes, ...]
+    servers: tuple[str, ...] = ()
+    nodegroups: dict[str, object] = {}
+    limits: dict[str, Limit] = field(default_factory=lambda: LIMITS)
+    next_sync: float = 600.0
+    unsent: float = 15.0
+    lease: float = 15.0
+    reader: str = "indexer"
+
+
+class Parts:
+    """Everything of one controller that lives on a bus."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        database: Database,
+        issuer: Issuer,
+        gate: Callable[[Calls], Gate],
+        mint: Mint | None,
+        options: PartOptions,
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self.bus = bus
+        self.options = options
+        self.calls = Calls(database)
+        self.hub = Hub(self.calls)
+        self.board = PresenceBoard(now)
+        self.alarms = Alarms(self.calls, self.hub, now=now)
+        self.poker = Poker(bus, options.name)
+        self.inventory = Inventory(self.calls, options.nodegroups)
+        self.dispatcher = Dispatcher(bus, issuer, self.poker, self.board, self.calls, now=now)
+        self.gate = gate(self.calls)
+        self.registry = Registry(self.calls, self.gate, options.roots, now=now, changed=self.hub.wake)
+        self.fleet = Fleet(self.calls, self.inventory, self.dispatcher, self.registry, self.hub, now=now)
+        self.sync = SyncDesk(
+            self.calls,
+            issuer,
+            self.poker,
+            self.board,
+            self.hub,
+            self.alarms,
+            now=now,
+            options=SyncOptions(servers=options.servers, next_sync=options.next_sync),
+        )
+        self.progress = ProgressDesk(bus, self.calls, self.hub, self.alarms, now=now)
+        self.services = Services(bus, issuer, now=now, refused=self._refused)
+        self.desk = self._desk(issuer, mint, now) if mint is not None else None
+        self.indexers = [
+            Indexer(bus, self.calls, self.hub, self.alarms, now=now, stream=stream, name=options.reader)
+            for stream in ("RETURNS", "EVENTS")
+        ]
+        self.singletons = self._singletons(now)
+
+    def _desk(self, issuer: Issuer, mint: Mint, now: Callable[[], float]) -> EnrolDesk:
+        registry = DeskRegistry(self.calls, now=now, changed=self.hub.wake)
+        return EnrolDesk(self.bus, registry, mint, issuer, now=now, alarm=self._on_alarm)
+
+    def _singletons(self, now: Callable[[], float]) -> dict[str, Singleton]:
+        """The work of one controller at a time: name, work, seconds between two rounds."""
+        rows = (
+            ("deadlines", Deadlines(self.dispatcher, self.hub, now=now), 1.0),
+            ("nudges", Nudges(self.dispatcher, self.board, now=now, after=self.options.unsent), 2.0),
+            ("presence", PresenceKeeper(self.board, self.hub, now=now), 0.5),
+            ("retention", Retention(self.options.limits, now=now), 60.0),
+        )
+        return {
+            name: Singleton(
+                self.calls,
+                name,
+                self.options.name,
+                work,
+                every=every,
+                seconds=max(self.options.lease, 2 * every),
+            )
+            for name, work, every in rows
+        }
+
+    def _refused(self, sender: str, why: str) -> None:
+        self.alarms.refuse(sender, why, why)
+
+    def _on_alarm(self, alarm: Alarm) -> None:
+        self.alarms.refuse(alarm.id, "enrol", alarm.why)
+
+    async def start(self) -> None:
+        """Listen. Loops are started by who owns the tasks."""
+        await self.poker.start()
+        self.board.restore(await self.calls.read(last_seen))
+        await self.services.serve("sync", self.sync.on_sync, parallel=256)
+        await self.services.serve("facts", self.sync.on_facts)
+        await self.progress.start()
+        if self.desk is not None:
+            await self.desk.start()
+
+    async def look_around(self) -> None:
+        """Ask all systems whether they are there, to fill the board."""
+        await self.inventory.refresh()
+        found = await self.dispatcher.poke(self.inventory.ids)
+        self.board.found(found.there, {*found.away, *found.silent})
+        self.board.is_known = True
+
+    async def stop(self) -> None:
+        self.hub.close()
+        for one in self.singletons.values():
+            await one.stop()
+        await self.alarms.settle()
+        await self.bus.close()
+        self.calls.close()

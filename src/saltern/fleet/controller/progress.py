@@ -1,0 +1,99 @@
+"""Progress of jobs: shown to those who follow, and the first of each job marks it as running."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+
+from saltern.fleet.bus.ports import Bus, Message
+from saltern.fleet.controller.alarms import Alarms
+from saltern.fleet.controller.batch import system_of
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.protocol.codec import BadMessage, decode
+from saltern.fleet.protocol.messages import Progress
+from saltern.fleet.protocol.notices import Progressed, StatusChanged
+from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.jobs import Change, set_status
+from saltern.language.diagnostics import OperationError
+
+log = logging.getLogger(__name__)
+
+EVERY = 0.3  # seconds in which what begins is collected
+SEEN = 20_000  # jobs on systems that are known to have begun
+PROGRESS = SUBJECTS["progress"]
+
+
+class ProgressDesk:
+    """Every controller hears all progress: each has followers of its own. Senders take turns."""
+
+    def __init__(self, bus: Bus, calls: Calls, hub: Hub, alarms: Alarms, *, now: Callable[[], float]) -> None:
+        self._bus = bus
+        self._calls = calls
+        self._hub = hub
+        self._alarms = alarms
+        self._now = now
+        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._begun: list[tuple[str, str]] = []
+        self._wanted = asyncio.Event()
+
+    async def start(self) -> None:
+        await self._bus.subscribe(PROGRESS.wild(), self._on, sender=1)
+
+    async def _on(self, message: Message) -> None:
+        system = system_of(message.subject.split(".")[1])
+        try:
+            one = decode(Progress, message.data)
+        except BadMessage as problem:
+            return self._alarms.refuse(system, problem.reason)
+        self._note((one.jid, system))
+        self._hub.tell(
+            Progressed(
+                jid=one.jid,
+                system=system,
+                done=one.done,
+                total=one.total,
+                state=one.state,
+                outcome=one.outcome,
+                failed=one.failed,
+                comment=one.comment,
+                at=self._now(),
+            )
+        )
+        return None
+
+    def _note(self, key: tuple[str, str]) -> None:
+        if key in self._seen:
+            return
+        self._seen[key] = None
+        if len(self._seen) > SEEN:
+            self._seen.popitem(last=False)
+        self._begun.append(key)
+        self._wanted.set()
+
+    async def run(self) -> None:
+        while True:
+            await self._wanted.wait()
+            await asyncio.sleep(EVERY)
+            await self.step()
+
+    async def step(self) -> None:
+        """Write down which jobs have begun."""
+        self._wanted.clear()
+        begun, self._begun = self._begun, []
+        now = self._now()
+        try:
+            changes = await self._calls.write(_mark, begun, now)
+        except OperationError as problem:
+            log.warning("what has begun cannot be written down: %s", problem)
+            return
+        for change in changes:
+            self._hub.tell(StatusChanged(jid=change.jid, system=change.system, status="running", at=now))
+
+
+def _mark(connection: Connection, begun: list[tuple[str, str]], now: float) -> list[Change]:
+    changes = [Change(jid, system, "running") for jid, system in begun]
+    return [one for one in changes if set_status(connection, one, now, reported=True, started=now)]

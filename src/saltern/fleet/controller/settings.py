@@ -1,0 +1,251 @@
+"""``controller.yaml``: every key with what it takes, one row each. All that is wrong is reported at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from saltern.config.files import Read, read
+from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.store.retention import LIMITS, Limit
+from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
+
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_DEFAULTS: dict[str, object] = {}
+
+
+class ControllerSettings(Struct, frozen=True, kw_only=True):
+    """What a user may decide. Ports that are 0 are chosen once, and kept."""
+
+    fleet: str = ""
+    name: str = ""
+    host: str = ""
+    port: int = -1
+    names: tuple[str, ...] = ()
+    database: str = ""
+    bus: str = ""
+    broker_program: str = ""
+    broker_store: int = 16
+    cluster_host: str = ""
+    cluster_port: int = 6222
+    cluster_routes: tuple[str, ...] = ()
+    api_host: str = ""
+    api_port: int = -1
+    api_certificate: str = ""
+    api_key: str = ""
+    api_proxies: tuple[str, ...] = ()
+    api_prefix: str = ""
+    socket: str = ""
+    file_roots: dict[str, list[str]] = {}
+    pillar_roots: dict[str, list[str]] = {}
+    nodegroups: dict[str, Any] = {}
+    retention_jobs_days: float = LIMITS["jobs"].days
+    retention_jobs_rows: int = LIMITS["jobs"].rows
+    retention_events_days: float = LIMITS["events"].days
+    retention_events_rows: int = LIMITS["events"].rows
+    sync_seconds: float = 600.0
+
+    @property
+    def limits(self) -> dict[str, Limit]:
+        return {
+            "jobs": Limit(days=self.retention_jobs_days, rows=self.retention_jobs_rows),
+            "events": Limit(days=self.retention_events_days, rows=self.retention_events_rows),
+        }
+
+
+class Key(Struct, frozen=True, kw_only=True):
+    """One key of the file, with a dot for one inside a section; ``needs`` ends the sentence "… must be"."""
+
+    reader: Callable[[object], object]
+    needs: str
+    about: str
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str) and value.strip() and "\n" not in value:
+        return value.strip()
+    raise ValueError
+
+
+def _word(value: object) -> str:
+    if isinstance(value, str) and _WORD.fullmatch(value):
+        return value
+    raise ValueError
+
+
+def _number(least: int, most: int) -> Callable[[object], int]:
+    def reader(value: object) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        raise ValueError
+
+    return reader
+
+
+def _amount(least: float, most: float) -> Callable[[object], float]:
+    def reader(value: object) -> float:
+        if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
+            return float(value)
+        raise ValueError
+
+    return reader
+
+
+def _names(value: object) -> tuple[str, ...]:
+    several = value if isinstance(value, list) else [value]
+    if not several or not all(isinstance(one, str) and re.fullmatch(r"[\w.:%-]+", one) for one in several):
+        raise ValueError
+    return tuple(several)
+
+
+def _bus(value: object) -> str:
+    for one in _text(value).split(","):
+        if urlsplit(one.strip()).scheme not in ("nats", "tls") or not urlsplit(one.strip()).hostname:
+            raise ValueError
+    return _text(value)
+
+
+def _database(value: object) -> str:
+    if urlsplit(_text(value)).scheme in ("sqlite", "postgresql", "postgres"):
+        return _text(value)
+    raise ValueError
+
+
+def _roots(value: object) -> dict[str, list[str]]:
+    if isinstance(value, str | list):
+        value = {"base": value}
+    if not isinstance(value, dict):
+        raise ValueError
+    roots = {str(name): [where] if isinstance(where, str) else where for name, where in value.items()}
+    for several in roots.values():
+        if not isinstance(several, list) or not all(isinstance(one, str) and one for one in several):
+            raise ValueError
+    return roots
+
+
+def _groups(value: object) -> dict[str, Any]:
+    if isinstance(value, dict) and all(isinstance(one, str | list) for one in value.values()):
+        return {str(name): one for name, one in value.items()}
+    raise ValueError
+
+
+_PORT = _number(0, 65_535)
+_DAYS, _ROWS = _amount(0.01, 36_500), _number(100, 1_000_000_000)
+KEYS: dict[str, Key] = {
+    "fleet": Key(
+        reader=_word, needs="one word", about="the name of the fleet, for good; made up at the first start"
+    ),
+    "name": Key(
+        reader=_word, needs="one word", about="the name of this controller; by default that of the machine"
+    ),
+    "host": Key(reader=_text, needs="an address", about="where the broker listens; `0.0.0.0` by default"),
+    "port": Key(reader=_PORT, needs="a port", about="the port of the broker, for agents; 4222 by default"),
+    "names": Key(
+        reader=_names,
+        needs="a list of host names or addresses",
+        about="by which agents reach the broker; those of the machine by default",
+    ),
+    "database": Key(
+        reader=_database,
+        needs="sqlite:////path or postgresql://user@host/name",
+        about="where the database is; a SQLite file by default",
+    ),
+    "bus": Key(
+        reader=_bus,
+        needs="nats://HOST:PORT or tls://HOST:PORT",
+        about="an existing NATS, in place of our own broker",
+    ),
+    "broker.program": Key(
+        reader=_text, needs="a path", about="the nats-server to run, in place of the packaged one"
+    ),
+    "broker.store": Key(
+        reader=_number(1, 100_000), needs="a number of GiB", about="how much its streams may take"
+    ),
+    "cluster.host": Key(
+        reader=_text, needs="an address", about="where the broker listens for the other brokers"
+    ),
+    "cluster.port": Key(
+        reader=_PORT, needs="a port", about="the port for the other brokers; 6222 by default"
+    ),
+    "cluster.routes": Key(
+        reader=_names, needs="a list of HOST:PORT", about="the brokers of all controllers, this one included"
+    ),
+    "api.host": Key(
+        reader=_text, needs="an address", about="where the API listens with TLS; as the broker by default"
+    ),
+    "api.port": Key(reader=_PORT, needs="a port", about="the port of the API; 4510 by default"),
+    "api.certificate": Key(
+        reader=_text, needs="a path", about="its certificate; one of the fleet's own CA by default"
+    ),
+    "api.key": Key(reader=_text, needs="a path", about="the key of that certificate"),
+    "api.proxies": Key(
+        reader=_names, needs="a list of addresses", about="proxies whose headers are believed"
+    ),
+    "api.prefix": Key(reader=_text, needs="a path", about="the path below which a proxy serves the API"),
+    "socket": Key(reader=_text, needs="a path", about="the UNIX socket of the API"),
+    "file_roots": Key(reader=_roots, needs="environments with directories", about="the files of the fleet"),
+    "pillar_roots": Key(
+        reader=_roots, needs="environments with directories", about="the pillar of the fleet"
+    ),
+    "nodegroups": Key(reader=_groups, needs="names with targets", about="as in Salt: `N@NAME` in a target"),
+    "retention.jobs.days": Key(reader=_DAYS, needs="a number of days", about="how long ended jobs are kept"),
+    "retention.jobs.rows": Key(reader=_ROWS, needs="a number from 100 on", about="how many jobs are kept"),
+    "retention.events.days": Key(reader=_DAYS, needs="a number of days", about="how long events are kept"),
+    "retention.events.rows": Key(
+        reader=_ROWS, needs="a number from 100 on", about="how many events are kept"
+    ),
+    "sync.seconds": Key(
+        reader=_amount(5, 86_400), needs="5 to 86400 seconds", about="how often agents ask what they missed"
+    ),
+}
+SECTIONS = {key.rpartition(".")[0] for key in KEYS if "." in key} | {"retention"}
+
+
+def load_settings(places: ControllerPlaces) -> ControllerSettings:
+    """The settings of the file, if there is one; ``OperationError`` with everything that is wrong in it."""
+    if not os.path.isfile(places.config):
+        return ControllerSettings()
+    found = read(places.config)
+    values: dict[str, Any] = {}
+    problems: list[Diagnostic] = []
+    for path, value in _leaves(found.values):
+        name = ".".join(path)
+        key = KEYS.get(name)
+        if key is None:
+            problems.append(_unknown(found, path))
+            continue
+        try:
+            values[name.replace(".", "_")] = key.reader(value)
+        except ValueError:
+            what = f"{name!r} must be {key.needs}, not {value!r}"
+            problems.append(Diagnostic(code="controller-option", what=what, where=found.mark(*path)))
+    if problems:
+        raise OperationError(*problems)
+    return ControllerSettings(**values)
+
+
+def _leaves(
+    values: Mapping[str, object], above: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], object]]:
+    """Each key with its path; only sections have keys inside."""
+    found: list[tuple[tuple[str, ...], object]] = []
+    for name, value in values.items():
+        path = (*above, str(name))
+        if ".".join(path) in SECTIONS and isinstance(value, dict):
+            found += _leaves({str(key): inner for key, inner in value.items()}, path)
+        elif path not in (("include",), ("default_include",)):
+            found.append((path, value))
+    return found
+
+
+def _unknown(found: Read, path: tuple[str, ...]) -> Diagnostic:
+    name = ".".join(path)
+    is_section = name in SECTIONS
+    what = f"{name!r} must have keys of its own" if is_section else f"the controller has no option {name!r}"
+    fix = did_you_mean(name, KEYS) or "docs/reference/controller-options.md lists them"
+    return Diagnostic(code="controller-option", what=what, where=found.mark(*path), fix=fix)

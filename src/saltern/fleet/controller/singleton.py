@@ -1,0 +1,104 @@
+"""What only one controller may do at a time: who holds the lease does it, and writes only while it does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Concatenate, ParamSpec, TypeVar
+
+from saltern.fleet.bus.ports import BusError
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.leases import give_up, is_current, take
+from saltern.language.diagnostics import OperationError
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+P = ParamSpec("P")
+SECONDS = 15.0  # of a lease; after a crash another controller takes over when it ends
+
+
+class LeaseLost(Exception):
+    """Another controller has taken the lease: nothing was written."""
+
+
+class Hold:
+    """A lease that is held, and writes that count only as long as it is."""
+
+    def __init__(self, calls: Calls, name: str, fence: int, *, fresh: bool) -> None:
+        self.fresh = fresh
+        self._calls = calls
+        self._name = name
+        self._fence = fence
+
+    async def write(
+        self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """One transaction; ``LeaseLost``, and nothing is written, if another controller has the lease."""
+
+        def fenced(connection: Connection) -> T:
+            if not is_current(connection, self._name, self._fence):
+                raise LeaseLost(self._name)
+            return change(connection, *args, **options)
+
+        return await self._calls.write(fenced)
+
+
+class Singleton:
+    """Runs ``work`` every some seconds on the one controller that holds the lease."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        name: str,
+        holder: str,
+        work: Callable[[Hold], Awaitable[None]],
+        *,
+        every: float,
+        seconds: float = SECONDS,
+    ) -> None:
+        self.fence: int | None = None
+        self.problem = ""
+        self._calls = calls
+        self._name = name
+        self._holder = holder
+        self._work = work
+        self._every = every
+        self._seconds = seconds
+        self._wanted = asyncio.Event()
+
+    def wake(self) -> None:
+        """There is something to do now."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        while True:
+            self._wanted.clear()
+            try:
+                await self.step()
+                self.problem = ""
+            except LeaseLost:
+                self.fence = None
+            except (OperationError, BusError, TimeoutError) as problem:
+                self.problem = str(problem) or type(problem).__name__
+                log.warning("%s: %s", self._name, self.problem)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), self._every)
+
+    async def step(self) -> bool:
+        """Take or renew the lease, and do the work if it is ours."""
+        fence = await self._calls.write(take, self._name, self._holder, self._seconds)
+        fresh = fence != self.fence
+        self.fence = fence
+        if fence is None:
+            return False
+        await self._work(Hold(self._calls, self._name, fence, fresh=fresh))
+        return True
+
+    async def stop(self) -> None:
+        """Give the lease up, so that another controller need not wait for its end."""
+        if self.fence is not None:
+            with suppress(OperationError):
+                await self._calls.write(give_up, self._name, self.fence)

@@ -1,0 +1,221 @@
+"""Sync: all that an agent missed, in one answer.
+
+The agent says what it holds; the controller says what it should hold. Where the two differ, this is where it
+is put right: jobs that never arrived are handed out, returns that are stored are confirmed, and a job of
+which the agent knows nothing any more is not waited for.
+"""
+
+from __future__ import annotations
+
+import calendar
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from saltern.fleet.bus.poke import Poker
+from saltern.fleet.controller.alarms import Alarms
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.job_events import agent_started, end_events, status_event
+from saltern.fleet.controller.presence import PresenceBoard
+from saltern.fleet.controller.submission import written_size
+from saltern.fleet.identity.clones import Life, Verdict, find_twin, refusal
+from saltern.fleet.protocol.envelope import Issuer
+from saltern.fleet.protocol.messages import (
+    Audience,
+    Confirmed,
+    Facts,
+    Received,
+    SyncAnswer,
+    SyncRequest,
+)
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.deliveries import mark_taken
+from saltern.fleet.store.events import NewEvent, store_events
+from saltern.fleet.store.facts import facts_of
+from saltern.fleet.store.job_queries import Work, work_of
+from saltern.fleet.store.jobs import Change, set_status
+from saltern.fleet.store.returns import Standing, begun, standings
+from saltern.fleet.store.statuses import REPORTED
+from saltern.fleet.store.systems import System, note_sync, store_facts, system
+
+log = logging.getLogger(__name__)
+
+LOOK = 0.3  # seconds in which a second agent of the same identity would answer
+ROOM = 700 * 1024  # bytes of jobs in one answer, as they are written into it
+NEXT = 600.0
+OVERHEAD = 2048  # of one envelope
+STALE = 8 * 86_400.0  # a return of a job that no one knows any more is dropped after that
+
+
+class SyncOptions(Struct, frozen=True, kw_only=True):
+    """What every answer has."""
+
+    servers: tuple[str, ...] = ()
+    next_sync: float = NEXT
+
+
+class Findings(Struct, frozen=True, kw_only=True):
+    """What one look into the database gives for an answer."""
+
+    work: Sequence[Work] = ()
+    more: bool = False
+    cancelled: Sequence[str] = ()
+    confirmed: Sequence[Confirmed] = ()
+    want_facts: bool = False
+
+
+class SyncDesk:
+    """Answers ``sync`` and ``facts``."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        issuer: Issuer,
+        poker: Poker,
+        board: PresenceBoard,
+        hub: Hub,
+        alarms: Alarms,
+        *,
+        now: Callable[[], float],
+        options: SyncOptions,
+        trees: Callable[[], dict[str, str]] = dict,
+    ) -> None:
+        self.synced = 0
+        self._calls = calls
+        self._issuer = issuer
+        self._poker = poker
+        self._board = board
+        self._hub = hub
+        self._alarms = alarms
+        self._now = now
+        self._options = options
+        self._trees = trees
+
+    async def on_sync(self, id_: str, request: SyncRequest) -> SyncAnswer:
+        now = self._now()
+        known = await self._calls.read(system, id_)
+        if known is None or known.state != "accepted":
+            return SyncAnswer(refused="the key of this system is not accepted", now=now)
+        if why := await self._twin(known, request):
+            self._alarms.refuse(id_, "twin", why)
+            return SyncAnswer(refused=why, now=now)
+        found = await self._calls.write(settle, id_, request, now)
+        self.synced += 1
+        self._board.heard(id_)
+        self._hub.wake()
+        return SyncAnswer(
+            jobs=self._envelopes(id_, found.work, now),
+            more=found.more,
+            cancelled=list(found.cancelled),
+            confirmed=list(found.confirmed),
+            trees=self._trees(),
+            servers=list(self._options.servers),
+            now=now,
+            next_sync=self._options.next_sync,
+            want_facts=found.want_facts,
+        )
+
+    async def _twin(self, known: System, request: SyncRequest) -> str:
+        life = Life(known.instance, known.starts, known.boot) if known.instance else None
+        verdict = await find_twin(self._poker, known.id, life, request, wait=LOOK)
+        if verdict is Verdict.RESTORED:
+            log.warning("%s: %s", known.id, verdict.value)
+        return refusal(known.id, verdict)
+
+    def _envelopes(self, id_: str, work: Iterable[Work], now: float) -> list[str]:
+        """Signed anew, for this system alone: what was sent to many may have been addressed by facts."""
+        audience = Audience(ids=[id_])
+        return [
+            self._issuer.issue(one.job, audience, now=now, life=max(1.0, one.expires - now)).decode()
+            for one in work
+        ]
+
+    async def on_facts(self, id_: str, facts: Facts) -> Received:
+        now = self._now()
+        known = await self._calls.read(system, id_)
+        if known is None or known.state != "accepted":
+            return Received(problem="the key of this system is not accepted")
+        await self._calls.write(store_facts, id_, facts, now)
+        self._board.heard(id_)
+        return Received(digest=facts.digest)
+
+
+def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -> Findings:
+    """Compare what an agent holds with what it should hold, and write down what follows from it."""
+    before = system(connection, id_)
+    events: list[NewEvent] = []
+    if before is not None and before.instance != request.instance:
+        events.append(agent_started(id_, request.version, request.boot, now))
+    note_sync(connection, id_, request, now, checked=True)
+    held = {*request.running, *request.unconfirmed}
+    known = standings(connection, id_, [*held])
+    events += _end_lost(connection, id_, held, now)
+    offered = [one for one in work_of(connection, id_, now) if one.job.jid not in held]
+    work = fitting(offered, ROOM)
+    mark_taken(connection, id_, [one.job.jid for one in work], now)
+    store_events(connection, events)
+    facts = facts_of(connection, [id_]).get(id_, ("", b""))[0]
+    return Findings(
+        work=work,
+        more=len(work) < len(offered),
+        cancelled=[jid for jid in request.running if jid in known and known[jid].cancelled],
+        confirmed=[confirm(jid, known.get(jid), now) for jid in request.unconfirmed],
+        want_facts=bool(request.facts) and facts != request.facts,
+    )
+
+
+def _end_lost(connection: Connection, id_: str, held: set[str], now: float) -> list[NewEvent]:
+    """End what the agent does not know: a cancelled job never began; of one that began nothing more is
+    known. One that was only sent is handed out again.
+    """
+    events = []
+    for jid, one in begun(connection, id_).items():
+        if jid in held or (status := lost(one)) is None:
+            continue
+        why = (
+            "cancelled before it began"
+            if status == "cancelled"
+            else "the agent does not know the job any more"
+        )
+        change = Change(jid, id_, status)
+        if set_status(connection, change, now, reported=False, why=why):
+            events.append(status_event(change, now, why=why))
+            events += end_events(connection, [jid], now)
+    return events
+
+
+def lost(one: Standing) -> str | None:
+    """What becomes of a job that its agent does not hold; None: it is handed out again."""
+    if one.status == "sent":
+        return "cancelled" if one.cancelled else None
+    return "indeterminate"
+
+
+def confirm(jid: str, known: Standing | None, now: float) -> Confirmed:
+    """What is stored of a job. One that is unknown here may come back with a backup; an old one will not."""
+    if known is None:
+        return Confirmed(jid=jid, returned=is_stale(jid, now))
+    return Confirmed(jid=jid, returned=known.status in REPORTED, records=known.records)
+
+
+def is_stale(jid: str, now: float) -> bool:
+    """True if the time in the id of a job is long ago. An id without one counts as stale: it is not ours."""
+    try:
+        made = calendar.timegm(time.strptime(jid[:15], "%Y%m%dT%H%M%S"))
+    except ValueError:
+        return True
+    return made < now - STALE
+
+
+def fitting(work: Sequence[Work], room: int) -> list[Work]:
+    """As many jobs as there is room for, and at least one."""
+    taken: list[Work] = []
+    for one in work:
+        room -= written_size(one.job) + OVERHEAD
+        if taken and room < 0:
+            break
+        taken.append(one)
+    return taken

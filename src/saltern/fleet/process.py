@@ -1,0 +1,92 @@
+"""The process of a controller: the controller and its API, until a signal ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Callable
+
+from saltern.fleet.api.app import make_app
+from saltern.fleet.api.local import LocalAccess
+from saltern.fleet.api.server import ApiServer, Listen
+from saltern.fleet.controller.controller import Controller
+from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.store.systems import systems
+from saltern.system.private import make_private
+
+Say = Callable[[str], None]
+FIRST_TOKEN = 86_400.0
+
+
+def run(places: ControllerPlaces, settings: ControllerSettings, say: Say) -> None:
+    """Run until SIGTERM or SIGINT; what cannot be started is an ``OperationError``."""
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of what it does itself, with TLS
+    logging.basicConfig(format="saltern: %(levelname)s: %(message)s", level=logging.WARNING)
+    asyncio.run(_run(places, settings, say))
+
+
+async def _run(places: ControllerPlaces, settings: ControllerSettings, say: Say) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    controller = Controller(places, settings)
+    await controller.start()
+    api = None
+    try:
+        api = await _start_api(controller)
+        await _announce(controller, api, say)
+        await _until(stopped, controller)
+    finally:
+        say("the controller stops")
+        if api is not None:
+            controller.parts.hub.close()
+            await api.stop()
+        await controller.stop()
+
+
+async def _until(stopped: asyncio.Event, controller: Controller) -> None:
+    """Return when a signal came; raise what ended a loop."""
+    assert controller.failed is not None
+    failed = controller.failed
+    failed.add_done_callback(lambda _: stopped.set())
+    await stopped.wait()
+    if failed.done():
+        failed.result()
+
+
+async def _start_api(controller: Controller) -> ApiServer:
+    settings, places = controller.settings, controller.places
+    tls = os.path.join(places.broker, "tls")
+    path = settings.socket or places.socket
+    make_private(os.path.dirname(path))
+    listen = Listen(
+        socket=path,
+        host=settings.api_host or controller.host,
+        port=controller.port("api", settings.api_port),
+        certificate=settings.api_certificate or os.path.join(tls, "server.pem"),
+        key=settings.api_key or ("" if settings.api_certificate else os.path.join(tls, "server.key")),
+        trusted_proxies=settings.api_proxies,
+    )
+    server = ApiServer(make_app(controller.parts.fleet, LocalAccess(), prefix=settings.api_prefix), listen)
+    await server.start()
+    return server
+
+
+async def _announce(controller: Controller, api: ApiServer, say: Say) -> None:
+    """Where it is; and, as long as no system has asked to join, how one does."""
+    file = controller.identity.file
+    servers = ", ".join(controller.broker.servers)
+    say(f"controller {file.name} of fleet {file.fleet}: agents reach it at {servers}")
+    name = controller.broker.settings.names[0]
+    say(f"API: {api.listen.socket} and https://{name}:{api.port}")
+    known = await controller.parts.calls.read(systems)
+    tokens = await controller.parts.registry.tokens()
+    if not known and not tokens:
+        token = await controller.parts.registry.new_token("controller", life=FIRST_TOKEN, uses=1)
+        say("a machine joins with this token, once, within a day:")
+        print(f"saltern agent join {token}", flush=True)
+    say("ready")

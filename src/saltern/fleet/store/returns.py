@@ -1,0 +1,115 @@
+"""Records of journals, and who returns what it was never asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+
+from saltern.fleet.protocol.messages import Records
+from saltern.fleet.store.tables import JOBS, RECORDS, TARGETS
+
+MOST_RECORDS = 200_000  # of one job on one system
+MOST_AT_ONCE = 500
+
+
+class Standing(Struct, frozen=True):
+    """A job on one system, as a sync needs it."""
+
+    jid: str
+    status: str
+    records: int
+    cancelled: bool
+
+
+def expected_pairs(connection: Connection, pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of these (jid, system) that are in the expected set of a job."""
+    wanted: dict[str, list[str]] = {}
+    for jid, system in pairs:
+        wanted.setdefault(jid, []).append(system)
+    found: set[tuple[str, str]] = set()
+    for jid, systems in wanted.items():
+        for first in range(0, len(systems), MOST_AT_ONCE):
+            some = systems[first : first + MOST_AT_ONCE]
+            query = select(TARGETS.c.system).where(TARGETS.c.jid == jid, TARGETS.c.system.in_(some))
+            found.update((jid, str(system)) for system in connection.scalars(query))
+    return found
+
+
+def store_records(connection: Connection, batch: Sequence[tuple[str, Records]]) -> None:
+    """Store records of journals. What came before is skipped; what leaves a gap is not taken, and the agent
+    sends again from where the controller is.
+    """
+    marks = _marks(connection, {(one.jid, system) for system, one in batch})
+    rows: list[dict[str, object]] = []
+    for system, one in sorted(batch, key=lambda pair: pair[1].first):
+        key = (one.jid, system)
+        if key not in marks or one.first > marks[key]:
+            continue
+        for number, record in enumerate(one.records[marks[key] - one.first :], start=marks[key]):
+            if number >= MOST_RECORDS:
+                break
+            rows.append(
+                {"jid": one.jid, "system": system, "number": number, "data": msgspec.json.encode(record)}
+            )
+            marks[key] = number + 1
+    for first in range(0, len(rows), MOST_AT_ONCE):
+        connection.execute(insert(RECORDS), rows[first : first + MOST_AT_ONCE])
+    if rows:
+        connection.execute(_SET_MARK, [{"of": j, "on": s, "mark": mark} for (j, s), mark in marks.items()])
+
+
+_SET_MARK = (
+    update(TARGETS)
+    .where(TARGETS.c.jid == bindparam("of"), TARGETS.c.system == bindparam("on"))
+    .values(records=bindparam("mark"))
+)
+
+
+def _marks(connection: Connection, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for jid, system in sorted(pairs):
+        row = (TARGETS.c.jid == jid) & (TARGETS.c.system == system)
+        mark = connection.scalar(select(TARGETS.c.records).where(row).with_for_update())
+        if mark is not None:
+            found[jid, system] = int(mark)
+    return found
+
+
+def standings(connection: Connection, system: str, jids: Sequence[str]) -> dict[str, Standing]:
+    """What is known of these jobs on a system; a job that it was never meant for is not among them."""
+    query = (
+        select(TARGETS.c.jid, TARGETS.c.status, TARGETS.c.records, JOBS.c.cancelled_at)
+        .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
+        .where(TARGETS.c.system == system, TARGETS.c.jid.in_(jids))
+    )
+    return {
+        str(row.jid): Standing(str(row.jid), str(row.status), int(row.records), row.cancelled_at is not None)
+        for row in connection.execute(query)
+    }
+
+
+def begun(connection: Connection, system: str) -> dict[str, Standing]:
+    """The jobs that a system was given and has not ended, as far as is known."""
+    query = (
+        select(TARGETS.c.jid, TARGETS.c.status, TARGETS.c.records, JOBS.c.cancelled_at)
+        .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
+        .where(TARGETS.c.system == system, TARGETS.c.status.in_(("sent", "running", "down")))
+    )
+    return {
+        str(row.jid): Standing(str(row.jid), str(row.status), int(row.records), row.cancelled_at is not None)
+        for row in connection.execute(query)
+    }
+
+
+def ended_at(connection: Connection, jids: Iterable[str], now: float) -> list[str]:
+    """Those of these jobs that ended in the transaction of this moment."""
+    query = select(JOBS.c.jid).where(JOBS.c.jid.in_([*jids]), JOBS.c.ended == now)
+    return sorted(str(jid) for jid in connection.scalars(query))
+
+
+def count_open(connection: Connection) -> int:
+    """Jobs that have not ended."""
+    return int(connection.scalar(select(func.count()).select_from(JOBS).where(JOBS.c.ended.is_(None))) or 0)
