@@ -8,8 +8,8 @@ import os
 import signal
 from collections.abc import Callable
 
+from saltern.fleet.access.service import Access
 from saltern.fleet.api.app import make_app
-from saltern.fleet.api.local import LocalAccess
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.controller.controller import Controller
 from saltern.fleet.controller.places import ControllerPlaces
@@ -71,7 +71,9 @@ async def _start_api(controller: Controller) -> ApiServer:
         key=settings.api_key or ("" if settings.api_certificate else os.path.join(tls, "server.key")),
         trusted_proxies=settings.api_proxies,
     )
-    server = ApiServer(make_app(controller.parts.fleet, LocalAccess(), prefix=settings.api_prefix), listen)
+    policy = os.path.join(os.path.dirname(places.config), "policy.yaml")
+    access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
+    server = ApiServer(make_app(controller.parts.fleet, access, prefix=settings.api_prefix), listen)
     await server.start()
     return server
 

@@ -18,10 +18,10 @@ from saltern.fleet.api.follow import events_start
 from saltern.fleet.client.client import Client
 from saltern.fleet.client.follow import Follower, ignore, read_events
 from saltern.fleet.client.problems import ControllerError, Unreachable
-from saltern.fleet.controller.job_events import job_ended, job_status
+from saltern.fleet.controller.job_events import job_ended, status_event
 from saltern.fleet.protocol.notices import Happened, Missed, Notice, Progressed
 from saltern.fleet.store.events import newest_event, store_events
-from saltern.fleet.store.listings import target
+from saltern.fleet.store.jobs import Change
 
 
 def tags(notices: Any, number: int) -> list[str]:
@@ -46,9 +46,8 @@ def test_a_job_is_followed_from_its_present_state_to_its_end(api: Running, clien
     assert (first["kind"], first["system"], first["status"]) == ("status", "web1", "returned")
     add_return(api.database, "1", "db1")
     with api.database.write() as connection:
-        done = target(connection, "1", "db1")
-        assert done is not None
-        news = [job_status(done, 20.0), job_ended("1", {"returned": 2}, 20.0), job_status(done, 21.0)]
+        done = Change("1", "db1", "returned")
+        news = [status_event(done, 20.0), job_ended("1", {"returned": 2}, 20.0), status_event(done, 21.0)]
         store_events(connection, news)
     assert [one["kind"] for one in following] == ["status", "ended"]
 

@@ -18,7 +18,7 @@ from saltern.fleet.bus.poke import Poker
 from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
-from saltern.fleet.controller.job_events import agent_started, end_events, status_event
+from saltern.fleet.controller.job_events import agent_started, end_events, presence_change, status_event
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.submission import written_size
 from saltern.fleet.identity.clones import Life, Verdict, find_twin, refusal
@@ -149,6 +149,8 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
     events: list[NewEvent] = []
     if before is not None and before.instance != request.instance:
         events.append(agent_started(id_, request.version, request.boot, now))
+    if before is not None and not before.online:
+        events.append(presence_change([id_], [], now))
     note_sync(connection, id_, request, now, checked=True)
     held = {*request.running, *request.unconfirmed}
     known = standings(connection, id_, [*held])
