@@ -8,6 +8,7 @@ from saltern.fleet.access.accounts import Accounts
 from saltern.fleet.access.approvals import Approvals, Work
 from saltern.fleet.access.decide import decide
 from saltern.fleet.access.logins import Logins
+from saltern.fleet.access.oidc import OidcLogins
 from saltern.fleet.access.passwords import Passwords
 from saltern.fleet.access.policies import Policies
 from saltern.fleet.access.ports import Decision, Matcher, Peer, Principal, Request
@@ -26,6 +27,7 @@ class Access:
         self.sessions = Sessions(database, self.policies)
         self.accounts = Accounts(database, passwords)
         self.approvals = Approvals(database, self.policies)
+        self.oidc = OidcLogins(database, self.policies, self.sessions)
         self.logins = Logins(database, self.policies, self.sessions, passwords)
 
     def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None:
