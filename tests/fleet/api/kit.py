@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from tests.fleet.controller.kit import FLEET, Bench, LightAgent, NoGate, let_in
 
-from saltern.fleet.access.local import LocalAccess
-from saltern.fleet.access.ports import Authority
+from saltern.fleet.access.service import Access
 from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.memory import MemoryHub
+from saltern.fleet.client.client import Client
 from saltern.fleet.identity.token import JoinToken, TokenRecord, new_secret, proof_key
 from saltern.fleet.protocol.messages import Facts, Job, Return
 from saltern.fleet.store import audit, events, jobs, systems
@@ -128,6 +128,12 @@ class Running:
         self.server = server
         self.loop = loop
         self.socket = server.listen.socket
+        self.clients: list[Client] = []
+
+    def client(self, token: str = "") -> Client:
+        """Another client, which is closed in the end."""
+        self.clients.append(Client(self.socket, token))
+        return self.clients[-1]
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something in the loop of the server."""
@@ -143,7 +149,7 @@ class Running:
 
 @contextmanager
 def running_api(
-    folder: Path, *, prefix: str = "", access: Authority | None = None, **listen: object
+    folder: Path, *, prefix: str = "", access: Access | None = None, **listen: object
 ) -> Iterator[Running]:
     database = make_database(folder)
     where: dict[str, Any] = {"socket": str(folder / "controller.sock"), **listen}
@@ -152,7 +158,7 @@ def running_api(
         bench = Bench(database, MemoryHub())
         bench.gate = bench.registry._gate = TokenGate()
         await bench.start()
-        app = make_app(bench.fleet, access or LocalAccess(), prefix=prefix)
+        app = make_app(bench.fleet, access or Access(database), prefix=prefix)
         server = ApiServer(app, Listen(**where))
         await server.start()
         return bench, server
@@ -164,7 +170,10 @@ def running_api(
     with running_loop() as loop:
         bench, server = asyncio.run_coroutine_threadsafe(start(), loop).result(30)
         try:
-            yield Running(bench, server, loop)
+            running = Running(bench, server, loop)
+            yield running
         finally:
+            for client in running.clients:
+                client.close()
             asyncio.run_coroutine_threadsafe(stop(), loop).result(30)
             database.close()

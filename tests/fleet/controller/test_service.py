@@ -121,7 +121,7 @@ def test_who_is_not_permitted_leaves_no_trace(tmp_path: Path) -> None:
             agent = await light_agent(bench, "web1")
             asked: list[tuple[str, ...]] = []
 
-            def refuse(systems: tuple[str, ...]) -> str:
+            async def refuse(systems: tuple[str, ...]) -> str:
                 asked.append(systems)
                 raise PermissionError
 

@@ -14,7 +14,7 @@ from starlette.routing import Route as HttpRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from saltern.fleet.access.ports import Authority
+from saltern.fleet.access.service import Access
 from saltern.fleet.api.call import Desk
 from saltern.fleet.api.dispatch import answer_request
 from saltern.fleet.api.openapi import openapi
@@ -28,9 +28,7 @@ from saltern.language.diagnostics import Diagnostic
 Endpoint = Callable[[Request], Coroutine[Any, Any, Any]]
 
 
-def make_app(
-    fleet: Fleet, access: Authority, *, prefix: str = "", routes: Sequence[Route] = ROUTES
-) -> Wrapper:
+def make_app(fleet: Fleet, access: Access, *, prefix: str = "", routes: Sequence[Route] = ROUTES) -> Wrapper:
     """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``."""
     desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"))
     by_path: dict[str, dict[str, Route]] = defaultdict(dict)

@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from saltern.fleet.access.ports import Authority, Principal
+from saltern.fleet.access.ports import Peer, Principal
+from saltern.fleet.access.service import Access
 from saltern.fleet.api.once import HEADER
 from saltern.fleet.controller.service import Fleet
 
@@ -22,7 +23,7 @@ class Desk(Struct, kw_only=True):
     """What all requests share."""
 
     fleet: Fleet
-    access: Authority
+    access: Access
     prefix: str = ""
     now: Callable[[], float] = time.time
     closing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -38,6 +39,7 @@ class Call(Struct, Generic[Q, B], kw_only=True):
     body: B
     id: str
     headers: Mapping[str, str]
+    peer: Peer
     is_allowed: Callable[[], Awaitable[bool]]
 
     @property
@@ -53,3 +55,7 @@ class Call(Struct, Generic[Q, B], kw_only=True):
                 return query(connection, *arguments, **named)
 
         return await asyncio.to_thread(run)
+
+    async def ask(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """The result of something that waits for the database by itself; run in a thread."""
+        return await asyncio.to_thread(work, *arguments, **named)

@@ -42,6 +42,7 @@ async def answer_request(desk: Desk, route: Route, request: Request) -> ASGIApp:
         body=decode_body(request, data, route.body) if route.body is not None else None,
         id=request.scope["saltern_id"],
         headers=request.headers,
+        peer=_peer(request),
         is_allowed=partial(_is_allowed, desk, route, request),
     )
     if route.method == "GET":
@@ -76,8 +77,7 @@ async def _principal(desk: Desk, route: Route, request: Request) -> Principal:
     """Who asks, if they may."""
     if route.action is None:
         return ANYONE
-    peer: Peer = getattr(request.state, "peer", None) or _address(request)
-    who, decision = await asyncio.to_thread(_decided, desk, route.action, request.headers, peer)
+    who, decision = await asyncio.to_thread(_decided, desk, route.action, request.headers, _peer(request))
     if who is None:
         raise _not_authenticated()
     request.scope["saltern_who"] = who.name
@@ -95,8 +95,10 @@ async def _is_allowed(desk: Desk, route: Route, request: Request) -> bool:
     return True
 
 
-def _address(request: Request) -> Peer:
-    return Peer(address=request.client.host if request.client else "")
+def _peer(request: Request) -> Peer:
+    """The user of the UNIX socket, or the address."""
+    found: Peer | None = getattr(request.state, "peer", None)
+    return found or Peer(address=request.client.host if request.client else "")
 
 
 def _decided(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
 import os
 import re
 from collections.abc import Awaitable, Callable
@@ -46,7 +47,7 @@ class Once:
         self._user = user
         self._key = hashlib.sha256(b"saltern answer key\0" + token.encode()).digest()
         self._token = hashlib.sha256(b"saltern client token\0" + token.encode()).hexdigest()
-        self._request = hashlib.sha256(request).hexdigest()
+        self._request = hmac.digest(self._key, request, "sha256").hex()
 
     async def run(self, work: Callable[[], Awaitable[Done]], now: float) -> Done:
         """Do it, or give the answer that it had."""

@@ -51,6 +51,13 @@ def decode_cursor(cursor: str, shape: type[R]) -> R:
         raise ApiError(400, Diagnostic(code="api-bad-cursor", what=what, fix=fix)) from None
 
 
+def cut_page(rows: Sequence[T], query: PageQuery, key: Callable[[T], str]) -> Page[T]:
+    """A page of a short list that is read whole: by key, after the one that the cursor has."""
+    after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
+    later = sorted((row for row in rows if key(row) > after), key=key)
+    return make_page(later, query.limit, lambda row: (key(row),))
+
+
 def make_page(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> Page[T]:
     """The page for rows of which one more than ``limit`` was asked for: that one says that there is more."""
     more = len(rows) > limit

@@ -14,6 +14,16 @@ STATUSES: dict[str, int] = {
     "database-*": 503,
     "fleet-broker-*": 503,
     "*-unknown": 404,
+    "*-invalid": 422,
+    "*-weak": 422,
+    "login-failed": 401,
+    "login-throttled": 429,
+    "login-way": 403,
+    "not-allowed": 403,
+    "outside-scope": 403,
+    "needs-approval": 403,
+    "token-refused": 403,
+    "token-life": 422,
     "fleet-target*": 422,
     "fleet-submission": 422,
     "fleet-group": 422,
@@ -63,7 +73,7 @@ def _matches(pattern: str, code: str) -> bool:
 
 def denied(who: Principal, action: str, decision: Decision) -> ApiError:
     """It is not allowed."""
-    what = f"{who.name} may not {ACTIONS[action].what}" + (f": {decision.why}" if decision.why else "")
+    what = decision.why or f"{who.name} may not {ACTIONS[action].what}"
     fix = decision.fix or "ask an admin of the fleet for a role, or for a rule of the policy that allows it"
     found = Diagnostic(code="not-allowed", what=what, fix=fix)
     return ApiError(403, replace(found, code=decision.code or found.code))

@@ -6,6 +6,7 @@ from this table.
 
 from __future__ import annotations
 
+from saltern.fleet.api.access_table import ACCESS_ROUTES
 from saltern.fleet.api.handlers import audit, events, jobs, keys, status, submit, systems
 from saltern.fleet.api.pages import Page, PageQuery
 from saltern.fleet.api.route import Route
@@ -314,4 +315,5 @@ ROUTES: tuple[Route, ...] = (
         query=AuditNoted,
         answer=AuditVerified,
     ),
+    *ACCESS_ROUTES,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from saltern.fleet.client.access import Approvals, Operators, Own, Policy
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens
@@ -25,6 +26,10 @@ class Client:
         self.jobs = Jobs(self.session)
         self.tokens = Tokens(self.session)
         self.groups = Groups(self.session)
+        self.own = Own(self.session)
+        self.operators = Operators(self.session)
+        self.policy = Policy(self.session)
+        self.approvals = Approvals(self.session)
         self.audit = Audit(self.session)
 
     def __enter__(self) -> Client:

@@ -38,6 +38,12 @@ class Session:
         """A write. The same client token again means the same write, and gets the same answer."""
         return self._ask("POST", path, body or {}, client_token or token_urlsafe(18))
 
+    def put(self, path: str, body: Mapping[str, object]) -> Any:
+        return self._ask("PUT", path, body, token_urlsafe(18))
+
+    def patch(self, path: str, body: Mapping[str, object]) -> Any:
+        return self._ask("PATCH", path, body, token_urlsafe(18))
+
     def delete(self, path: str, *, client_token: str = "") -> Any:
         return self._ask("DELETE", path, None, client_token or token_urlsafe(18))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Protocol
 
 from saltern.fleet.bus.poke import Presence
@@ -34,7 +34,7 @@ from saltern.targeting.match import BadTarget
 
 __all__ = ["Fleet", "Permit", "Principal", "Submission", "Submitted"]
 
-Permit = Callable[[tuple[str, ...]], str]
+Permit = Callable[[tuple[str, ...]], Awaitable[str]]
 
 
 class Principal(Protocol):
@@ -50,7 +50,7 @@ class Trees(Protocol):
     async def newest(self, environment: str) -> str: ...
 
 
-def permit_all(_systems: tuple[str, ...]) -> str:
+async def permit_all(_systems: tuple[str, ...]) -> str:
     """For callers that have decided already."""
     return ""
 
@@ -124,7 +124,7 @@ class Fleet:
             raise refuse_empty(ask.target, self._inventory.ids)
         if ask.wait == 0:
             expected = await self._present(expected)
-        return await self._send(who, ask, expected, expression, permit(tuple(expected)))
+        return await self._send(who, ask, expected, expression, await permit(tuple(expected)))
 
     async def _present(self, expected: list[str]) -> list[str]:
         away = (await self._dispatcher.away(expected)).keys()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import convert
 from msgspec.structs import replace
 
+from saltern.fleet.access.approvals import Work, work_of
+from saltern.fleet.access.decide import in_scope
 from saltern.fleet.access.ports import Request
 from saltern.fleet.api.call import Call
+from saltern.fleet.api.concealed import concealed
 from saltern.fleet.api.problems import denied, unknown
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.api.shapes import CancelAnswer, CancelBody, SubmitAnswer, SubmitBody
@@ -18,9 +23,9 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
     ask = convert(call.body, Submission, from_attributes=True)
     ask = replace(ask, client_token=call.client_token or None)
 
-    def permit(systems: tuple[str, ...]) -> str:
+    async def permit(systems: tuple[str, ...]) -> str:
         request = Request(action="jobs.submit", function=ask.function, systems=systems, test=ask.test)
-        return _permitted(call, request)
+        return await _permitted(call, request, _work(ask))
 
     made = await call.desk.fleet.submit(call.who, ask, permit=permit)
     return convert(made, SubmitAnswer, from_attributes=True)
@@ -31,18 +36,26 @@ async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
     row, work = await call.read(job_queries.job, jid), await call.read(listings.work_of, jid)
     if row is None or work is None:
         raise unknown("job", jid)
-    if row.user != call.who.name:
+    request = Request(action="jobs.cancel", function=row.function, test=work.job.test)
+    if row.user != call.who.name or not in_scope(call.who.scopes, request):
         systems = tuple(one.system for one in await call.read(job_queries.targets, jid))
-        _permitted(
-            call, Request(action="jobs.cancel", function=row.function, systems=systems, test=work.job.test)
-        )
+        await _permitted(call, replace(request, systems=systems), None)
     return CancelAnswer(systems=await call.desk.fleet.cancel(call.who, jid, hard=call.body.hard))
 
 
-def _permitted(call: Call[NoQuery, SubmitBody] | Call[NoQuery, CancelBody], request: Request) -> str:
+def _work(ask: Submission) -> Work:
+    """What others who have to approve it see, and what the approval is bound to."""
+    shown = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment}
+    return work_of(ask.target, ask.args, ask.kwargs, environment=ask.environment, tree=ask.tree, shown=shown)
+
+
+async def _permitted(call: Call[NoQuery, Any], request: Request, work: Work | None) -> str:
     """The rule that allows it; raises if none does."""
-    desk = call.desk
-    decision = desk.access.decide(call.who, request, desk.fleet.match, desk.now())
+    access, match, now = call.desk.access, call.desk.fleet.match, call.desk.now()
+    if work is None:
+        decision = await call.ask(access.decide, call.who, request, match, now)
+    else:
+        decision = await call.ask(access.permit, call.who, request, work, match, now)
     if not decision.allowed:
         raise denied(call.who, request.action, decision)
     return decision.rule

@@ -1,0 +1,73 @@
+"""Log in and out, and what belongs to who asks: their password and their API tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import convert
+
+from saltern.fleet.api.access_shapes import (
+    ApiTokenAnswer,
+    ApiTokenBody,
+    ApiTokenMade,
+    LoginAnswer,
+    LoginBody,
+    OwnPasswordBody,
+)
+from saltern.fleet.api.call import Call
+from saltern.fleet.api.pages import Page, PageQuery, cut_page
+from saltern.fleet.api.route import NoQuery
+from saltern.fleet.api.shapes import NoBody
+from saltern.fleet.store.credentials import credentials
+
+
+async def login(call: Call[NoQuery, LoginBody]) -> LoginAnswer:
+    ask, logins = call.body, call.desk.access.logins
+    made = await call.ask(
+        logins.with_password, ask.name, ask.password, call.peer, call.desk.now(), way=ask.way
+    )
+    return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=made.failures)
+
+
+async def logout(call: Call[NoQuery, NoBody]) -> None:
+    await call.ask(call.desk.access.sessions.end, call.who, call.desk.now())
+
+
+async def change_password(call: Call[NoQuery, OwnPasswordBody]) -> None:
+    accounts, ask = call.desk.access.accounts, call.body
+    await call.ask(accounts.change_own_password, call.who, ask.old, ask.new, call.desk.now())
+
+
+async def list_own_tokens(call: Call[PageQuery, None]) -> Page[ApiTokenAnswer]:
+    return await tokens_of(call, call.who.name)
+
+
+async def make_own_token(call: Call[NoQuery, ApiTokenBody]) -> ApiTokenMade:
+    return await make_token_for(call, "")
+
+
+async def remove_own_token(call: Call[NoQuery, None]) -> None:
+    accounts = call.desk.access.accounts
+    await call.ask(
+        accounts.remove_token, call.who, call.path["token"], call.desk.now(), operator=call.who.name
+    )
+
+
+async def tokens_of(call: Call[PageQuery, None], operator: str) -> Page[ApiTokenAnswer]:
+    rows = await call.read(credentials, operator=operator)
+    found = [convert(row, ApiTokenAnswer, from_attributes=True) for row in rows]
+    return cut_page(found, call.query, lambda one: one.id)
+
+
+async def make_token_for(call: Call[Any, ApiTokenBody], operator: str) -> ApiTokenMade:
+    ask = call.body
+    made, secret = await call.ask(
+        call.desk.access.accounts.make_token,
+        call.who,
+        call.desk.now(),
+        operator=operator,
+        label=ask.label,
+        scopes=None if ask.scopes is None else tuple(ask.scopes),
+        life=ask.life,
+    )
+    return ApiTokenMade(id=made.id, token=secret, expires=made.expires)
