@@ -12,8 +12,8 @@ from saltern.fleet.bus.memory import MemoryHub
 from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.files.cache import Cache
 from saltern.fleet.files.fetch import NotFetched
-from saltern.fleet.files.manifest import Manifest
-from saltern.fleet.files.pieces import PIECE
+from saltern.fleet.files.manifest import Manifest, encode
+from saltern.fleet.files.pieces import PIECE, digest_of
 from saltern.fleet.files.publish import Publisher, Roots, Tree
 
 
@@ -29,9 +29,12 @@ class Site:
 
     async def publish(self, roots: Roots) -> Tree:
         await self.publisher.blobs.make()
-        tree, found = await self.publisher.publish(roots, self.older)
+        tree, found = await self.publisher.publish(roots, self.recent)
         self.older += found.manifests.values()
         return tree
+
+    async def recent(self, environment: str) -> list[tuple[str, Manifest]]:
+        return [(digest_of(encode(one)), one) for one in self.older if one.environment == environment]
 
     async def close(self) -> None:
         for bus in list(self.hub.buses):

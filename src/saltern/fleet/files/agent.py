@@ -26,6 +26,7 @@ from saltern.fleet.files.needed import is_needed_first
 from saltern.fleet.files.parallel import each
 
 PARALLEL = 16
+ABSENT_WAIT = 5.0
 AHEAD_FILE, AHEAD_FILES = 64 * 1024, 64  # files beside one that was asked for, which come with it
 
 
@@ -34,7 +35,7 @@ class AgentFiles:
 
     def __init__(self, cache: Cache, bus: Bus, *, wait: float = 60.0) -> None:
         self.cache = cache
-        self.fetcher = Fetcher(bus, wait=wait)
+        self.fetcher = Fetcher(bus, wait=wait, absent_wait=min(wait, ABSENT_WAIT))
         self._ready: dict[str, dict[str, Manifest]] = {}
         self._turn = asyncio.Lock()
 

@@ -51,6 +51,10 @@ class Blobs:
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
+    def has(self, digest: str, size: int) -> bool:
+        """True if a content of this size is there, as of the last ``refresh``."""
+        return (digest if count_pieces(size) == 1 else list_name(digest)) in self._names
+
     async def put(self, name: str, data: bytes) -> None:
         """Store one blob, unless it is there."""
         if name in self._names:

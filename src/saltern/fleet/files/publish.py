@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from saltern.fleet.files.stat_cache import StatCache
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 Roots = Mapping[str, Sequence[str]]
+Older = Callable[[str], Awaitable[list[tuple[str, Manifest]]]]  # manifests of an environment, by digest
 TRIES = 5
 
 
@@ -48,8 +49,8 @@ class Publisher:
 
         return await asyncio.to_thread(look)
 
-    async def publish(self, roots: Roots, older: Sequence[Manifest] = ()) -> tuple[Tree, Scan]:
-        """Scan and store. For agents that have one of the ``older`` manifests only the change is stored."""
+    async def publish(self, roots: Roots, older: Older) -> tuple[Tree, Scan]:
+        """Scan and store. For agents that have one of the ``older`` manifests, the change is stored, too."""
         for _ in range(TRIES):
             found = await self.scan(roots)
             try:
@@ -64,7 +65,7 @@ class Publisher:
             )
         )
 
-    async def store(self, found: Scan, older: Sequence[Manifest] = ()) -> Tree:
+    async def store(self, found: Scan, older: Older) -> Tree:
         """Store what the stream lacks: contents first, then the manifests that name them, then the index."""
         await self.blobs.refresh()
         before = self.blobs.stored
@@ -88,18 +89,13 @@ class Publisher:
         await self.blobs.settle()
         return digest
 
-    async def _put(self, manifest: Manifest, older: Sequence[Manifest]) -> str:
+    async def _put(self, manifest: Manifest, older: Older) -> str:
         data = encode(manifest)
-        digest = await self.blobs.put_data(data)
-        for one in older:
-            if one.environment == manifest.environment:
-                await self._put_change(one, manifest, digest, len(data))
+        digest = digest_of(data)
+        if not self.blobs.has(digest, len(data)):
+            for before, one in await older(manifest.environment):
+                change = encode(change_between(one, manifest))
+                if before != digest and len(change) < len(data) // 2:
+                    await self.blobs.put(change_name(before, digest), change)
+            await self.blobs.put_data(data)
         return digest
-
-    async def _put_change(self, before: Manifest, after: Manifest, digest: str, size: int) -> None:
-        old = digest_of(encode(before))
-        if old == digest or (name := change_name(old, digest)) in self.blobs:
-            return
-        change = encode(change_between(before, after))
-        if len(change) < size // 2:
-            await self.blobs.put(name, change)

@@ -138,21 +138,22 @@ class _Layer:
         if not stat.S_ISREG(found.st_mode):
             return None  # as on one machine: sockets, pipes and devices are no files of a tree
         try:
-            digest, size = self._digest(f"{self._root}/{path}")
+            digest, size = self._digest(f"{self._root}/{path}", found)
         except OSError as problem:
             self._skip(path, problem.strerror or str(problem))
             return None
         return Entry(path, FILE, mode, size, digest, link)
 
-    def _digest(self, full: str) -> tuple[str, int]:
+    def _digest(self, full: str, found: os.stat_result) -> tuple[str, int]:
         for _ in range(TRIES):
-            look = seen(os.stat(full))
+            look = seen(found)
             if look.size > MAX_CONTENT:
                 raise OSError(0, f"it is larger than {MAX_CONTENT:,} bytes")
             digest = self._cache.digest(full, look)
             if not digest:
                 digest = _read(full)
-                if seen(os.stat(full)) != look:
+                found = os.stat(full)
+                if seen(found) != look:
                     continue
                 self._cache.remember(full, look, digest)
             self._result.contents[digest] = Content(full, look.size)

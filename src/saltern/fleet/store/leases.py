@@ -37,6 +37,12 @@ def take(connection: Connection, name: str, holder: str, seconds: float) -> int 
     return fence
 
 
+def held(connection: Connection, name: str) -> tuple[int, bool]:
+    """How often a lease has changed hands, and whether a controller holds it now."""
+    row = connection.execute(select(LEASES).where(LEASES.c.name == name)).one_or_none()
+    return (int(row.fence), row.expires > database_time(connection)) if row is not None else (0, False)
+
+
 def is_current(connection: Connection, name: str, fence: int) -> bool:
     """True if no other controller has taken the lease since; holds until the transaction ends."""
     serialize(connection, f"lease {name}")

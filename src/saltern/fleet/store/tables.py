@@ -206,3 +206,34 @@ INVITATIONS = Table(
     _required("sealed", LargeBinary),
     comment="what a further controller needs, sealed to its token; removed when it has joined",
 )
+TREES = Table(
+    "trees",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    _required("environment", WORD),
+    _required("digest", DIGEST),
+    _required("at", Double),
+    _required("by", WORD),
+    _required("held", Boolean, default=False),
+    _required("current", Boolean, default=True),
+    Index(None, "environment", "number"),
+    comment="the versions of the files of each environment, in the order in which they were in force",
+)
+MANIFESTS = Table(
+    "manifests",
+    METADATA,
+    Column("digest", DIGEST, primary_key=True),
+    _required("environment", WORD),
+    _required("files", BigInteger),
+    _required("size", BigInteger),
+    _required("data", LargeBinary),
+    comment="what a version of an environment holds: paths and digests, compressed",
+)
+TREE_SETS = Table(
+    "tree_sets",
+    METADATA,
+    Column("digest", DIGEST, primary_key=True),
+    _required("members", LargeBinary),
+    _required("used_at", Double),
+    comment="what jobs name: the version of each environment, together",
+)

@@ -1,0 +1,265 @@
+"""The trees of a controller: published when a job is submitted, kept in the database, removed when old."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from saltern.fleet.bus.ports import Bus
+from saltern.fleet.files.changes import Difference, differences
+from saltern.fleet.files.git import Repositories, is_remote, parse_remote
+from saltern.fleet.files.manifest import FILE, Manifest, decode_manifest, encode, tree_digest
+from saltern.fleet.files.publish import Publisher
+from saltern.fleet.files.scan import Scan
+from saltern.fleet.store import audit, leases, trees
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.trees import NewManifest, TreeRow
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+RECENT = 4  # versions from which agents can get only what changed
+SWEEP = "blobs"  # the lease of who removes blobs
+SWEEP_LIFE = 60.0
+WAIT = 0.1
+
+
+class Calls(Protocol):
+    """Transactions, off the event loop."""
+
+    async def read(self, query: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
+
+    async def write(self, change: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
+
+
+class Roots(Struct, frozen=True, kw_only=True):
+    """Where files come from, and where this controller keeps what it knows of them."""
+
+    roots: Mapping[str, Sequence[str]]
+    directory: str
+    git_interval: float = 60.0
+
+
+class TreeKeeper:
+    """All that a controller does with trees."""
+
+    def __init__(
+        self, bus: Bus, calls: Calls, roots: Roots, *, name: str, now: Callable[[], float], replicas: int = 1
+    ) -> None:
+        self.publisher = Publisher(bus, f"{roots.directory}/files")
+        self.warnings: list[Diagnostic] = []
+        self._calls = calls
+        self._roots = roots
+        self._repositories = Repositories(f"{roots.directory}/git", interval=roots.git_interval)
+        self._name = name
+        self._now = now
+        self._replicas = replicas
+        self._turn = asyncio.Lock()
+        self._begun = 0
+        self._newest = ""
+
+    @property
+    def git_problems(self) -> Mapping[str, str]:
+        """The remotes that could not be reached, and why; what was fetched before is in use."""
+        return self._repositories.problems
+
+    async def start(self) -> None:
+        await self.publisher.blobs.make(self._replicas)
+
+    # -- publishing --------------------------------------------------------------------------------
+
+    async def newest(self, _environment: str = "") -> str:
+        """The tree as the roots are now: its digest, which a job names. Calls that wait share one scan."""
+        before = self._begun
+        async with self._turn:
+            if self._begun == before or not self._newest:
+                await self._renew(self._name, force=False)
+            return self._newest
+
+    async def publish(self, by: str) -> str:
+        """Publish now, with what git remotes have now."""
+        async with self._turn:
+            await self._renew(by, force=True)
+            return self._newest
+
+    async def _renew(self, by: str, *, force: bool) -> None:
+        self._begun += 1
+        self._newest = ""
+        roots = await asyncio.to_thread(self._directories, force)
+        while not self._newest:
+            self._newest = await self._published(roots, by)
+
+    async def _published(self, roots: dict[str, list[str]], by: str) -> str:
+        """Publish and write it down; empty if blobs were removed meanwhile, so that some may be missing."""
+        fence = await self._calm()
+        tree, found = await self.publisher.publish(roots, self._recent)
+        self.warnings = tree.warnings
+        members = await self._calls.read(_members, tree.manifests)
+        if members is None:
+            manifests = _new_manifests(found, tree.manifests)
+            members = await self._calls.write(_publish, manifests, by, self._now())
+        digest = tree_digest(members)
+        if digest != tree.digest:  # an environment is held
+            await self.publisher.name(members)
+        if not await self._calls.read(trees.is_set_fresh, digest, self._now()):
+            await self._calls.write(trees.use_set, digest, members, self._now())
+        return digest if await self._calm() == fence else ""
+
+    async def _recent(self, environment: str) -> list[tuple[str, Manifest]]:
+        """The newest manifests of an environment, by digest."""
+        found = await self._calls.read(_recent, environment)
+        return [(digest, decode_manifest(data)) for digest, data in found]
+
+    def _directories(self, force: bool) -> dict[str, list[str]]:
+        """The roots, with git remotes as directories."""
+        return {
+            environment: [
+                self._repositories.root(parse_remote(root), now=force) if is_remote(root) else root
+                for root in several
+            ]
+            for environment, several in self._roots.roots.items()
+        }
+
+    async def _calm(self) -> int:
+        """Wait until no controller removes blobs; return how often that has happened."""
+        while True:
+            fence, busy = await self._calls.read(_sweeps)
+            if not busy:
+                return int(fence)
+            await asyncio.sleep(WAIT)
+
+    # -- what people ask ---------------------------------------------------------------------------
+
+    async def log(
+        self, environment: str = "", *, before: int | None = None, limit: int = 50
+    ) -> list[TreeRow]:
+        found: list[TreeRow] = await self._calls.read(trees.log, environment, before=before, limit=limit)
+        return found
+
+    async def diff(self, environment: str, old: str = "", new: str = "") -> list[Difference]:
+        """What differs between two versions: by the beginnings of their digests; without, the last two."""
+        digests = await self._calls.read(trees.find, environment, "")
+        newer = _chosen(environment, digests, new) if new else digests[0] if digests else ""
+        rest = digests[digests.index(newer) + 1 :] if newer else []
+        older = _chosen(environment, digests, old) if old else rest[0] if rest else ""
+        return differences(await self._manifest(older), await self._manifest(newer))
+
+    async def _manifest(self, digest: str) -> Manifest | None:
+        data = await self._calls.read(trees.manifest, digest) if digest else None
+        return decode_manifest(data) if data else None
+
+    async def rollback(self, environment: str, version: str, by: str) -> str:
+        """Return to an earlier version, and stay there until ``follow``; return its digest."""
+        digests = await self._calls.read(trees.find, environment, "")
+        digest = _chosen(environment, digests, version) if version else _previous(environment, digests)
+        async with self._turn:
+            await self._check_kept(environment, digest)
+            await self._calls.write(_hold, environment, digest, by, self._now())
+        return digest
+
+    async def _check_kept(self, environment: str, digest: str) -> None:
+        manifest = await self._manifest(digest)
+        await self.publisher.blobs.refresh()
+        lost = (
+            [one.path for one in manifest.entries() if not self._is_kept(one.digest, one.size)]
+            if manifest
+            else []
+        )
+        if manifest is None or lost:
+            which = f": {', '.join(lost[:3])}{' …' if len(lost) > 3 else ''}" if lost else ""
+            raise OperationError(
+                Diagnostic(
+                    code="tree-lost",
+                    what=f"the version {digest[:12]} of {environment!r} cannot be used: the broker does not"
+                    f" have {len(lost) or 'any'} of its files any more{which}",
+                    fix="bring the roots to that version (git checkout), and publish: saltern tree publish",
+                )
+            )
+
+    def _is_kept(self, digest: str, size: int) -> bool:
+        return not digest or self.publisher.blobs.has(digest, size)
+
+    async def follow(self, environment: str, by: str) -> str:
+        """Follow the roots again after a rollback, and publish them; return the tree's digest."""
+        await self._calls.write(_release, environment, by, self._now())
+        return await self.publish(by)
+
+
+def _publish(connection: Connection, manifests: Sequence[NewManifest], by: str, now: float) -> dict[str, str]:
+    """Write down what was published; the versions in force then, by environment."""
+    trees.keep_manifests(connection, manifests)
+    versions = {one.environment: one.digest for one in manifests}
+    return {
+        environment: row.digest
+        for environment, row in trees.set_versions(connection, versions, by, now).items()
+    }
+
+
+def _hold(connection: Connection, environment: str, digest: str, by: str, now: float) -> None:
+    trees.hold(connection, environment, digest, by, now)
+    audit.append(connection, by, "tree.rollback", {"environment": environment, "digest": digest}, now)
+
+
+def _release(connection: Connection, environment: str, by: str, now: float) -> None:
+    if trees.release(connection, environment):
+        audit.append(connection, by, "tree.follow", {"environment": environment}, now)
+
+
+def _recent(connection: Connection, environment: str) -> list[tuple[str, bytes]]:
+    digests = trees.find(connection, environment, "")[:RECENT]
+    return [(digest, data) for digest in digests if (data := trees.manifest(connection, digest))]
+
+
+def _members(connection: Connection, versions: Mapping[str, str]) -> dict[str, str] | None:
+    """The versions in force, if these need not be written down."""
+    found = trees.in_force(connection)
+    if versions.keys() != found.keys():
+        return None
+    if any(not row.held and row.digest != versions[name] for name, row in found.items()):
+        return None
+    return {name: row.digest for name, row in found.items()}
+
+
+def _sweeps(connection: Connection) -> tuple[int, bool]:
+    return leases.held(connection, SWEEP)
+
+
+def _new_manifests(found: Scan, digests: Mapping[str, str]) -> list[NewManifest]:
+    return [
+        NewManifest(
+            digest=digests[environment],
+            environment=environment,
+            files=sum(one.kind == FILE for one in manifest.entries()),
+            size=sum(one.size for one in manifest.entries()),
+            data=encode(manifest),
+        )
+        for environment, manifest in found.manifests.items()
+    ]
+
+
+def _chosen(environment: str, digests: Sequence[str], beginning: str) -> str:
+    """The one version whose digest begins so."""
+    found = [one for one in digests if one.startswith(beginning)]
+    if len(found) == 1:
+        return found[0]
+    what = "several versions begin" if found else "no version begins"
+    raise OperationError(
+        Diagnostic(
+            code="tree-version",
+            what=f"{what} with {beginning!r} in the environment {environment!r}",
+            fix=f"saltern tree log {environment} lists them",
+        )
+    )
+
+
+def _previous(environment: str, digests: Sequence[str]) -> str:
+    if len(digests) > 1:
+        return digests[1]
+    raise OperationError(
+        Diagnostic(
+            code="tree-version",
+            what=f"the environment {environment!r} has no earlier version",
+            fix=f"saltern tree log {environment} lists what there is",
+        )
+    )
