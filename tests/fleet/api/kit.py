@@ -142,7 +142,7 @@ class Running:
     def agent(self, id_: str) -> LightAgent:
         """A system that is let in and connected."""
         let_in(self.database, id_, {"os": "Debian"})
-        made = LightAgent(self.bench.hub.connect(id_), id_, {"os": "Debian"})
+        made = LightAgent(self.bench.memory.connect(id_), id_, {"os": "Debian"})
         self.run(made.start())
         return made
 

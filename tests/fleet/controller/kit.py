@@ -6,29 +6,34 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.bus.memory import MemoryBus, MemoryHub
-from saltern.fleet.bus.poke import Poker
 from saltern.fleet.bus.ports import Message
-from saltern.fleet.controller.calls import Calls
-from saltern.fleet.controller.dispatch import Dispatcher
-from saltern.fleet.controller.hub import Hub
-from saltern.fleet.controller.inventory import Inventory
-from saltern.fleet.controller.presence import PresenceBoard
-from saltern.fleet.controller.registry import Registry
-from saltern.fleet.controller.service import Fleet
+from saltern.fleet.controller.parts import PartOptions, Parts
 from saltern.fleet.identity.token import JoinToken, TokenRecord
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Issuer, Trust, certify, verify
-from saltern.fleet.protocol.ids import encode_id
+from saltern.fleet.protocol.ids import encode_id, new_nonce
 from saltern.fleet.protocol.keys import SigningKey
-from saltern.fleet.protocol.messages import Alive, Certificate, Control, Facts, Job
+from saltern.fleet.protocol.messages import (
+    Alive,
+    Certificate,
+    Control,
+    Facts,
+    Job,
+    Return,
+    SyncAnswer,
+    SyncRequest,
+)
+from saltern.fleet.protocol.messages import Message as AnyMessage
 from saltern.fleet.protocol.subjects import SUBJECTS
-from saltern.fleet.store import systems
+from saltern.fleet.store import job_queries, systems
 from saltern.fleet.store.database import Database, open_database
+from saltern.fleet.store.events import read_events
 from saltern.fleet.store.migrate import migrate
 from saltern.targeting.match import Subject, matches
 
@@ -70,35 +75,55 @@ def new_issuer(name: str = "c1") -> Issuer:
     return Issuer(fleet=FLEET, key=KEY, certificate=certify(ROOT, certificate))
 
 
-class Bench:
-    """The parts of one controller."""
+class Clock:
+    """Time that a test can move."""
 
-    def __init__(self, database: Database, hub: MemoryHub, name: str = "c1") -> None:
-        self.hub = hub
-        self.bus = hub.connect(f"_ctl-{name}")
-        self.calls = Calls(database)
-        self.issuer = new_issuer(name)
-        self.board = PresenceBoard(time.time)
-        self.poker = Poker(self.bus, name)
-        self.inventory = Inventory(self.calls)
-        self.dispatcher = Dispatcher(self.bus, self.issuer, self.poker, self.board, self.calls, now=time.time)
-        self.gate = NoGate()
-        self.notices = Hub(self.calls)
-        self.registry = Registry(
-            self.calls, self.gate, (ROOT.public,), now=time.time, changed=self.notices.wake
-        )
-        self.fleet = Fleet(
-            self.calls, self.inventory, self.dispatcher, self.registry, self.notices, now=time.time
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+class Bench(Parts):
+    """The parts of one controller, over the bus in memory."""
+
+    def __init__(self, database: Database, hub: MemoryHub, name: str = "c1", *, lease: float = 15.0) -> None:
+        self.memory = hub
+        self.database = database
+        self.clock = Clock()
+        self.revoked = NoGate()
+        options = PartOptions(name=name, roots=(ROOT.public,), unsent=0.0, lease=lease)
+        bus = hub.connect(f"_ctl-{name}")
+        super().__init__(
+            bus, database, new_issuer(name), lambda _calls: self.revoked, None, options, now=self.clock
         )
 
     async def start(self) -> None:
         await make_streams(self.bus)
-        await self.poker.start()
+        await super().start()
 
-    async def stop(self) -> None:
-        self.notices.close()
-        await self.bus.close()
-        self.calls.close()
+    async def index(self) -> int:
+        """Store all that is in the streams now."""
+        total = 0
+        for indexer in self.indexers:
+            reader = await self.bus.reader(indexer.options)
+            while number := await indexer.step(reader, wait=0.0):
+                total += number
+        await self.alarms.settle()
+        return total
+
+    async def keep_house(self, name: str) -> bool:
+        """One round of a singleton; False if another controller holds its lease."""
+        return await self.singletons[name].step()
+
+    def statuses(self, jid: str) -> dict[str, str]:
+        with self.database.read() as connection:
+            return {row.system: row.status for row in job_queries.targets(connection, jid)}
+
+    def tags(self) -> list[str]:
+        with self.database.read() as connection:
+            return [event.tag for event in read_events(connection, 0, limit=5000).events]
 
 
 class LightAgent:
@@ -110,6 +135,9 @@ class LightAgent:
         self.grains = grains
         self.jobs: list[Job] = []
         self.orders: list[Control] = []
+        self.running: list[str] = []
+        self.instance = "i"
+        self.starts = 1
 
     async def start(self) -> None:
         await self.bus.subscribe(SUBJECTS["job"].of(id=self.id), self._on_job)
@@ -128,7 +156,29 @@ class LightAgent:
             verified = verify(message.data, TRUST, me=self.id, now=time.time())
             self.orders.append(verified.of(Control))
         else:
-            await self.bus.publish(message.reply, encode(Alive(instance="i", starts=1)))
+            await self.bus.publish(message.reply, encode(Alive(instance=self.instance, running=self.running)))
+
+    async def give(self, jid: str, status: str = "returned", *, part: int = 0, **more: Any) -> None:
+        """Return a job, as an agent does: into the stream."""
+        one = Return(jid=jid, status=status, part=part, **{"body": b"true", "size": 4, **more})  # type: ignore[arg-type]
+        subject = SUBJECTS["return"].of(id=self.id, jid=jid)
+        await self.bus.store(subject, encode(one), id=f"{self.id}.{jid}.{part}")
+
+    async def send(self, kind: str, message: AnyMessage, **fields: str) -> None:
+        """Anything else that goes into a stream, or to who listens."""
+        row = SUBJECTS[kind]
+        put = self.bus.store if row.stream else self.bus.publish
+        await put(row.of(id=self.id, **fields), encode(message))
+
+    async def sync(self, **more: Any) -> SyncAnswer:
+        request = SyncRequest(nonce=new_nonce(), instance=self.instance, starts=self.starts, **more)
+        reply = await self.bus.request(SUBJECTS["sync"].of(id=self.id), encode(request), timeout=5)
+        return verify(reply.data, TRUST, me=self.id, now=time.time(), nonce=request.nonce).of(SyncAnswer)
+
+    def read_jobs(self, answer: SyncAnswer) -> list[str]:
+        """The jobs of a sync answer; each must be for this system."""
+        found = [verify(one.encode(), TRUST, me=self.id, now=time.time()) for one in answer.jobs]
+        return [one.of(Job).jid for one in found]
 
 
 def let_in(database: Database, id: str, grains: dict[str, object] | None = None) -> None:
@@ -160,9 +210,12 @@ async def running_bench(folder: Path) -> AsyncIterator[Bench]:
         database.close()
 
 
-async def light_agent(bench: Bench, id: str, grains: dict[str, object] | None = None) -> LightAgent:
+async def light_agent(
+    bench: Bench, id: str, grains: dict[str, object] | None = None, *, join: bool = True
+) -> LightAgent:
     """A system that has joined, connected."""
-    let_in(bench.calls.database, id, grains or {})
-    agent = LightAgent(bench.hub.connect(encode_id(id)), id, grains or {})
+    if join:
+        let_in(bench.database, id, grains or {})
+    agent = LightAgent(bench.memory.connect(encode_id(id)), id, grains or {})
     await agent.start()
     return agent

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.fleet.controller.kit import JOE, Bench, let_in, light_agent, running_bench
+from tests.fleet.controller.kit import JOE, let_in, light_agent, running_bench
 from tests.fleet.harness import run, until
 
 from saltern.fleet.controller.service import Submission
@@ -19,25 +19,20 @@ def code(problem: pytest.ExceptionInfo[OperationError]) -> str:
     return problem.value.diagnostics[0].code
 
 
-def statuses(bench: Bench, jid: str) -> dict[str, str]:
-    with bench.calls.database.read() as connection:
-        return {row.system: row.status for row in job_queries.targets(connection, jid)}
-
-
 def test_a_job_is_written_down_sent_and_who_is_away_is_known_at_once(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:
             there = [await light_agent(bench, f"web{number}", {"os": "Debian"}) for number in (1, 2)]
-            let_in(bench.calls.database, "web3", {"os": "Debian"})
-            let_in(bench.calls.database, "db1", {"os": "Fedora"})
+            let_in(bench.database, "web3", {"os": "Debian"})
+            let_in(bench.database, "db1", {"os": "Fedora"})
             ask = Submission(function="test.ping", target="G@os:Debian")
             done = await bench.fleet.submit(JOE, ask)
             assert done.expected == ["web1", "web2", "web3"]
             assert list(done.away) == ["web3"]
-            assert statuses(bench, done.jid) == {"web1": "sent", "web2": "sent", "web3": "queued"}
+            assert bench.statuses(done.jid) == {"web1": "sent", "web2": "sent", "web3": "queued"}
             await until(lambda: all(agent.jobs for agent in there))
             assert {agent.jobs[0].jid for agent in there} == {done.jid}
-            with bench.calls.database.read() as connection:
+            with bench.database.read() as connection:
                 assert [one.action for one in audit.page(connection)] == ["job.submit"]
 
     run(scenario())
@@ -47,7 +42,7 @@ def test_wait_0_leaves_out_who_is_away(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:
             await light_agent(bench, "web1")
-            let_in(bench.calls.database, "web2")
+            let_in(bench.database, "web2")
             done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="*", wait=0))
             assert done.expected == ["web1"]
             with pytest.raises(OperationError) as problem:
@@ -79,7 +74,7 @@ def test_a_broadcast_is_one_message_that_agents_match_themselves(
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:
             agents = [await light_agent(bench, f"web{number}") for number in range(3)]
-            let_in(bench.calls.database, "db1")
+            let_in(bench.database, "db1")
             await bench.registry.set_group("joe", "web", "web*")
             done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="@web"))
             assert done.expected == ["web0", "web1", "web2"]
@@ -105,11 +100,11 @@ def test_a_target_that_means_nothing_is_refused_before_anything_is_written(
 ) -> None:
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:
-            let_in(bench.calls.database, "web1")
+            let_in(bench.database, "web1")
             with pytest.raises(OperationError) as problem:
                 await bench.fleet.submit(JOE, Submission(function="test.ping", target=target))
             assert code(problem) == expected
-            with bench.calls.database.read() as connection:
+            with bench.database.read() as connection:
                 assert job_queries.jobs(connection) == []
 
     run(scenario())
@@ -129,7 +124,7 @@ def test_who_is_not_permitted_leaves_no_trace(tmp_path: Path) -> None:
                 await bench.fleet.submit(JOE, Submission(function="test.ping", target="*"), permit=refuse)
             assert asked == [("web1",)]
             assert not agent.jobs
-            with bench.calls.database.read() as connection:
+            with bench.database.read() as connection:
                 assert job_queries.jobs(connection) == []
 
     run(scenario())
@@ -139,10 +134,10 @@ def test_a_broker_that_is_gone_leaves_the_job_in_the_queue(tmp_path: Path) -> No
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:
             await light_agent(bench, "web1")
-            bench.hub.stop()
+            bench.memory.stop()
             done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="*"))
             assert list(done.away) == ["web1"]
-            assert statuses(bench, done.jid) == {"web1": "queued"}
+            assert bench.statuses(done.jid) == {"web1": "queued"}
 
     run(scenario())
 
@@ -151,10 +146,10 @@ def test_cancel_answers_for_each_system(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with running_bench(tmp_path) as bench:
             agent = await light_agent(bench, "web1")
-            let_in(bench.calls.database, "web2")
+            let_in(bench.database, "web2")
             done = await bench.fleet.submit(JOE, Submission(function="state.apply", target="*"))
             assert await bench.fleet.cancel(JOE, done.jid) == {"web1": "asked", "web2": "cancelled"}
-            assert statuses(bench, done.jid) == {"web1": "sent", "web2": "cancelled"}
+            assert bench.statuses(done.jid) == {"web1": "sent", "web2": "cancelled"}
             await until(lambda: agent.orders)
             assert await bench.fleet.cancel(JOE, done.jid, hard=True) == {"web1": "asked"}
             await until(lambda: len(agent.orders) == 2)

@@ -17,6 +17,7 @@ from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.job_events import happened, job_of, notices, presence_notices
 from saltern.fleet.protocol.notices import Missed, Notice
 from saltern.fleet.store.events import StoredEvent, newest_event, read_events
+from saltern.fleet.store.job_queries import targets
 
 LIVE = 1000  # live notices that may wait for one reader
 LOOK = 1.0  # seconds after which a reader looks by itself: another controller may have stored something
@@ -28,18 +29,22 @@ class Follower:
 
     def __init__(self, jid: str | None) -> None:
         self.jid = jid
+        self.systems: set[str] = set()  # of the job: no other has a say in it
         self.news = asyncio.Event()
         self.live: deque[Notice] = deque()
         self.missed = 0
 
     def offer(self, notice: Notice) -> None:
-        if self.jid is not None and getattr(notice, "jid", None) != self.jid:
+        if self.jid is not None and not self._is_mine(notice):
             return
         if len(self.live) >= LIVE:
             self.missed += 1
         else:
             self.live.append(notice)
         self.news.set()
+
+    def _is_mine(self, notice: Notice) -> bool:
+        return getattr(notice, "jid", "") == self.jid and getattr(notice, "system", "") in self.systems
 
     def read(self, event: StoredEvent) -> list[Notice]:
         """A stored event, as this reader wants it."""
@@ -65,6 +70,11 @@ class Hub:
         self._followers: set[Follower] = set()
         self._closed = False
 
+    @property
+    def following(self) -> int:
+        """How many read now."""
+        return len(self._followers)
+
     def tell(self, notice: Notice) -> None:
         """A notice that is not stored."""
         for follower in self._followers:
@@ -86,6 +96,9 @@ class Hub:
         self._followers.add(follower)
         try:
             cursor = await self._calls.read(newest_event) if after is None else after
+            if jid is not None:
+                rows = await self._calls.read(targets, jid)
+                follower.systems = {row.system for row in rows}
             while not self._closed:
                 follower.news.clear()
                 page = await self._calls.read(read_events, cursor, "*", PAGE)

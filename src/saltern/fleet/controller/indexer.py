@@ -65,19 +65,19 @@ class Indexer:
         self._hub = hub
         self._alarms = alarms
         self._now = now
-        self._options = ReaderOptions(stream=stream, name=name)
+        self.options = ReaderOptions(stream=stream, name=name)
         self._limit = RateLimit(EVENT_RATE, EVENT_BURST, now)
 
     async def run(self) -> None:
         reader: Reader | None = None
         while True:
             try:
-                reader = reader or await self._bus.reader(self._options)
+                reader = reader or await self._bus.reader(self.options)
                 await self.step(reader)
                 self.problem = ""
             except (BusError, OperationError, TimeoutError) as problem:
                 self.problem = str(problem) or type(problem).__name__
-                log.warning("%s cannot be read or stored now: %s", self._options.stream, self.problem)
+                log.warning("%s cannot be read or stored now: %s", self.options.stream, self.problem)
                 reader = None if isinstance(problem, NoStream) else reader
                 await asyncio.sleep(PAUSE)
 
@@ -121,7 +121,9 @@ def _index_returns(
     changes = store_returns(connection, batch.returns, now)
     if len(changes) < len(returns):
         strangers = returns.keys() - expected_pairs(connection, returns)
-        refused += [Refusal(system, "foreign-job") for _jid, system in sorted(strangers)]
+        refused += [
+            Refusal(system, "foreign-job") for system, one in batch.returns if (one.jid, system) in strangers
+        ]
     events = [status_event(change, now, returns[change.jid, change.system]) for change in changes]
     return [*events, *end_events(connection, {change.jid for change in changes}, now)]
 

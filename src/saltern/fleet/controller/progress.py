@@ -37,7 +37,7 @@ class ProgressDesk:
         self._alarms = alarms
         self._now = now
         self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
-        self._begun: list[tuple[str, str]] = []
+        self.begun: list[tuple[str, str]] = []
         self._wanted = asyncio.Event()
 
     async def start(self) -> None:
@@ -71,7 +71,7 @@ class ProgressDesk:
         self._seen[key] = None
         if len(self._seen) > SEEN:
             self._seen.popitem(last=False)
-        self._begun.append(key)
+        self.begun.append(key)
         self._wanted.set()
 
     async def run(self) -> None:
@@ -83,7 +83,7 @@ class ProgressDesk:
     async def step(self) -> None:
         """Write down which jobs have begun."""
         self._wanted.clear()
-        begun, self._begun = self._begun, []
+        begun, self.begun = self.begun, []
         now = self._now()
         try:
             changes = await self._calls.write(_mark, begun, now)

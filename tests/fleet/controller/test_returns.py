@@ -1,0 +1,354 @@
+"""Returns, journals, events and syncs over the bus in memory: each is stored once, and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.fleet.controller.kit import JOE, Bench, let_in, light_agent, new_database, running_bench
+from tests.fleet.harness import run, until
+
+from saltern.fleet.bus.memory import MemoryHub
+from saltern.fleet.controller.service import Submission
+from saltern.fleet.protocol.messages import Away, Event, Facts, Progress, Records
+from saltern.fleet.protocol.notices import JobEnded, Notice, Progressed, StatusChanged
+from saltern.fleet.protocol.subjects import SUBJECTS
+from saltern.fleet.store import job_queries, systems
+from saltern.fleet.store.events import read_events
+from saltern.fleet.store.returns import standings
+
+PING = Submission(function="test.ping", target="*")
+STATES = Submission(function="state.apply", target="*")
+
+
+def test_a_return_ends_the_job_and_is_a_notice_to_who_follows(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agents = [await light_agent(bench, f"web{number}") for number in (1, 2)]
+            done = await bench.fleet.submit(JOE, PING)
+            seen: list[Notice] = []
+
+            async def follow() -> None:
+                async for notice in bench.fleet.follow(done.jid, after=done.cursor):
+                    seen.append(notice)
+                    if isinstance(notice, JobEnded):
+                        return
+
+            following = asyncio.create_task(follow())
+            await agents[0].give(done.jid)
+            await agents[1].give(done.jid, "failed", exit_code=2, failed=3, why="no")
+            assert await bench.index() == 2
+            await asyncio.wait_for(following, 10)
+            statuses = {one.system: one for one in seen if isinstance(one, StatusChanged)}
+            assert statuses["web1"].status == "returned"
+            failed = statuses["web2"]
+            assert (failed.status, failed.exit_code, failed.failed, failed.why) == ("failed", 2, 3, "no")
+            assert seen[-1] == JobEnded(
+                jid=done.jid, counts={"failed": 1, "returned": 1}, at=seen[-1].at, number=seen[-1].number
+            )
+            assert f"salt/job/{done.jid}/ret/web1" in bench.tags()
+
+    run(scenario())
+
+
+def test_a_return_that_comes_twice_is_stored_once_and_a_late_one_corrects(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            done = await bench.fleet.submit(JOE, PING)
+            bench.clock.ahead = 400  # over the life of a question
+            await bench.keep_house("deadlines")
+            assert bench.statuses(done.jid) == {"web1": "expired"}
+            await agent.give(done.jid)
+            await bench.index()
+            await agent.give(done.jid, "failed")
+            await bench.index()
+            assert bench.statuses(done.jid) == {"web1": "returned"}
+            tags = bench.tags()
+            assert tags.count(f"salt/job/{done.jid}/ret/web1") == 1
+            assert tags.count(f"saltern/job/{done.jid}/ended") == 1
+
+    run(scenario())
+
+
+def test_a_job_that_an_agent_works_on_is_not_ended_by_its_deadline(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            works, gone = [await light_agent(bench, name) for name in ("web1", "web2")]
+            done = await bench.fleet.submit(JOE, PING)
+            for agent in (works, gone):
+                await agent.send("progress", Progress(jid=done.jid, total=3), jid=done.jid)
+            await until(lambda: len(bench.progress.begun) == 2)
+            await bench.progress.step()
+            assert set(bench.statuses(done.jid).values()) == {"running"}
+            works.running = [done.jid]
+            bench.clock.ahead = 400
+            await bench.keep_house("deadlines")
+            assert bench.statuses(done.jid) == {"web1": "running", "web2": "indeterminate"}
+            works.running = []
+            await bench.keep_house("deadlines")
+            assert bench.statuses(done.jid)["web1"] == "indeterminate"
+
+    run(scenario())
+
+
+def test_progress_of_a_system_that_is_not_in_the_job_is_not_shown(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent, other = [await light_agent(bench, name) for name in ("web1", "db1")]
+            done = await bench.fleet.submit(JOE, Submission(function="state.apply", target="web*"))
+            reader = bench.fleet.follow(done.jid)
+            following = asyncio.ensure_future(anext(reader))
+            await until(lambda: bench.hub.following)
+            await other.send("progress", Progress(jid=done.jid, state="a lie"), jid=done.jid)
+            await agent.send("progress", Progress(jid=done.jid, state="nginx"), jid=done.jid)
+            notice = await asyncio.wait_for(following, 10)
+            assert isinstance(notice, Progressed)
+            assert (notice.system, notice.state) == ("web1", "nginx")
+            await bench.progress.step()
+            assert bench.statuses(done.jid) == {"web1": "running"}
+
+    run(scenario())
+
+
+def test_a_sync_gives_what_was_missed_and_confirms_what_is_stored(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            let_in(bench.database, "web1")
+            done = await bench.fleet.submit(JOE, STATES)
+            assert bench.statuses(done.jid) == {"web1": "queued"}
+            agent = await light_agent(bench, "web1", join=False)
+            first = await agent.sync()
+            assert agent.read_jobs(first) == [done.jid]
+            assert bench.statuses(done.jid) == {"web1": "sent"}
+            again = await agent.sync()  # the answer was lost: it comes again
+            assert agent.read_jobs(again) == [done.jid]
+            held = await agent.sync(running=[done.jid])
+            assert held.jobs == []
+            await agent.give(done.jid)
+            assert not (await agent.sync(unconfirmed=[done.jid])).confirmed[0].returned
+            await bench.index()
+            assert (await agent.sync(unconfirmed=[done.jid])).confirmed[0].returned
+
+    run(scenario())
+
+
+def test_a_job_that_the_agent_has_lost_is_not_waited_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            begun = await bench.fleet.submit(JOE, STATES)
+            await agent.send("progress", Progress(jid=begun.jid), jid=begun.jid)
+            await until(lambda: bench.progress.begun)
+            await bench.progress.step()
+            sent = await bench.fleet.submit(JOE, STATES)
+            called_off = await bench.fleet.submit(JOE, STATES)
+            await bench.fleet.cancel(JOE, called_off.jid)
+            answer = await agent.sync()  # its disk is a new one
+            assert agent.read_jobs(answer) == [sent.jid]
+            assert bench.statuses(begun.jid) == {"web1": "indeterminate"}
+            assert bench.statuses(called_off.jid) == {"web1": "cancelled"}
+            await agent.give(begun.jid)  # it came back after all
+            await bench.index()
+            assert bench.statuses(begun.jid) == {"web1": "returned"}
+
+    run(scenario())
+
+
+def test_a_cancelled_job_is_reported_to_an_agent_that_was_away(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            done = await bench.fleet.submit(JOE, STATES)
+            await agent.bus.close()
+            assert await bench.fleet.cancel(JOE, done.jid) == {"web1": "away"}
+            agent = await light_agent(bench, "web1", join=False)
+            assert (await agent.sync(running=[done.jid])).cancelled == [done.jid]
+
+    run(scenario())
+
+
+def test_a_job_that_was_written_and_never_sent_is_sent_by_the_next_round(tmp_path: Path) -> None:
+    """As after a controller that ended between writing a job and publishing it."""
+
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            await bench.look_around()
+            bench.memory.stop()
+            done = await bench.fleet.submit(JOE, STATES)
+            bench.memory.start()
+            assert bench.statuses(done.jid) == {"web1": "queued"}
+            await bench.keep_house("nudges")
+            await until(lambda: agent.orders)
+            assert agent.orders[0].action == "sync"
+            assert agent.read_jobs(await agent.sync()) == [done.jid]
+
+    run(scenario())
+
+
+def test_a_return_in_parts_counts_when_all_are_there(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            done = await bench.fleet.submit(JOE, PING)
+            for part in (2, 0):
+                await agent.give(done.jid, part=part, parts=3, body=b"ab", size=6)
+            await bench.index()
+            assert bench.statuses(done.jid) == {"web1": "sent"}
+            await agent.give(done.jid, part=1, parts=3, body=b"cd", size=6)
+            await bench.index()
+            assert bench.statuses(done.jid) == {"web1": "returned"}
+            with bench.database.read() as connection:
+                assert job_queries.body(connection, done.jid, "web1") == ("json", b"abcdab")
+
+    run(scenario())
+
+
+def test_a_journal_is_stored_without_gaps_and_repetitions(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            done = await bench.fleet.submit(JOE, STATES)
+            for first, records in ((0, [0, 1]), (5, [5]), (1, [1, 2, 3]), (0, [0])):
+                message = Records(jid=done.jid, run="r", first=first, records=records)
+                await agent.send("records", message, jid=done.jid)
+            await bench.index()
+            with bench.database.read() as connection:
+                assert standings(connection, "web1", [done.jid])[done.jid].records == 4
+            assert (await agent.sync(unconfirmed=[done.jid])).confirmed[0].records == 4
+
+    run(scenario())
+
+
+def test_a_system_that_reboots_is_waited_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            done = await bench.fleet.submit(JOE, Submission(function="test.ping", target="*", life=60))
+            back_by = bench.clock() + 600
+            await agent.send("away", Away(why="reboot", jid=done.jid, back_by=back_by))
+            await bench.index()
+            assert bench.statuses(done.jid) == {"web1": "down"}
+            bench.clock.ahead = 100
+            await bench.keep_house("deadlines")
+            assert bench.statuses(done.jid) == {"web1": "down"}
+            bench.clock.ahead = 700
+            await bench.keep_house("deadlines")
+            assert bench.statuses(done.jid) == {"web1": "indeterminate"}
+
+    run(scenario())
+
+
+def test_who_comes_and_goes_is_written_once_also_by_a_new_holder_of_the_lease(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        database, hub = new_database(tmp_path), MemoryHub()
+        one, two = Bench(database, hub, "c1"), Bench(database, hub, "c2")
+        for bench in (one, two):
+            await bench.start()
+        agent = await light_agent(one, "web1")
+        for bench in (one, two):
+            await bench.look_around()
+        assert await one.keep_house("presence")
+        assert not await two.keep_house("presence")
+        assert one.tags() == ["salt/presence/change"]
+        await one.singletons["presence"].stop()
+        assert await two.keep_house("presence")
+        assert one.tags() == ["salt/presence/change"]
+        await agent.bus.close()
+        await two.look_around()
+        await two.keep_house("presence")
+        assert one.tags() == ["salt/presence/change"] * 2
+        for bench in (one, two):
+            await bench.stop()
+        database.close()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "data", "reason"),
+    [
+        ("return", {"jid": "x"}, b"\xff\x00 no JSON", "malformed"),
+        ("return", {"jid": "x"}, b"[" * 5000, "too-deep"),
+        (
+            "return",
+            {"jid": "x"},
+            b'{"jid":"x","status":"returned","body":"' + b"A" * 900_000 + b'"}',
+            "too-large",
+        ),
+        ("return", {"jid": "x"}, b'{"jid":"x","status":"returned","parts":4000,"part":3999}', "too-large"),
+        ("return", {"jid": "x"}, b'{"jid":"x","status":"returned","parts":2,"part":2}', "malformed"),
+        ("return", {"jid": "x"}, b'{"jid":"y","status":"returned"}', "other-job"),
+        ("return", {"jid": "x"}, b'{"jid":"x","status":"returned"}', "foreign-job"),
+        ("return", {"jid": "x"}, b'{"jid":"x","status":"returned","v":99}', "newer"),
+        ("event", {"tag": "salt/auth"}, b'{"tag":"salt/auth"}', "foreign-tag"),
+        ("event", {"tag": "a"}, b'{"tag":"saltern/job/1/ended"}', "foreign-tag"),
+        ("event", {"tag": "a"}, b'{"tag":"salt/minion/web2/start"}', "foreign-tag"),
+    ],
+)
+def test_what_a_hostile_agent_sends_is_refused_counted_and_reported(
+    tmp_path: Path, kind: str, fields: dict[str, str], data: bytes, reason: str
+) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            bad, good = [await light_agent(bench, name) for name in ("web1", "web2")]
+            done = await bench.fleet.submit(JOE, PING)
+            for _ in range(3):
+                await bad.bus.store(SUBJECTS[kind].of(id="web1", **fields), data)
+            await good.give(done.jid)
+            assert await bench.index() == 4
+            assert bench.alarms.offences.reasons[reason] == 3
+            assert bench.tags().count("saltern/alarm") == 1  # the first; the others within the minute
+            assert bench.statuses(done.jid) == {"web1": "sent", "web2": "returned"}
+
+    run(scenario())
+
+
+def test_a_flood_of_events_is_cut_off_and_leaves_others_alone(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            bad, good = [await light_agent(bench, name) for name in ("web1", "web2")]
+            for number in range(1500):
+                await bad.send("event", Event(tag="mine/flood", data={"n": number}), tag="mine/flood")
+            await good.send("event", Event(tag="mine/one", data={"id": "a lie"}), tag="mine/one")
+            await bench.index()
+            tags = bench.tags()
+            assert tags.count("mine/one") == 1
+            assert bench.alarms.offences.reasons["flood"] >= 400
+            with bench.database.read() as connection:
+                event = read_events(connection, 0, "mine/one").events[0]
+                assert (event.system, event.data["id"]) == ("web2", "web2")
+
+    run(scenario())
+
+
+def test_facts_are_asked_for_again_if_the_database_has_others(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            with bench.database.write() as connection:
+                old = Facts(nonce="n", digest="a" * 64, grains={"os": "Debian"})
+                systems.store_facts(connection, "web1", old, 1.0)
+            assert (await agent.sync(facts="b" * 64)).want_facts
+            assert not (await agent.sync(facts="a" * 64)).want_facts
+
+    run(scenario())
+
+
+def test_a_twin_is_refused_and_reported_and_a_restart_is_not(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            assert not (await agent.sync()).refused
+            twin = await light_agent(bench, "web1", join=False)
+            twin.instance, twin.starts = "twin", 2
+            assert "another machine is at work" in (await twin.sync()).refused
+            assert bench.alarms.offences.reasons["twin"] == 1
+            await agent.bus.close()
+            assert not (await twin.sync()).refused
+            await bench.alarms.settle()
+            assert bench.tags().count("salt/minion/web1/start") == 2
+
+    run(scenario())
