@@ -1,11 +1,16 @@
-"""Work on the database, off the event loop: one thread writes to SQLite, which has one writer anyway."""
+"""Work on the database, off the event loop.
+
+SQLite has one writer, and each commit waits for the disk: what waits for the same thread is written in one
+transaction, each in a savepoint of its own, so that one that fails takes nothing else with it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Concatenate, ParamSpec, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from saltern.fleet.store.database import Connection, Database
 
@@ -13,6 +18,9 @@ T = TypeVar("T")
 P = ParamSpec("P")
 READERS = 4
 WRITERS = 4  # of PostgreSQL
+TOGETHER = 100  # changes in one transaction
+
+Work = Callable[[Connection], Any]
 
 
 class Calls:
@@ -20,9 +28,12 @@ class Calls:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        writers = 1 if database.is_sqlite else WRITERS
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="saltern-read")
-        self._writers = ThreadPoolExecutor(writers, thread_name_prefix="saltern-write")
+        self._writers = ThreadPoolExecutor(
+            1 if database.is_sqlite else WRITERS, thread_name_prefix="saltern-write"
+        )
+        self._together = TOGETHER if database.is_sqlite else 1
+        self._waiting: deque[tuple[Work, Future[Any]]] = deque()
 
     async def read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
@@ -36,13 +47,43 @@ class Calls:
     async def write(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
-        def work() -> T:
-            with self.database.write() as connection:
-                return change(connection, *args, **options)
+        result: Future[T] = Future()
+        self._waiting.append((lambda connection: change(connection, *args, **options), result))
+        self._writers.submit(self._write_waiting)
+        return await asyncio.shield(asyncio.wrap_future(result))
 
-        return await asyncio.get_running_loop().run_in_executor(self._writers, work)
+    def _write_waiting(self) -> None:
+        """In a thread that writes: all that waits now, or as much as goes into one transaction."""
+        batch: list[tuple[Work, Future[Any]]] = []
+        while self._waiting and len(batch) < self._together:
+            batch.append(self._waiting.popleft())
+        if not batch:
+            return  # an earlier call has done it
+        try:
+            with self.database.write() as connection:
+                done = [_attempt(connection, work, alone=len(batch) == 1) for work, _ in batch]
+        except BaseException as problem:
+            for _, result in batch:
+                result.set_exception(problem)
+            return
+        for (_, result), (value, failure) in zip(batch, done, strict=True):
+            if failure is None:
+                result.set_result(value)
+            else:
+                result.set_exception(failure)
 
     def close(self) -> None:
         """Return when all that was begun is done."""
         self._readers.shutdown()
         self._writers.shutdown()
+
+
+def _attempt(connection: Connection, work: Work, *, alone: bool) -> tuple[Any, BaseException | None]:
+    """The result of one change, or why it failed; alone in its transaction it may fail with all of it."""
+    if alone:
+        return work(connection), None
+    try:
+        with connection.begin_nested():
+            return work(connection), None
+    except Exception as problem:
+        return None, problem
