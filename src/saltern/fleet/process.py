@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import time
 from collections.abc import Callable
 
 from saltern.fleet.access.service import Access
@@ -15,10 +16,12 @@ from saltern.fleet.controller.controller import Controller
 from saltern.fleet.controller.places import ControllerPlaces
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store.systems import systems
+from saltern.language.diagnostics import OperationError
 from saltern.system.private import make_private
 
 Say = Callable[[str], None]
 FIRST_TOKEN = 86_400.0
+_RELOADS: set[asyncio.Task[None]] = set()  # asyncio itself keeps no task alive
 
 
 def run(places: ControllerPlaces, settings: ControllerSettings, say: Say) -> None:
@@ -37,7 +40,7 @@ async def _run(places: ControllerPlaces, settings: ControllerSettings, say: Say)
     await controller.start()
     api = None
     try:
-        api = await _start_api(controller)
+        api = await _start_api(controller, say)
         await _announce(controller, api, say)
         await _until(stopped, controller)
     finally:
@@ -58,7 +61,7 @@ async def _until(stopped: asyncio.Event, controller: Controller) -> None:
         failed.result()
 
 
-async def _start_api(controller: Controller) -> ApiServer:
+async def _start_api(controller: Controller, say: Say) -> ApiServer:
     settings, places = controller.settings, controller.places
     tls = os.path.join(places.broker, "tls")
     path = settings.socket or places.socket
@@ -73,9 +76,32 @@ async def _start_api(controller: Controller) -> ApiServer:
     )
     policy = os.path.join(os.path.dirname(places.config), "policy.yaml")
     access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
+    await _load_policy(access, say)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
     server = ApiServer(make_app(controller.parts.fleet, access, prefix=settings.api_prefix), listen)
     await server.start()
     return server
+
+
+async def _load_policy(access: Access, say: Say) -> None:
+    """Put policy.yaml in force, if there is one; its mistakes keep the controller from starting."""
+    for warning in await asyncio.to_thread(access.policies.load_file, time.time()):
+        say(f"warning: {warning}")
+
+
+def _reload_policy(access: Access, say: Say) -> None:
+    """SIGHUP: read policy.yaml again; with mistakes in it, the policy stays as it was."""
+
+    async def reload() -> None:
+        try:
+            await _load_policy(access, say)
+            say("policy.yaml was read again")
+        except OperationError as problem:
+            say(f"policy.yaml has mistakes, and the policy stays as it was:\n{problem}")
+
+    task = asyncio.get_running_loop().create_task(reload())
+    _RELOADS.add(task)
+    task.add_done_callback(_RELOADS.discard)
 
 
 async def _announce(controller: Controller, api: ApiServer, say: Say) -> None:

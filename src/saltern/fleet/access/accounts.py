@@ -12,6 +12,7 @@ from saltern.fleet.access.passwords import Passwords, check_password
 from saltern.fleet.access.ports import ROLES, Principal
 from saltern.fleet.access.scopes import check_scopes
 from saltern.fleet.access.secrets import new_secret
+from saltern.fleet.access.throttle import Throttle
 from saltern.fleet.store import audit
 from saltern.fleet.store import credentials as tokens
 from saltern.fleet.store import operators as store
@@ -31,6 +32,7 @@ GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 class Accounts:
     def __init__(self, database: Database, passwords: Passwords) -> None:
         self.database, self.passwords = database, passwords
+        self.throttle = Throttle(database)
 
     def add(self, who: Principal, one: Operator, password: str, now: float) -> Operator:
         """Add an operator; without a password they can log in only another way, or with a token."""
@@ -90,10 +92,12 @@ class Accounts:
             audit.append(connection, who.name, "operators.password", {"operator": name}, now)
 
     def change_own_password(self, who: Principal, old: str, new: str, now: float) -> None:
+        self.throttle.begin(who.name, "own password", now)
         with self.database.read() as connection:
             hashed = store.password_hash(connection, who.name)
         if not self.passwords.matches(hashed, old):
             raise _problem("login-failed", "the present password is not right", "")
+        self.throttle.succeeded(who.name, "own password", now)
         self.set_password(who, who.name, new, now)
 
     def make_token(

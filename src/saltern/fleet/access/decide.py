@@ -83,14 +83,14 @@ def _by_rules(case: Case, matcher: Matcher) -> Decision:
     parts: list[Part] = []
     for rule in (*case.policy.rules, ADMIN_RULE):
         if left and rule.concerns(case.who, case.request.function):
-            parts.append(_judge(rule, case, _reached(rule, left, matcher)))
+            parts.append(judge(rule, case, reach(rule, left, matcher)))
             left -= parts[-1].systems
     if left:
         parts.append(Part(verdict=Verdict.DENIED, rule="", systems=left, why=NO_RULE, fix=ASK))
     return _combined([part for part in parts if part.systems], case)
 
 
-def _reached(rule: Rule, left: frozenset[str], matcher: Matcher) -> frozenset[str] | str:
+def reach(rule: Rule, left: frozenset[str], matcher: Matcher) -> frozenset[str] | str:
     """The systems of those left that the rule is about; a text if its target cannot be read."""
     if rule.target == EVERYWHERE:
         return left
@@ -105,7 +105,8 @@ def _reached(rule: Rule, left: frozenset[str], matcher: Matcher) -> frozenset[st
     return left & frozenset(found)
 
 
-def _judge(rule: Rule, case: Case, reached: frozenset[str] | str) -> Part:
+def judge(rule: Rule, case: Case, reached: frozenset[str] | str) -> Part:
+    """What a rule that concerns the person and the function says of the systems that it reaches."""
     if isinstance(reached, str):  # nothing is decided by the rules behind one that cannot be read
         systems = frozenset(case.request.systems) or frozenset({ANY_SYSTEM})
         fix = "fix the policy: saltern policy check"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from saltern.fleet.access.accounts import Accounts
 from saltern.fleet.access.approvals import Approvals, Work
 from saltern.fleet.access.decide import decide
+from saltern.fleet.access.explain import Step, explain
 from saltern.fleet.access.logins import Logins
 from saltern.fleet.access.oidc import OidcLogins
 from saltern.fleet.access.passwords import Passwords
@@ -35,6 +36,11 @@ class Access:
 
     def decide(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
         return decide(self.policies.current(), who, request, matcher, now)
+
+    def explain(
+        self, who: Principal, request: Request, matcher: Matcher, now: float
+    ) -> tuple[Decision, list[Step]]:
+        return explain(self.policies.current(), who, request, matcher, now)
 
     def permit(self, who: Principal, request: Request, work: Work, matcher: Matcher, now: float) -> Decision:
         """Decide on a job, with approvals that were given; one that needs approval is asked for."""

@@ -67,6 +67,17 @@ class Sessions:
         parts = split_secret(bearer(given))
         return self._by_secret(*parts, now) if parts else None
 
+    def person(self, name: str, roles: tuple[str, ...] = (), groups: tuple[str, ...] = ()) -> Principal:
+        """A person by name, as they would be if they logged in; with more roles and groups, to try them."""
+        with self.database.read() as connection:
+            known = operator(connection, name)
+        who = Principal(
+            name=name,
+            roles=(*roles, *(known.roles if known else ())),
+            groups=(*groups, *(known.groups if known else ())),
+        )
+        return replace(who, roles=roles_of(self.policies.current(), who))
+
     def _by_secret(self, kind: str, id_: str, secret: str, now: float) -> Principal | None:
         with self.database.read() as connection:
             found = store.find(connection, id_, secret, now)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from saltern.fleet.api.pages import PageQuery
-from saltern.fleet.api.shapes import TEXT, Answer, Body, Number, Word
+from saltern.fleet.api.shapes import TEXT, Answer, Body, Number, Target, Word
 
 Secret = Annotated[str, Meta(max_length=1024)]
 Names = Annotated[list[Word], Meta(max_length=100)]
@@ -32,6 +32,35 @@ class LoginAnswer(Answer, frozen=True, kw_only=True):
     name: str
     expires: float
     failures: int
+
+
+class LoginWays(Answer, frozen=True, kw_only=True):
+    """The ways to log in that the policy allows: ``local``, ``pam``, ``oidc``."""
+
+    ways: list[str]
+
+
+class OidcBegin(Body, frozen=True, kw_only=True):
+    """Where the provider sends the browser back to, and the S256 challenge of PKCE."""
+
+    redirect: Annotated[str, Meta(max_length=1000, pattern=TEXT)]
+    challenge: Word
+
+
+class OidcBegun(Answer, frozen=True, kw_only=True):
+    """The address for the browser; ``state`` must come back with the code."""
+
+    address: str
+    state: str
+
+
+class OidcFinish(Body, frozen=True, kw_only=True):
+    """What came back from the provider (``issuer`` is its parameter ``iss``), and the verifier of PKCE."""
+
+    state: Secret
+    code: Annotated[str, Meta(max_length=8192, pattern=TEXT)]
+    verifier: Secret
+    issuer: Annotated[str, Meta(max_length=1000, pattern=TEXT)] = ""
 
 
 class OwnPasswordBody(Body, frozen=True, kw_only=True):
@@ -125,6 +154,37 @@ class PolicyAnswer(Answer, frozen=True, kw_only=True):
     source: str
     made_at: float
     made_by: str
+
+
+class ExplainBody(Body, frozen=True, kw_only=True):
+    """A job that could be asked for. Roles and groups are added to those that the operator has."""
+
+    who: Word
+    function: Word
+    target: Target
+    test: bool = False
+    roles: Names = []
+    groups: Names = []
+
+
+class StepAnswer(Answer, frozen=True, kw_only=True):
+    """What one rule says, and the systems that it decides."""
+
+    rule: str
+    says: str
+    systems: list[str]
+
+
+class ExplainAnswer(Answer, frozen=True, kw_only=True):
+    """The decision, and what each rule says. ``outside``: the systems for which it is denied."""
+
+    verdict: str
+    rule: str
+    why: str
+    fix: str
+    outside: list[str]
+    roles: list[str]
+    steps: list[StepAnswer]
 
 
 class ApprovalsQuery(PageQuery, frozen=True, kw_only=True):

@@ -24,6 +24,23 @@ class Own:
         self._session.token = found["token"]
         return found
 
+    def ways(self) -> list[str]:
+        """The ways to log in: ``local``, ``pam``, ``oidc``."""
+        found: list[str] = self._session.get("/v1/login")["ways"]
+        return found
+
+    def begin_oidc(self, redirect: str, challenge: str) -> Row:
+        """The ``address`` for the browser, and the ``state`` that must come back with the code."""
+        found: Row = self._session.post("/v1/login/oidc", {"redirect": redirect, "challenge": challenge})
+        return found
+
+    def finish_oidc(self, state: str, code: str, verifier: str, *, issuer: str = "") -> Row:
+        """Begin a session with the code that came back, and use its token from now on."""
+        body = {"state": state, "code": code, "verifier": verifier, "issuer": issuer}
+        found: Row = self._session.post("/v1/login/oidc/finish", body)
+        self._session.token = found["token"]
+        return found
+
     def logout(self) -> None:
         self._session.post("/v1/logout")
         self._session.token = ""
@@ -106,6 +123,12 @@ class Policy:
 
     def versions(self) -> Iterator[Row]:
         return self._session.pages("/v1/policy/versions")
+
+    def explain(self, who: str, function: str, target: str, **fields: Any) -> Row:
+        """What would be decided on a job, and why; ``fields`` are test, roles and groups."""
+        body = {"who": who, "function": function, "target": target, **fields}
+        found: Row = self._session.post("/v1/policy/explain", body)
+        return found
 
 
 class Approvals:

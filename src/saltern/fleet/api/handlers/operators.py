@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from msgspec import convert
 
+from saltern.fleet.access.ports import Request
 from saltern.fleet.api.access_shapes import (
     ApiTokenAnswer,
     ApiTokenBody,
     ApiTokenMade,
     ApprovalAnswer,
     ApprovalsQuery,
+    ExplainAnswer,
+    ExplainBody,
     OperatorAnswer,
     OperatorBody,
     OperatorChange,
     PasswordBody,
     PolicyAnswer,
     PolicyBody,
+    StepAnswer,
     VoteBody,
 )
 from saltern.fleet.api.call import Call
@@ -97,6 +101,23 @@ async def set_policy(call: Call[NoQuery, PolicyBody]) -> PolicyAnswer:
     ask, policies = call.body, call.desk.access.policies
     made = await call.ask(policies.edit, ask.text, who=call.who.name, now=call.desk.now(), after=ask.after)
     return convert(made, PolicyAnswer, from_attributes=True)
+
+
+async def explain_policy(call: Call[NoQuery, ExplainBody]) -> ExplainAnswer:
+    ask, access = call.body, call.desk.access
+    systems = await call.desk.fleet.resolve(ask.target)
+    who = await call.ask(access.sessions.person, ask.who, tuple(ask.roles), tuple(ask.groups))
+    request = Request(action="jobs.submit", function=ask.function, systems=tuple(systems), test=ask.test)
+    decision, steps = await call.ask(access.explain, who, request, call.desk.fleet.match, call.desk.now())
+    return ExplainAnswer(
+        verdict=decision.verdict.value,
+        rule=decision.rule,
+        why=decision.why,
+        fix=decision.fix,
+        outside=[*decision.outside],
+        roles=[*who.roles],
+        steps=[convert(step, StepAnswer, from_attributes=True) for step in steps],
+    )
 
 
 async def list_approvals(call: Call[ApprovalsQuery, None]) -> Page[ApprovalAnswer]:

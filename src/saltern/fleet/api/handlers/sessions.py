@@ -12,6 +12,10 @@ from saltern.fleet.api.access_shapes import (
     ApiTokenMade,
     LoginAnswer,
     LoginBody,
+    LoginWays,
+    OidcBegin,
+    OidcBegun,
+    OidcFinish,
     OwnPasswordBody,
 )
 from saltern.fleet.api.call import Call
@@ -26,6 +30,23 @@ async def login(call: Call[NoQuery, LoginBody]) -> LoginAnswer:
     made = await call.ask(
         logins.with_password, ask.name, ask.password, call.peer, call.desk.now(), way=ask.way
     )
+    return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=made.failures)
+
+
+async def list_ways(call: Call[NoQuery, None]) -> LoginWays:
+    login = (await call.ask(call.desk.access.policies.current)).login
+    return LoginWays(ways=[name for name in ("local", "pam", "oidc") if getattr(login, name)])
+
+
+async def begin_oidc(call: Call[NoQuery, OidcBegin]) -> OidcBegun:
+    ask = call.body
+    begun = await call.ask(call.desk.access.oidc.begin, ask.redirect, ask.challenge, call.desk.now())
+    return OidcBegun(address=begun.address, state=begun.state)
+
+
+async def finish_oidc(call: Call[NoQuery, OidcFinish]) -> LoginAnswer:
+    ask, oidc = call.body, call.desk.access.oidc
+    made = await call.ask(oidc.finish, ask.state, ask.code, ask.verifier, call.desk.now(), issuer=ask.issuer)
     return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=made.failures)
 
 
