@@ -213,8 +213,7 @@ def _yaml(value: object) -> str:
 
 
 def _environment(task: Task) -> dict[str, str]:
-    texts = {key: value for key, value in task.overrides.items() if isinstance(value, str)}
-    return {f"SALTERN_{key.upper()}": value for key, value in texts.items()}
+    return {f"SALTERN_{key.upper()}": _yaml(value) for key, value in task.overrides.items()}
 
 
 def _refuse(task: Task, key: str, known: list[str]) -> None:

@@ -20,10 +20,12 @@ from saltern.fleet.agent.jobs import Jobs, WorkerSettings
 from saltern.fleet.agent.outbox import Outbox
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.supply import JobSupply
 from saltern.fleet.agent.sync import Syncer
 from saltern.fleet.bus.ports import Bus, BusError, Change, State
 from saltern.fleet.bus.ports import Message as Arrived
 from saltern.fleet.bus.tasks import end
+from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.identity.membership import Membership
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Refused
@@ -53,6 +55,7 @@ class Agent:
         *,
         settings: WorkerSettings | None = None,
         clock: FleetClock | None = None,
+        files: AgentFiles | None = None,
         facts_path: str = "",
         boot: str = "",
         sites: tuple[str, ...] = (),
@@ -70,7 +73,9 @@ class Agent:
             now=self.clock.now,
             returned=lambda _jid: self.outbox.wake(),
             settings=self.settings,
+            supply=JobSupply(files, self.settings.socket) if files else None,
         )
+        self.files = files
         self.inbox = Inbox(
             spool,
             self.clock,

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool, SpoolFailed
 from saltern.fleet.agent.task import Outcome, Task
 from saltern.fleet.bus.tasks import end
+from saltern.fleet.files.fetch import NotFetched
 from saltern.fleet.protocol.messages import Job, Return, Status
 from saltern.fleet.protocol.verbs import verb_of
 
@@ -35,6 +36,18 @@ class WorkerSettings(Struct, frozen=True, kw_only=True):
     socket: str = ""
 
 
+class Supply(Protocol):
+    """Fetches what a job needs before its worker is started."""
+
+    async def options(self, job: Job) -> dict[str, object]:
+        """Options for the worker; ``NotFetched`` if what it needs cannot be had."""
+        ...
+
+    def release(self, jid: str) -> None:
+        """The job has ended."""
+        ...
+
+
 class Jobs:
     """Begins jobs in their order, follows them, and keeps what they return."""
 
@@ -46,6 +59,7 @@ class Jobs:
         now: Callable[[], float],
         returned: Callable[[str], None] = lambda _jid: None,
         settings: WorkerSettings | None = None,
+        supply: Supply | None = None,
         retry: float = FULL,
     ) -> None:
         self._spool = spool
@@ -53,6 +67,7 @@ class Jobs:
         self._now = now
         self._returned = returned
         self._settings = settings or WorkerSettings()
+        self._supply = supply
         self._wanted = asyncio.Event()
         self._retry = retry
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -133,13 +148,18 @@ class Jobs:
     async def _work(self, entry: Entry, attempt: int) -> None:
         if entry.job.function == PING:
             return await self._finish(entry, lambda: [_pong(entry, self._now())])
-        outcome = await self._limited(entry, self._runner.work(self._task(entry.job, attempt)))
+        try:
+            options = await self._supply.options(entry.job) if self._supply else {}
+        except NotFetched as problem:
+            why = str(problem)
+            return await self._finish(entry, lambda: short_return(entry, "failed", why, now=self._now()))
+        outcome = await self._limited(entry, self._runner.work(self._task(entry.job, attempt, options)))
         return await self._conclude(entry.jid, outcome)
 
     async def _follow(self, entry: Entry) -> None:
         await self._conclude(entry.jid, await self._limited(entry, self._runner.follow(entry.jid)))
 
-    def _task(self, job: Job, attempt: int) -> Task:
+    def _task(self, job: Job, attempt: int, options: dict[str, object]) -> Task:
         verb = verb_of(job.function, test=job.test)
         return Task(
             jid=job.jid,
@@ -153,7 +173,7 @@ class Jobs:
             durable=verb.durable,
             again=attempt > 1,
             config=self._settings.config,
-            overrides=self._settings.overrides,
+            overrides={**self._settings.overrides, **options},
             socket=self._settings.socket,
         )
 
@@ -200,6 +220,8 @@ class Jobs:
                 log.error("the return of job %s waits: %s", entry.jid, problem)
                 await asyncio.sleep(self._retry)
         self._runner.folder(entry.jid).remove()
+        if self._supply:
+            self._supply.release(entry.jid)
         self._returned(entry.jid)
 
     # -- orders ----------------------------------------------------------------------------------

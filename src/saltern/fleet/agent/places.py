@@ -33,6 +33,11 @@ class AgentPlaces(Struct, frozen=True, kw_only=True):
         return os.path.join(self.state, "jobs")
 
     @property
+    def files(self) -> str:
+        """Trees and files that were fetched."""
+        return os.path.join(self.state, "files")
+
+    @property
     def facts(self) -> str:
         return os.path.join(self.state, "facts.json")
 

@@ -19,6 +19,8 @@ from saltern.fleet.agent.socket import ControlSocket
 from saltern.fleet.agent.spool import Spool, SpoolFailed
 from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.nats import Connection
+from saltern.fleet.files.agent import AgentFiles
+from saltern.fleet.files.cache import Cache
 from saltern.fleet.identity.jwt import BadJwt, decode_user
 from saltern.fleet.identity.keys import load_keys
 from saltern.fleet.identity.membership import KeyCredential, Membership, client_tls, count_start
@@ -83,6 +85,7 @@ def _agent(places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool) 
         spool,
         ProcessRunner(places.jobs),
         settings=settings,
+        files=AgentFiles(Cache(places.files), bus),
         facts_path=places.facts,
         boot=boot_identity().get("boot_id", ""),
         sites=_sites(member),

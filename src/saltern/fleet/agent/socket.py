@@ -15,6 +15,7 @@ import msgspec
 
 import saltern
 from saltern.fleet.agent.agent import Agent
+from saltern.fleet.files.worker import answer_file
 from saltern.fleet.protocol.messages import Away
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -112,10 +113,16 @@ async def _paused(agent: Agent, question: Answer) -> Answer:
     return {}
 
 
+async def _file(agent: Agent, question: Answer) -> Answer:
+    """A worker needs a file of its tree that was not fetched yet."""
+    return await answer_file(agent.files, question) if agent.files else {"problem": "the agent has no files"}
+
+
 ANSWERS: dict[str, Callable[[Agent, Answer], Awaitable[Answer]]] = {
     "status": _status,
     "sync": _sync,
     "paused": _paused,
+    "file": _file,
 }
 
 

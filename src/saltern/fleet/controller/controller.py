@@ -24,6 +24,7 @@ from saltern.fleet.controller.machine import free_port, names_of_machine
 from saltern.fleet.controller.parts import PartOptions, Parts
 from saltern.fleet.controller.places import ControllerPlaces
 from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.files.keeper import Roots
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -144,6 +145,8 @@ class Controller:
                 nodegroups=self.settings.nodegroups,
                 limits=self.settings.limits,
                 next_sync=self.settings.sync_seconds,
+                files=self._files(),
+                replicas=self._replicas,
             ),
             now=self._now,
         )
@@ -153,6 +156,20 @@ class Controller:
         account = self.broker.authority.account_name
         await watch_clients(self.broker.system_bus, account, self.parts.board.on_client)
         self._start_loops()
+
+    @property
+    def _replicas(self) -> int:
+        cluster = self.broker.settings.cluster
+        return cluster.replicas if cluster else 1
+
+    def _files(self) -> Roots:
+        """Where the files of the fleet are."""
+        return Roots(
+            roots=self.settings.file_roots or {"base": [self.places.root("salt")]},
+            directory=self.places.files,
+            versions=self.settings.retention_trees,
+            git_interval=self.settings.git_seconds,
+        )
 
     def _gate(self, calls: Calls) -> BrokerGate:
         self.gate = BrokerGate(calls, self.broker, now=self._now)
@@ -203,8 +220,7 @@ class Controller:
     async def _repair(self) -> None:
         """After a reconnection: the broker's disk may be a new one, and who is there may have changed."""
         try:
-            cluster = self.broker.settings.cluster
-            await make_streams(self.parts.bus, replicas=cluster.replicas if cluster else 1)
+            await make_streams(self.parts.bus, replicas=self._replicas)
             await self.gate.refresh()
             await self.parts.look_around()
         except (BusError, OperationError, TimeoutError) as problem:

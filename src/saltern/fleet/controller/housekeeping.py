@@ -11,6 +11,7 @@ from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import end_events, presence_change, status_event
 from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.singleton import Hold
+from saltern.fleet.files.sweep import Sweeper
 from saltern.fleet.protocol.messages import Control
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.deliveries import unsent
@@ -127,3 +128,14 @@ class Retention:
         await hold.write(remove_expired, now - DAY)
         while any((await hold.write(prune, self._limits, now)).values()):
             pass
+
+
+class OldFiles:
+    """Removes files that no kept version of a tree names any more."""
+
+    def __init__(self, sweeper: Sweeper, versions: int) -> None:
+        self._sweeper = sweeper
+        self._versions = versions
+
+    async def __call__(self, _hold: Hold) -> None:
+        await self._sweeper.sweep(versions=self._versions)

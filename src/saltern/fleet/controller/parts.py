@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct, field
 
@@ -13,7 +13,13 @@ from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.desk_registry import DeskRegistry
 from saltern.fleet.controller.dispatch import Dispatcher
-from saltern.fleet.controller.housekeeping import Deadlines, Nudges, PresenceKeeper, Retention
+from saltern.fleet.controller.housekeeping import (
+    Deadlines,
+    Nudges,
+    OldFiles,
+    PresenceKeeper,
+    Retention,
+)
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.indexer import Indexer
 from saltern.fleet.controller.inventory import Inventory
@@ -21,8 +27,10 @@ from saltern.fleet.controller.presence import PresenceBoard
 from saltern.fleet.controller.progress import ProgressDesk
 from saltern.fleet.controller.registry import Gate, Registry
 from saltern.fleet.controller.service import Fleet
-from saltern.fleet.controller.singleton import Singleton
+from saltern.fleet.controller.singleton import Hold, Singleton
 from saltern.fleet.controller.sync import SyncDesk, SyncOptions
+from saltern.fleet.files.keeper import Roots, TreeKeeper
+from saltern.fleet.files.sweep import Sweeper
 from saltern.fleet.identity.desk import Alarm, EnrolDesk
 from saltern.fleet.identity.mint import Mint
 from saltern.fleet.protocol.envelope import Issuer
@@ -43,6 +51,8 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     unsent: float = 15.0
     lease: float = 15.0
     reader: str = "indexer"
+    files: Roots | None = None
+    replicas: int = 1
 
 
 class Parts:
@@ -70,7 +80,10 @@ class Parts:
         self.dispatcher = Dispatcher(bus, issuer, self.poker, self.board, self.calls, now=now)
         self.gate = gate(self.calls)
         self.registry = Registry(self.calls, self.gate, options.roots, now=now, changed=self.hub.wake)
-        self.fleet = Fleet(self.calls, self.inventory, self.dispatcher, self.registry, self.hub, now=now)
+        self.trees = self._trees(now)
+        self.fleet = Fleet(
+            self.calls, self.inventory, self.dispatcher, self.registry, self.hub, now=now, trees=self.trees
+        )
         self.sync = SyncDesk(
             self.calls,
             issuer,
@@ -80,6 +93,7 @@ class Parts:
             self.alarms,
             now=now,
             options=SyncOptions(servers=options.servers, next_sync=options.next_sync),
+            trees=lambda: self.trees.members if self.trees else {},
         )
         self.progress = ProgressDesk(bus, self.calls, self.hub, self.alarms, now=now)
         self.services = Services(bus, issuer, now=now, refused=self._refused)
@@ -90,18 +104,27 @@ class Parts:
         ]
         self.singletons = self._singletons(now)
 
+    def _trees(self, now: Callable[[], float]) -> TreeKeeper | None:
+        files, name = self.options.files, self.options.name
+        if files is None:
+            return None
+        return TreeKeeper(self.bus, self.calls, files, name=name, now=now, replicas=self.options.replicas)
+
     def _desk(self, issuer: Issuer, mint: Mint, now: Callable[[], float]) -> EnrolDesk:
         registry = DeskRegistry(self.calls, now=now, changed=self.hub.wake)
         return EnrolDesk(self.bus, registry, mint, issuer, now=now, alarm=self._on_alarm)
 
     def _singletons(self, now: Callable[[], float]) -> dict[str, Singleton]:
         """The work of one controller at a time: name, work, seconds between two rounds."""
-        rows = (
+        rows: list[tuple[str, Callable[[Hold], Awaitable[None]], float]] = [
             ("deadlines", Deadlines(self.dispatcher, self.hub, now=now), 1.0),
             ("nudges", Nudges(self.dispatcher, self.board, now=now, after=self.options.unsent), 2.0),
             ("presence", PresenceKeeper(self.board, self.hub, now=now), 0.5),
             ("retention", Retention(self.options.limits, now=now), 60.0),
-        )
+        ]
+        if files := self.options.files:
+            sweeper = Sweeper(self.bus, self.calls, name=self.options.name, now=now)
+            rows.append(("files", OldFiles(sweeper, files.versions), 3600.0))
         return {
             name: Singleton(
                 self.calls,

@@ -36,6 +36,11 @@ class ControllerPlaces(Struct, frozen=True, kw_only=True):
     def lock(self) -> str:
         return os.path.join(self.state, "lock")
 
+    @property
+    def files(self) -> str:
+        """What is known of published files, and copies of git remotes."""
+        return os.path.join(self.state, "files")
+
     def root(self, kind: str) -> str:
         """The directory of files (``salt``) or of pillar, if the configuration names none."""
         return os.path.join(self.base or "/srv", kind)

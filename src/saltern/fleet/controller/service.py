@@ -34,6 +34,7 @@ from saltern.targeting.match import BadTarget
 
 __all__ = ["Fleet", "Permit", "Principal", "Submission", "Submitted"]
 
+PING = "test.ping"
 Permit = Callable[[tuple[str, ...]], Awaitable[str]]
 
 
@@ -140,7 +141,7 @@ class Fleet:
     ) -> Submitted:
         now = self._now()
         life = lifetime(ask)
-        tree = ask.tree or (await self.trees.newest(ask.environment) if self.trees else "")
+        tree = ask.tree or await self._tree(ask)
         job = make_job(ask, new_jid(now), user=who.name, rule=rule, tree=tree)
         how = delivery(len(expected), expression)
         envelope = self._dispatcher.sign(job, audience(how, expected, expression), now=now, life=life)
@@ -159,6 +160,12 @@ class Fleet:
         self.hub.wake()
         away = await self._dispatcher.send(job.jid, expected, envelope, how)
         return Submitted(jid=job.jid, expected=expected, away=away, expires=now + life, cursor=cursor)
+
+    async def _tree(self, ask: Submission) -> str:
+        """The files that the job sees; an agent answers a ping itself, without any."""
+        if self.trees is None or ask.function == PING:
+            return ""
+        return await self.trees.newest(ask.environment)
 
     async def _known(self, who: Principal, ask: Submission) -> Submitted | None:
         """The job of an earlier submission with the same client token."""

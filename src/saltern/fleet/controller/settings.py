@@ -48,6 +48,8 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     retention_jobs_rows: int = LIMITS["jobs"].rows
     retention_events_days: float = LIMITS["events"].days
     retention_events_rows: int = LIMITS["events"].rows
+    retention_trees: int = 30
+    git_seconds: float = 60.0
     sync_seconds: float = 600.0
 
     @property
@@ -188,7 +190,11 @@ KEYS: dict[str, Key] = {
     ),
     "api.prefix": Key(reader=_text, needs="a path", about="the path below which a proxy serves the API"),
     "socket": Key(reader=_text, needs="a path", about="the UNIX socket of the API"),
-    "file_roots": Key(reader=_roots, needs="environments with directories", about="the files of the fleet"),
+    "file_roots": Key(
+        reader=_roots,
+        needs="environments with directories",
+        about="the files of the fleet; a root may be a git remote, `git+https://HOST/REPOSITORY@REF`",
+    ),
     "pillar_roots": Key(
         reader=_roots, needs="environments with directories", about="the pillar of the fleet"
     ),
@@ -198,6 +204,14 @@ KEYS: dict[str, Key] = {
     "retention.events.days": Key(reader=_DAYS, needs="a number of days", about="how long events are kept"),
     "retention.events.rows": Key(
         reader=_ROWS, needs="a number from 100 on", about="how many events are kept"
+    ),
+    "retention.trees": Key(
+        reader=_number(2, 10_000),
+        needs="a number from 2 on",
+        about="how many versions of the files of each environment are kept",
+    ),
+    "git.seconds": Key(
+        reader=_amount(0, 86_400), needs="0 to 86400 seconds", about="how often git remotes are asked"
     ),
     "sync.seconds": Key(
         reader=_amount(5, 86_400), needs="5 to 86400 seconds", about="how often agents ask what they missed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -38,6 +39,7 @@ class Roots(Struct, frozen=True, kw_only=True):
 
     roots: Mapping[str, Sequence[str]]
     directory: str
+    versions: int = 30
     git_interval: float = 60.0
 
 
@@ -47,7 +49,8 @@ class TreeKeeper:
     def __init__(
         self, bus: Bus, calls: Calls, roots: Roots, *, name: str, now: Callable[[], float], replicas: int = 1
     ) -> None:
-        self.publisher = Publisher(bus, f"{roots.directory}/files")
+        os.makedirs(roots.directory, 0o700, exist_ok=True)
+        self.publisher = Publisher(bus, f"{roots.directory}/digests")
         self.warnings: list[Diagnostic] = []
         self._calls = calls
         self._roots = roots
@@ -58,6 +61,7 @@ class TreeKeeper:
         self._turn = asyncio.Lock()
         self._begun = 0
         self._newest = ""
+        self.members: dict[str, str] = {}
 
     @property
     def git_problems(self) -> Mapping[str, str]:
@@ -100,6 +104,7 @@ class TreeKeeper:
             manifests = _new_manifests(found, tree.manifests)
             members = await self._calls.write(_publish, manifests, by, self._now())
         digest = tree_digest(members)
+        self.members = members
         if digest != tree.digest:  # an environment is held
             await self.publisher.name(members)
         if not await self._calls.read(trees.is_set_fresh, digest, self._now()):
