@@ -23,8 +23,10 @@ from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_i
 from saltern.fleet.controller.machine import free_port, names_of_machine
 from saltern.fleet.controller.parts import PartOptions, Parts
 from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.recover import generation, reader_name, recover_jobs
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.files.keeper import Roots
+from saltern.fleet.protocol.envelope import Trust
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -132,6 +134,8 @@ class Controller:
     async def _start_parts(self) -> None:
         name = self.identity.file.name
         bus = await self.broker.connect_controller(name)
+        with self.database.read() as connection:
+            reader = reader_name(generation(connection))
         self.parts = Parts(
             bus,
             self.database,
@@ -147,11 +151,14 @@ class Controller:
                 next_sync=self.settings.sync_seconds,
                 files=self._files(),
                 replicas=self._replicas,
+                reader=reader,
             ),
             now=self._now,
         )
+        self.parts.health.expires = self.identity.expires
         bus.watch(self._on_bus)
         await self.gate.refresh()
+        await self._recover()
         await self.parts.start()
         account = self.broker.authority.account_name
         await watch_clients(self.broker.system_bus, account, self.parts.board.on_client)
@@ -170,6 +177,18 @@ class Controller:
             versions=self.settings.retention_trees,
             git_interval=self.settings.git_seconds,
         )
+
+    async def _recover(self) -> None:
+        """Complete a backup that was put back from what the broker has."""
+        await self.parts.inventory.refresh()
+        trust = Trust(fleet=self.identity.file.fleet, roots=self.identity.file.roots)
+        fleet = self.parts.fleet
+        everyone = self.parts.inventory.ids
+        number = await recover_jobs(
+            self.parts.bus, self.parts.calls, trust, lambda target: fleet.match(target, everyone)
+        )
+        if number:
+            log.warning("%d jobs that are younger than the backup were found in the broker", number)
 
     def _gate(self, calls: Calls) -> BrokerGate:
         self.gate = BrokerGate(calls, self.broker, now=self._now)

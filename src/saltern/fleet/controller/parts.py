@@ -13,6 +13,7 @@ from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.desk_registry import DeskRegistry
 from saltern.fleet.controller.dispatch import Dispatcher
+from saltern.fleet.controller.health import Health
 from saltern.fleet.controller.housekeeping import (
     Deadlines,
     Nudges,
@@ -84,6 +85,7 @@ class Parts:
         self.fleet = Fleet(
             self.calls, self.inventory, self.dispatcher, self.registry, self.hub, now=now, trees=self.trees
         )
+        self.fleet.health = self.health = Health(self, now=now)
         self.sync = SyncDesk(
             self.calls,
             issuer,

@@ -8,6 +8,7 @@ from typing import Protocol
 from saltern.fleet.bus.poke import Presence
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.dispatch import Dispatcher
+from saltern.fleet.controller.health import Health
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.inventory import Inventory
 from saltern.fleet.controller.job_events import job_new
@@ -73,6 +74,7 @@ class Fleet:
         self.registry = registry
         self.hub = hub
         self.trees = trees
+        self.health: Health | None = None
         self._calls = calls
         self._inventory = inventory
         self._dispatcher = dispatcher

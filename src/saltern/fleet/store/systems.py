@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from saltern.fleet.protocol.messages import Facts, SyncRequest
 from saltern.fleet.store.tables import FACTS, SYSTEMS
@@ -154,6 +154,12 @@ def presence_of(connection: Connection) -> dict[str, bool]:
     """Every accepted system, and whether it is known to be there."""
     query = select(SYSTEMS.c.id, SYSTEMS.c.online).where(SYSTEMS.c.state == "accepted")
     return {str(id_): bool(online) for id_, online in connection.execute(query)}
+
+
+def count_systems(connection: Connection) -> dict[str, float]:
+    """How many systems have which state of their key."""
+    query = select(SYSTEMS.c.state, func.count()).group_by(SYSTEMS.c.state)
+    return {str(state): float(number) for state, number in connection.execute(query)}
 
 
 def last_seen(connection: Connection) -> list[tuple[str, float | None]]:

@@ -1,0 +1,163 @@
+"""How a controller is: each part with what is wrong, and the numbers that Prometheus reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from saltern import __version__
+from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.controller.alarms import Alarms
+from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.hub import Hub
+from saltern.fleet.controller.indexer import Indexer
+from saltern.fleet.controller.presence import PresenceBoard
+from saltern.fleet.controller.singleton import Singleton
+from saltern.fleet.controller.sync import SyncDesk
+from saltern.fleet.protocol.streams import STREAMS
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.returns import count_open
+from saltern.fleet.store.systems import count_systems
+from saltern.language.diagnostics import OperationError
+
+SOON = 14.0  # days before the end of the certificate
+
+
+class Watched(Protocol):
+    """The parts of a controller that are looked at."""
+
+    bus: Bus
+    calls: Calls
+    hub: Hub
+    board: PresenceBoard
+    alarms: Alarms
+    sync: SyncDesk
+    indexers: list[Indexer]
+    singletons: dict[str, Singleton]
+
+
+class Health:
+    """Asked by the API. ``expires``: when the certificate of this controller ends."""
+
+    def __init__(self, parts: Watched, *, now: Callable[[], float], expires: float = float("inf")) -> None:
+        self.expires = expires
+        self._parts = parts
+        self._now = now
+        self._started = now()
+
+    async def problems(self) -> dict[str, str]:
+        """What is wrong, by part; a controller with none is ready for work."""
+        parts = self._parts
+        found = {
+            "database": await self._database(),
+            "broker": "" if parts.bus.connected else "there is no connection to the broker",
+            "certificate": self._certificate(),
+        }
+        for one in parts.indexers:
+            found[one.options.stream.lower()] = one.problem
+        for name, single in parts.singletons.items():
+            found[name] = single.problem
+        return {name: problem for name, problem in found.items() if problem}
+
+    async def _database(self) -> str:
+        try:
+            await self._parts.calls.read(count_open)
+        except OperationError as problem:
+            return problem.diagnostics[0].what
+        return ""
+
+    def _certificate(self) -> str:
+        days = (self.expires - self._now()) / 86_400
+        if days > SOON:
+            return ""
+        return f"the certificate ends in {max(0.0, days):.0f} days: start it with the root key"
+
+    async def metrics(self) -> bytes:
+        """The page that Prometheus reads."""
+        gauges = await self._gauges()
+        registry = CollectorRegistry()
+        registry.register(_Page(gauges, self._counters()))
+        return generate_latest(registry)
+
+    async def _gauges(self) -> dict[str, tuple[str, dict[str, float]]]:
+        """Name → what it is, and the value by label; a label that is empty is none."""
+        parts = self._parts
+        gauges: dict[str, tuple[str, dict[str, float]]] = {
+            "up_seconds": ("seconds since the controller started", {"": self._now() - self._started}),
+            "broker_connected": ("1 with a connection to the broker", {"": float(parts.bus.connected)}),
+            "systems_online": ("systems that are connected", {"": float(len(parts.board.online))}),
+            "followers": ("readers of notices", {"": float(parts.hub.following)}),
+            "lease_held": (
+                "1 if this controller does this work now",
+                {name: float(one.fence is not None) for name, one in parts.singletons.items()},
+            ),
+            "certificate_seconds": ("seconds until the certificate ends", {"": self.expires - self._now()}),
+            "stream_messages": ("messages in a stream", await self._streams()),
+        }
+        try:
+            states, open_jobs = await parts.calls.read(_counts)
+            gauges["systems"] = ("systems by the state of their key", states)
+            gauges["jobs_open"] = ("jobs that have not ended", {"": float(open_jobs)})
+        except OperationError:
+            pass  # what is not known is left out
+        return gauges
+
+    async def _streams(self) -> dict[str, float]:
+        found = {}
+        for name in STREAMS:
+            try:
+                found[name] = float((await self._parts.bus.stream_state(name)).messages)
+            except BusError:
+                continue
+        return found
+
+    def _counters(self) -> dict[str, tuple[str, dict[str, float]]]:
+        parts = self._parts
+        return {
+            "returns_stored": (
+                "returns that were stored",
+                {"": float(sum(one.stored for one in parts.indexers))},
+            ),
+            "syncs": ("syncs of agents that were answered", {"": float(parts.sync.synced)}),
+            "refused": (
+                "messages that were refused, by reason",
+                {reason: float(number) for reason, number in parts.alarms.offences.reasons.items()},
+            ),
+        }
+
+
+LABELS = {"lease_held": "work", "stream_messages": "stream", "systems": "state", "refused": "reason"}
+
+
+class _Page(Collector):
+    def __init__(
+        self,
+        gauges: dict[str, tuple[str, dict[str, float]]],
+        counters: dict[str, tuple[str, dict[str, float]]],
+    ) -> None:
+        self._gauges = gauges
+        self._counters = counters
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("saltern_info", f"version {__version__}", value=1)
+        for kind, rows in ((GaugeMetricFamily, self._gauges), (CounterMetricFamily, self._counters)):
+            for name, (about, values) in rows.items():
+                yield _family(kind, name, about, values)
+
+
+def _family(
+    kind: type[GaugeMetricFamily | CounterMetricFamily], name: str, about: str, values: dict[str, float]
+) -> Metric:
+    label = LABELS.get(name)
+    family = kind(f"saltern_{name}", about, labels=[label] if label else [])
+    for key, value in values.items():
+        family.add_metric([key] if label else [], value)
+    return family
+
+
+def _counts(connection: Connection) -> tuple[dict[str, float], int]:
+    return count_systems(connection), count_open(connection)
