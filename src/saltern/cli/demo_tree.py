@@ -28,7 +28,7 @@ timezone:
 
 index the packages:
   cmd.run:
-    - name: sleep 0.{{ 4 + grains['id']|length }}; touch {{ place }}/indexed
+    - name: sleep 0.7; touch {{ place }}/indexed
     - creates: {{ place }}/indexed
 """
 WEB = """\

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from saltern.cli.apply import LINE as APPLY
 from saltern.cli.apply import request_of
 from saltern.cli.arguments import CommandLine, Row, Word, parse
@@ -64,6 +66,11 @@ def main(argv: list[str]) -> int:
         from saltern.cli.on import run_on
 
         return run_on(LINE, args, argv)
+    return run_here(args)
+
+
+def run_here(args: SimpleNamespace) -> int:
+    """Show what would change on this machine; the exit code."""
     if args.sign and not args.save:
         what = "--sign needs a plan that is kept"
         raise OperationError(Diagnostic(code="plan-signature", what=what, fix="add -o FILE"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
@@ -51,6 +52,11 @@ def main(argv: list[str]) -> int:
         from saltern.cli.on import run_on
 
         return run_on(LINE, args, argv)
+    return run_here(args)
+
+
+def run_here(args: SimpleNamespace) -> int:
+    """Write what a run of this machine did; the exit code."""
     from saltern.cli.run_names import LAST, chosen
     from saltern.journal.runs import Runs
 

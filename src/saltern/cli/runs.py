@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 from msgspec import to_builtins
 
@@ -30,6 +31,11 @@ def main(argv: list[str]) -> int:
         from saltern.cli.on import run_on
 
         return run_on(LINE, args, argv)
+    return run_here(args)
+
+
+def run_here(args: SimpleNamespace) -> int:
+    """List the runs of this machine; the exit code."""
     engine = session(args)
     found = list(Runs(engine.settings).summaries())
     if args.out == "nested":

@@ -99,6 +99,11 @@ def main(argv: list[str]) -> int:
         from saltern.cli.on import run_on
 
         return run_on(LINE, args, argv)
+    return run_here(args)
+
+
+def run_here(args: SimpleNamespace) -> int:
+    """Show it for this machine; the exit code."""
     if args.what == "run":
         return _run(args)
     found = Diagnostics()

@@ -134,13 +134,12 @@ def _resume(task: Task, follower: JobFollower) -> int:
 def _typed(module: str) -> Callable[[Task, JobFollower], int]:
     """A command that takes its words as they are typed."""
 
-    def work(task: Task, _follower: JobFollower) -> int:
+    def work(task: Task, follower: JobFollower) -> int:
         from importlib import import_module
 
         command = import_module(f"saltern.cli.{module}")
-        words = _words(command.LINE, task, list(map(str, task.args)), task.kwargs)
-        os.environ.update(_environment(task))
-        code: int = command.main(words)
+        words = list(map(str, task.args))
+        code: int = command.run_here(_args(command.LINE, words, task, follower, task.kwargs))
         return code
 
     return work
@@ -210,10 +209,6 @@ def _yaml(value: object) -> str:
     import msgspec
 
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _environment(task: Task) -> dict[str, str]:
-    return {f"SALTERN_{key.upper()}": _yaml(value) for key, value in task.overrides.items()}
 
 
 def _refuse(task: Task, key: str, known: list[str]) -> None:

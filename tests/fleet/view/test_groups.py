@@ -10,6 +10,7 @@ from tests.fleet.view.samples import answered, state
 
 from saltern.fleet.view.groups import counts, failures, groups, summary, without_name
 from saltern.fleet.view.outcomes import Answered, Outcome, outcome
+from saltern.fleet.view.words import in_tree
 
 CHANGES = {"diff": "new"}
 
@@ -132,3 +133,14 @@ def test_the_summary_is_as_wide_as_the_terminal_or_has_one_word_in_a_line(
 ) -> None:
     outcomes = [_one(f"w{number:02d}", kind) for number, kind in enumerate(chosen)]
     assert all(len(line) <= width or " " not in line.strip() for line in summary(outcomes, width=width))
+
+
+def test_a_place_in_an_agents_copy_is_a_place_in_the_tree() -> None:
+    copy = f"/var/lib/saltern/agent/files/trees/{'0a' * 32}/roots/base/web/init.sls:14"
+    assert in_tree(f"no ({copy})") == "no (web/init.sls:14)"
+    assert in_tree("/srv/trees/web.sls:3") == "/srv/trees/web.sls:3"
+    bad = Answered(system="a", status="failed", exit_code=3, why=f"{copy}: wrong\n  fix: x")
+    assert list(summary([outcome("state.apply", bad)]))[:2] == [
+        "1 failed: web/init.sls:14: wrong (a)",
+        "      fix: x",
+    ]

@@ -89,5 +89,4 @@ class PresenceBoard:
 
     def _note(self, system: str, online: bool) -> None:
         self._seen[system] = self._now()
-        if self._changed.pop(system, online) == online:  # one that came and went again has not changed
-            self._changed[system] = online
+        self._changed[system] = online  # also of one that came and went: its sync was written meanwhile

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from saltern.fleet.protocol.notices import AnyNotice, JobEnded, Progressed, StatusChanged
-from saltern.fleet.view.words import count, moment, names
+from saltern.fleet.view.words import count, in_tree, moment, names
 from saltern.report.text import safe_line
 
 OPEN = ("queued", "sent", "running", "down")
@@ -112,8 +112,8 @@ def _failure(board: Board, system: str, state: str, comment: str) -> list[Said]:
     systems.append(system)
     if len(systems) > SAME_SHOWN:
         return []
-    text = f"{system}: {state}" + (f" – {' '.join(comment.split())}" if comment.strip() else "")
-    return [Said("failed", safe_line(text))]
+    why = in_tree(" ".join(comment.split()))
+    return [Said("failed", safe_line(f"{system}: {state}" + (f" – {why}" if why else "")))]
 
 
 def _status(board: Board, place: Place, notice: StatusChanged, now: float) -> list[Said]:
@@ -146,17 +146,19 @@ def _down(place: Place, now: float) -> list[Said]:
 
 def _ended(board: Board, place: Place) -> list[Said]:
     if place.status == GOOD:
-        return [_well(board, place)] if len(board.places) <= FEW else []
+        return _well(board, place) if len(board.places) <= FEW else []
     if place.status == "failed" and place.reported:
         return []
-    return _failure(board, place.id, place.status, place.why)
+    what = f"{count(place.failed, 'state')} failed" if place.failed and not place.why else place.status
+    return _failure(board, place.id, what, place.why)
 
 
-def _well(board: Board, place: Place) -> Said:
-    if not place.changed:
-        return Said("clean", safe_line(f"{place.id}: {'as described' if place.total else 'done'}"))
+def _well(board: Board, place: Place) -> list[Said]:
+    """Nothing is said of an answer that is a value: that is printed in the end."""
     verb = "would change" if board.test else "changed"
-    return Said("changed", safe_line(f"{place.id}: {count(place.changed, 'state')} {verb}"))
+    if place.changed:
+        return [Said("changed", safe_line(f"{place.id}: {count(place.changed, 'state')} {verb}"))]
+    return [Said("clean", safe_line(f"{place.id}: unchanged"))] if place.total else []
 
 
 def away_line(board: Board, now: float, *, left_out: Mapping[str, float | None] | None = None) -> str:
