@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
+from msgspec.structs import replace
+
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
 from saltern.cli.main import guarded
@@ -42,8 +44,18 @@ def main(argv: list[str]) -> int:
     outcome = Outcome(
         attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
     )
-    folder.write("outcome", pack_output(folder, outcome, bare=task.command == "call"), durable=True)
+    outcome = pack_output(folder, outcome, bare=task.command == "call")
+    folder.write("outcome", replace(outcome, batches=_write_records(folder, task, follower)), durable=True)
     return code
+
+
+def _write_records(folder: JobFolder, task: Task, follower: JobFollower) -> int:
+    """Write the journal of the run beside its outcome, for the controller; the number of files."""
+    if not follower.run:
+        return 0
+    from saltern.cli.worker_records import write_records
+
+    return write_records(folder, task, follower.run)
 
 
 def _redirect(folder: JobFolder) -> None:

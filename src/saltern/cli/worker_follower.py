@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import time
-from collections.abc import Callable
 
 import msgspec
 from msgspec.structs import replace
@@ -27,9 +25,10 @@ from saltern.report.verdict import totals
 from saltern.runtime.barriers import PAUSES, STOPS
 from saltern.system import atomic
 
-OFTEN = 0.25  # seconds between two notes of where a run is; a failure is noted at once
+SIZE = 8192  # bytes of the note of where a run is
 WAIT = 2.0  # seconds for the agent to pass on that the machine goes down
-COMMENT = 2000
+COMMENT = 1000  # characters of a comment in it, and of a name
+NAME = 200
 OUTCOMES = {Outcome.FAILED: "failed", Outcome.WOULD_CHANGE: "would change"}
 
 
@@ -46,7 +45,7 @@ def _reason(answer: Answer) -> str:
 class JobFollower:
     """Writes to the folder of a job what its run reports."""
 
-    def __init__(self, folder: JobFolder, task: Task, tick: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, folder: JobFolder, task: Task) -> None:
         self.job = task.jid
         self.run = ""
         self.changed = 0
@@ -54,17 +53,16 @@ class JobFollower:
         self._folder = folder
         self._socket = task.socket
         self._step = Step()
-        self._tick = tick
-        self._noted = -OFTEN
+        self._file = -1
 
     def tell(self, event: Event) -> None:
         if isinstance(event, ChunkStarted):
             self._end_if_cancelled()
-            self._note(replace(self._step, state=_name(event.chunk), outcome="", comment=""))
+            self._note(replace(self._step, state=_name(event.chunk)[:NAME], outcome="", comment=""))
         elif isinstance(event, ChunkFinished):
             self._finished(event.answer)
         elif isinstance(event, RunStarted):
-            self._note(replace(self._step, total=event.total), now=True)
+            self._note(replace(self._step, total=event.total))
         elif isinstance(event, RunFinished) and event.stopped in STOPS.values():
             self._pause(PAUSES[event.stopped])
 
@@ -80,16 +78,16 @@ class JobFollower:
         step = replace(
             self._step,
             done=self._step.done + (not answer.sub),
-            state=_name(answer.chunk) if failed else self._step.state,
+            state=_name(answer.chunk)[:NAME] if failed else self._step.state,
             failed=self._step.failed + failed,
             outcome=OUTCOMES.get(result.outcome, usual),
             comment=_reason(answer) if failed else "",
         )
-        self._note(step, now=failed)
+        self._note(step)
 
     def claimed(self, run: str) -> None:
         self.run = run
-        self._note(replace(self._step, run=run), now=True)
+        self._note(replace(self._step, run=run))
 
     def paused(self, _report: Report) -> None:
         """What was printed so far is not the end."""
@@ -99,11 +97,13 @@ class JobFollower:
         found = totals(report)
         self.changed, self.failed = found.changed, found.failed
 
-    def _note(self, step: Step, *, now: bool = False) -> None:
+    def _note(self, step: Step) -> None:
+        """Write in one call and always as much: a reader that comes in between reads again."""
         self._step = step
-        if now or self._tick() - self._noted >= OFTEN:
-            self._noted = self._tick()
-            self._folder.write("progress", step)
+        if self._file < 0:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+            self._file = os.open(self._folder.file("progress"), flags, 0o600)
+        os.pwrite(self._file, msgspec.json.encode(step).ljust(SIZE), 0)
 
     def _pause(self, kind: str) -> None:
         """Let the agent pass on that the machine, or this program, is away for a while."""

@@ -6,7 +6,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +209,23 @@ class AgentProcess:
     @property
     def log(self) -> str:
         return (self.folder / "stderr").read_text()
+
+
+@asynccontextmanager
+async def one_agent(tmp_path: Path, id: str) -> AsyncIterator[tuple[Controller, AgentProcess, Path]]:
+    """A fleet of one: the controller's side, an agent that has synced, and the directory of its states."""
+    fleet, controller = await real_controller(tmp_path / "controller")
+    agent = AgentProcess(tmp_path / "agent")
+    states = tmp_path / "states"
+    states.mkdir()
+    try:
+        await agent.join(fleet, id)
+        (agent.folder / "agent.yaml").write_text(f"file_roots: {{base: [{states}]}}\n")
+        await agent.start()
+        await until(lambda: controller.syncs)
+        yield controller, agent, states
+    finally:
+        await agent.stop()
+        await controller.stop()
+        await fleet.stop()
+        print(agent.log)

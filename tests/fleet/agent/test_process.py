@@ -1,11 +1,13 @@
-"""An agent as a process, with a real broker: what a machine of a fleet does."""
+"""An agent as a process, with a real broker: what a machine of a fleet does, and what it survives."""
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
-from tests.fleet.agent.standin import AgentProcess, real_controller
+from tests.fleet.agent.standin import one_agent
 from tests.fleet.harness import run, until
 
 pytestmark = [pytest.mark.slow]
@@ -13,18 +15,12 @@ pytestmark = [pytest.mark.slow]
 ID = "web1.example"
 
 
-def test_joins_syncs_runs_jobs_and_returns_them(tmp_path: Path) -> None:
+def test_syncs_runs_jobs_and_returns_them(tmp_path: Path) -> None:
     async def scenario() -> None:
-        fleet, controller = await real_controller(tmp_path / "controller")
-        agent = AgentProcess(tmp_path / "agent")
-        try:
-            await agent.join(fleet, ID)
-            states = tmp_path / "states"
-            states.mkdir()
-            (states / "web.sls").write_text("a:\n  test.succeed_with_changes\n")
-            (agent.folder / "agent.yaml").write_text(f"file_roots: {{base: [{states}]}}\n")
-            await agent.start()
-            await until(lambda: controller.syncs)
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            (states / "web.sls").write_text(
+                "a:\n  test.succeed_with_changes\nb:\n  test.fail_without_changes\n"
+            )
 
             ping = await controller.send(ID, "test.ping")
             assert (await controller.returned(ID, ping)).status == "returned"
@@ -34,22 +30,126 @@ def test_joins_syncs_runs_jobs_and_returns_them(tmp_path: Path) -> None:
             assert (await controller.returned(ID, echo)).status == "returned"
             assert controller.value(ID, echo) == "yes # no"
 
-            applied = await controller.send(ID, "state.apply", "web")
+            applied = await controller.send(ID, "state.apply", "web", kwargs={"pillar": {"secret": 1}})
             done = await controller.returned(ID, applied)
-            assert (done.status, done.exit_code, done.changed, done.failed) == ("returned", 0, 1, 0)
-            assert next(iter(controller.value(ID, applied)["local"].values()))["result"] is True
+            assert (done.status, done.exit_code, done.changed, done.failed) == ("failed", 2, 1, 1)
+            results = {
+                one["__id__"]: one["result"] for one in controller.value(ID, applied)["local"].values()
+            }
+            assert results == {"a": True, "b": False}
+
+            await until(lambda: any(one.jid == applied for _, one in controller.records))
+            kinds = [record["kind"] for _, one in controller.records for record in one.records]
+            assert kinds[0] == "run"
+            assert kinds[-1] == "end"
+            assert "secret" not in str(controller.records)
+
+            wrong = await controller.send(ID, "state.apply", kwargs={"no_such": 1})
+            assert "no argument 'no_such'" in (await controller.returned(ID, wrong)).why
+            missing = await controller.send(ID, "no.function")
+            assert "function-unknown" in (await controller.returned(ID, missing)).why
 
             await until(lambda: ID in controller.facts)
             assert controller.facts[ID].grains["id"] == ID
-
             code, text = await agent.say("sync")
             assert code == 0, text
             code, text = await agent.say("status")
             assert code == 0, text
             assert "jobs: none" in text, text
-        finally:
-            assert await agent.stop() == 0, agent.log
-            await controller.stop()
-            await fleet.stop()
+
+    run(scenario())
+
+
+def waiting(states: Path, base: Path) -> None:
+    """A run of two states; the first one writes down that it began, and waits for a file."""
+    wait = f"echo began >> {base}/began; while [ ! -e {base}/on ]; do sleep 0.05; done"
+    (states / "wait.sls").write_text(
+        f"first:\n  cmd.run:\n    - name: {wait}\n"
+        f"second:\n  cmd.run:\n    - name: echo second >> {base}/second\n    - require:\n      - cmd: first\n"
+    )
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_an_agent_that_is_killed_finds_its_worker_and_takes_its_result_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            waiting(states, tmp_path)
+            jid = await controller.send(ID, "state.apply", "wait")
+            await until(lambda: lines(tmp_path / "began"))
+            await until(lambda: any(one.state == "first" for _, one in controller.progress))
+            assert (controller.progress[-1][1].done, controller.progress[-1][1].total) == (0, 2)
+            await agent.kill()
+            await agent.start()
+            await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
+            assert controller.syncs[-1][1].running == [jid]
+            (tmp_path / "on").touch()
+            assert (await controller.returned(ID, jid)).status == "returned"
+            assert lines(tmp_path / "began") == ["began"]
+            assert lines(tmp_path / "second") == ["second"]
+            await agent.kill()
+            await agent.start()
+            await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 3)
+            assert [part.jid for _, part in controller.arrived].count(jid) == 1
+
+    run(scenario())
+
+
+def worker_of(agent_folder: Path, jid: str) -> int:
+    from saltern.fleet.agent.task import JobFolder
+
+    return JobFolder(str(agent_folder / "agent" / "jobs" / jid)).holder()
+
+
+def test_a_worker_that_is_killed_is_replaced_by_one_that_resumes_the_run(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            waiting(states, tmp_path)
+            jid = await controller.send(ID, "state.apply", "wait")
+            await until(lambda: lines(tmp_path / "began"))
+            os.kill(worker_of(agent.folder, jid), signal.SIGKILL)
+            (tmp_path / "on").touch()
+            done = await controller.returned(ID, jid)
+            assert done.status == "returned", done.why
+            assert lines(tmp_path / "began") == ["began"]  # the program outlived its run, and was waited for
+            assert len(controller.value(ID, jid)["local"]) == 2
+
+            call = await controller.send(ID, "cmd.run", f"echo once >> {tmp_path}/once; sleep 60")
+            await until(lambda: lines(tmp_path / "once"))
+            os.kill(worker_of(agent.folder, call), signal.SIGKILL)
+            assert (await controller.returned(ID, call)).status == "indeterminate"
+            assert lines(tmp_path / "once") == ["once"]
+
+    run(scenario())
+
+
+def test_cancels_before_the_next_state_and_by_force(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            waiting(states, tmp_path)
+            soft = await controller.send(ID, "state.apply", "wait")
+            behind = await controller.send(ID, "cmd.run", "true")
+            await until(lambda: lines(tmp_path / "began"))
+            await controller.order(ID, "cancel", behind)
+            assert (await controller.returned(ID, behind)).status == "cancelled"
+            await controller.order(ID, "cancel", soft)
+            folder = agent.folder / "agent" / "jobs" / soft
+            await until(lambda: (folder / "cancel").exists())
+            (tmp_path / "on").touch()
+            assert (await controller.returned(ID, soft)).status == "cancelled"
+            assert not lines(tmp_path / "second")
+
+            (tmp_path / "on").unlink()
+            hard = await controller.send(ID, "state.apply", "wait")
+            await until(lambda: len(lines(tmp_path / "began")) == 2)
+            await controller.order(ID, "kill", hard)
+            assert (await controller.returned(ID, hard)).status == "cancelled"
+            assert not lines(tmp_path / "second")
+
+            late = await controller.send(ID, "test.sleep", 60, time_limit=0.5)
+            done = await controller.returned(ID, late)
+            assert (done.status, "time limit" in done.why) == ("failed", True)
 
     run(scenario())

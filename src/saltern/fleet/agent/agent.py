@@ -22,6 +22,7 @@ from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import Spool
 from saltern.fleet.agent.supply import JobSupply
 from saltern.fleet.agent.sync import Syncer
+from saltern.fleet.agent.watch import Watch
 from saltern.fleet.bus.ports import Bus, BusError, Change, State
 from saltern.fleet.bus.ports import Message as Arrived
 from saltern.fleet.bus.tasks import end
@@ -71,7 +72,8 @@ class Agent:
             spool,
             runner,
             now=self.clock.now,
-            returned=lambda _jid: self.outbox.wake(),
+            begun=lambda _jid: self.watch.wake(),
+            returned=self._on_return,
             settings=self.settings,
             supply=JobSupply(files, self.settings.socket) if files else None,
         )
@@ -87,6 +89,14 @@ class Agent:
         self.syncer = Syncer(bus, self, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.ask = Asker(bus, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.facts = FactsSender(self.ask, runner, spool, self.settings, facts_path)
+        self.watch = Watch(
+            bus,
+            runner,
+            member.id,
+            running=lambda: self.jobs.running,
+            away=self.tell_away,
+            now=self.clock.now,
+        )
         self._boot = boot
         self._sites = sites
         self._tasks: list[asyncio.Task[None]] = []
@@ -101,7 +111,7 @@ class Agent:
             await self.bus.subscribe(subject, self._on_job)
         await self.bus.subscribe(SUBJECTS["control"].of(id=id), self._on_control)
         self.jobs.recover()
-        for loop in (self.syncer.run, self.outbox.run, self.jobs.run, self.facts.run):
+        for loop in (self.syncer.run, self.outbox.run, self.jobs.run, self.facts.run, self.watch.run):
             self._tasks.append(asyncio.create_task(loop()))
 
     async def close(self) -> None:
@@ -171,6 +181,12 @@ class Agent:
         elif order.action == "drain":
             self.inbox.draining = order.why or "this agent takes no jobs now"
 
+    def _on_return(self, jid: str) -> None:
+        self.outbox.wake()
+        entry = self.spool.entry(jid)
+        if entry is not None and entry.job.changing:
+            self.facts.look_again()
+
     def _refuse(self, job: Job, why: str) -> None:
         """Return that a job is not run; it is not in the spool, so it is sent directly."""
         log.warning("job %s is refused: %s", job.jid, why)
@@ -205,8 +221,7 @@ class Agent:
         if answer.refused:
             return
         for one in answer.confirmed:
-            if one.returned:
-                self.spool.confirm(one.jid)
+            self.spool.confirm(one.jid, returned=one.returned, records=one.records)
         taken = [self.inbox.take(text.encode(), live=False) for text in answer.jobs]
         for jid in answer.cancelled:
             await self.jobs.cancel(jid, hard=False)

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 EVERY = 3600.0  # seconds between two looks
 SPREAD = 0.2
+SOON = 5.0  # seconds after what may have changed them
 LOOK = "facts"  # the name of the folder, where jobs have their jid
 
 
@@ -79,42 +80,68 @@ class FactsSender:
         self._path = path
         self._wanted = asyncio.Event()
         self._backoff = Backoff()
+        self._look_again = True
+        self._sent = ""
 
     def wake(self) -> None:
-        """Look again: a job has ended, or there is a connection."""
+        """Try again to send: there is a connection."""
+        self._wanted.set()
+
+    def look_again(self) -> None:
+        """Something may have changed them."""
+        self._look_again = True
+        self._wanted.set()
+
+    def send_again(self) -> None:
+        """The controller does not have them."""
+        self._sent = ""
         self._wanted.set()
 
     async def run(self) -> None:
         """Look and send, at the start, when woken, and every hour."""
-        attempt, sent = 0, ""
+        attempt = 0
+        grains: dict[str, Any] = {}
         while True:
             self._wanted.clear()
-            grains = await look(self._runner, self._settings) or {}
-            wait = EVERY * (1 + SPREAD * random())
-            if grains:
+            if self._look_again:
+                self._look_again = False
+                grains = await look(self._runner, self._settings) or {}
                 self._write(grains)
-                sent, attempt = await self._send(grains, sent, attempt)
-                wait = self._backoff.delay(attempt - 1) + 1 if attempt else wait
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await self._wanted.wait()
+            attempt = 0 if not grains or await self._send(grains) else attempt + 1
+            wait = self._backoff.delay(attempt - 1) + 1 if attempt else EVERY * (1 + SPREAD * random())
+            if not await self._woken(wait) and not attempt:
+                self._look_again = True
 
-    async def _send(self, grains: dict[str, Any], sent: str, attempt: int) -> tuple[str, int]:
-        """Send what differs from what was sent; its digest, and how often that failed."""
+    async def _woken(self, wait: float) -> bool:
+        """Wait to be woken; False if the time is over. Many jobs in a row are one reason to look."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                await self._wanted.wait()
+                if self._look_again:
+                    await asyncio.sleep(SOON)
+                return True
+        return False
+
+    async def _send(self, grains: dict[str, Any]) -> bool:
+        """Send what differs from what was sent; False if that failed."""
         digest = digest_of(grains)
-        if digest == sent:
-            return sent, 0
+        if digest == self._sent:
+            return True
         try:
             request = Facts(nonce=new_nonce(), digest=digest, grains=grains)
             received = await self._ask("facts", request, Received)
-        except (BusError, Refused, BadMessage) as problem:
+        except (BusError, Refused) as problem:
             log.info("the facts are not sent yet: %s", problem)
-            return sent, attempt + 1
-        if received.problem:
-            log.warning("the controller does not take the facts: %s", received.problem)
+            return False
+        except BadMessage as problem:
+            log.warning("the facts cannot be sent: %s", problem)
         else:
-            self._spool.put("facts", digest)
-        return digest, 0
+            if received.problem:
+                log.warning("the controller does not take the facts: %s", received.problem)
+            else:
+                self._spool.put("facts", digest)
+        self._sent = digest
+        return True
 
     def read(self) -> dict[str, Any]:
         """The facts as they were last seen."""
@@ -126,6 +153,6 @@ class FactsSender:
             return {}
 
     def _write(self, grains: dict[str, Any]) -> None:
-        if self._path:
+        if self._path and grains:
             os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
             atomic.write(self._path, msgspec.json.encode(grains), durable=False)

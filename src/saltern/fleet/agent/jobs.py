@@ -19,7 +19,7 @@ from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool, SpoolFaile
 from saltern.fleet.agent.task import Outcome, Task
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.fetch import NotFetched
-from saltern.fleet.protocol.messages import Job, Return, Status
+from saltern.fleet.protocol.messages import Job, Records, Return, Status
 from saltern.fleet.protocol.verbs import verb_of
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,7 @@ class Jobs:
         runner: Runner,
         *,
         now: Callable[[], float],
+        begun: Callable[[str], None] = lambda _jid: None,
         returned: Callable[[str], None] = lambda _jid: None,
         settings: WorkerSettings | None = None,
         supply: Supply | None = None,
@@ -65,6 +66,7 @@ class Jobs:
         self._spool = spool
         self._runner = runner
         self._now = now
+        self._begun = begun
         self._returned = returned
         self._settings = settings or WorkerSettings()
         self._supply = supply
@@ -110,6 +112,7 @@ class Jobs:
     def _begin(self, entry: Entry) -> None:
         attempt = self._spool.begin(entry.jid, self._now())
         self._spawn(entry.jid, self._work(entry, attempt))
+        self._begun(entry.jid)
 
     def _report(self, entry: Entry, status: Status, why: str) -> None:
         """Return that it was not run, or not to its end."""
@@ -127,6 +130,7 @@ class Jobs:
         log.info("job %s: %s", entry.jid, todo.value)
         if todo in (Todo.FOLLOW, Todo.COLLECT):
             self._spawn(entry.jid, self._follow(entry))
+            self._begun(entry.jid)
         elif todo is Todo.CONTINUE:
             self._begin(entry)
         else:
@@ -210,7 +214,7 @@ class Jobs:
         else:
             asyncio.get_running_loop().call_soon(self._recover, entry)
 
-    async def _finish(self, entry: Entry, parts: Callable[[], Iterable[Return]]) -> None:
+    async def _finish(self, entry: Entry, parts: Callable[[], Iterable[Return | Records]]) -> None:
         """Keep a return. A disk that is full is waited for: what was done must not be lost."""
         while True:
             try:

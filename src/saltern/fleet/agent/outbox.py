@@ -63,3 +63,8 @@ class Outbox:
                 if data := self._spool.part(jid, part):  # else it was confirmed meanwhile
                     await self._bus.store(subject, data, id=f"{self._name}.{jid}.{part}")
             self._spool.mark_sent(jid, self._now())
+        for jid, first in self._spool.due_batches(self._now() - RESEND):
+            if data := self._spool.batch(jid, first):
+                subject = SUBJECTS["records"].of(id=self._id, jid=jid)
+                await self._bus.store(subject, data, id=f"{self._name}.{jid}.r{first}")
+            self._spool.mark_batch(jid, first, self._now())

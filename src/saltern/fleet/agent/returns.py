@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from saltern.fleet.agent.spool import Entry
-from saltern.fleet.agent.task import PART, JobFolder, Outcome
-from saltern.fleet.protocol.messages import Return, Status
+from saltern.fleet.agent.task import BATCH, PART, JobFolder, Outcome
+from saltern.fleet.protocol.messages import Records, Return, Status
 
 INTERRUPTED = 130  # the exit code of a command that was interrupted
 MOST = 8000  # characters of a reason
@@ -27,8 +29,10 @@ def status_of(entry: Entry, outcome: Outcome) -> Status:
     return "returned" if outcome.code == 0 else "failed"
 
 
-def whole_return(entry: Entry, outcome: Outcome, folder: JobFolder, *, now: float) -> Iterator[Return]:
-    """The parts of a return, one after the other."""
+def whole_return(
+    entry: Entry, outcome: Outcome, folder: JobFolder, *, now: float
+) -> Iterator[Return | Records]:
+    """The parts of a return, one after the other, and then the records of its run."""
     fields: dict[str, Any] = {
         "jid": entry.jid,
         "status": status_of(entry, outcome),
@@ -47,3 +51,6 @@ def whole_return(entry: Entry, outcome: Outcome, folder: JobFolder, *, now: floa
             yield Return(part=number, parts=outcome.parts, body=file.read(), **fields)
     if not outcome.parts:
         yield Return(**fields)
+    for number in range(outcome.batches):
+        with open(folder.file(BATCH.format(number)), "rb") as file:
+            yield msgspec.json.decode(file.read(), type=Records)

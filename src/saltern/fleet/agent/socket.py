@@ -16,11 +16,9 @@ import msgspec
 import saltern
 from saltern.fleet.agent.agent import Agent
 from saltern.fleet.files.worker import answer_file
-from saltern.fleet.protocol.messages import Away
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIMIT = 65_536  # bytes of a question
-BACK = 600.0  # seconds in which a machine that reboots is expected again
 Answer = dict[str, Any]
 
 
@@ -106,10 +104,7 @@ async def _sync(agent: Agent, _question: Answer) -> Answer:
 
 async def _paused(agent: Agent, question: Answer) -> Answer:
     """A worker says that its run waits for a reboot or an update."""
-    kind = question.get("kind")
-    if kind in ("reboot", "update"):
-        back = agent.clock.now() + BACK
-        await agent.tell_away(Away(why=kind, jid=str(question.get("jid", "")) or None, back_by=back))
+    await agent.watch.note_pause(str(question.get("jid", "")), str(question.get("kind", "")))
     return {}
 
 

@@ -17,9 +17,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from saltern.fleet.protocol.messages import Job, Return
+from saltern.fleet.protocol.messages import Job, Records, Return
 from saltern.system.private import make_private
 
+TRIES = 5  # times that records are sent which no controller confirms
 WAITING, RUNNING, RETURNED, CONFIRMED = "waiting", "running", "returned", "confirmed"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -27,15 +28,18 @@ CREATE TABLE IF NOT EXISTS job (
     number INTEGER PRIMARY KEY, jid TEXT NOT NULL UNIQUE, state TEXT NOT NULL, job BLOB NOT NULL,
     received REAL NOT NULL, due REAL NOT NULL, expires REAL NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,
     started REAL NOT NULL DEFAULT 0, cancel TEXT NOT NULL DEFAULT '', sent REAL NOT NULL DEFAULT 0,
-    run TEXT NOT NULL DEFAULT '', records INTEGER NOT NULL DEFAULT 0, ended REAL NOT NULL DEFAULT 0,
-    local INTEGER NOT NULL DEFAULT 0
+    ended REAL NOT NULL DEFAULT 0, local INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS job_state ON job (state);
 CREATE TABLE IF NOT EXISTS part (
     jid TEXT NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (jid, part)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batch (
+    jid TEXT NOT NULL, first INTEGER NOT NULL, past INTEGER NOT NULL, data BLOB NOT NULL,
+    sent REAL NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (jid, first)
+) WITHOUT ROWID;
 """
-FIELDS = "jid, state, job, received, due, expires, attempt, started, cancel, sent, run, records, local"
+FIELDS = "jid, state, job, received, due, expires, attempt, started, cancel, local"
 
 
 Statement = tuple[str, tuple[object, ...]]
@@ -59,9 +63,6 @@ class Entry(Struct, frozen=True, kw_only=True):
     attempt: int = 0
     started: float = 0.0
     cancel: str = ""
-    sent: float = 0.0
-    run: str = ""
-    records: int = 0
     local: bool = False
 
 
@@ -127,9 +128,9 @@ class Spool:
         return self._entries("state IN (?, ?)", WAITING, RUNNING)
 
     def unconfirmed(self, limit: int = 1000) -> list[str]:
-        """Jids whose returns are not known to be stored."""
-        query = "SELECT jid FROM job WHERE state = ? AND local = 0 ORDER BY number LIMIT ?"
-        return [jid for (jid,) in self._rows(query, RETURNED, limit)]
+        """Jids whose returns, or whose records, are not known to be stored."""
+        query = "SELECT jid FROM job WHERE (state = ? AND local = 0) OR jid IN (SELECT jid FROM batch)"
+        return [jid for (jid,) in self._rows(f"{query} ORDER BY number LIMIT ?", RETURNED, limit)]
 
     def _entries(self, where: str, *values: object) -> list[Entry]:
         rows = self._rows(f"SELECT {FIELDS} FROM job WHERE {where} ORDER BY number", *values)
@@ -148,27 +149,11 @@ class Spool:
     def cancel(self, jid: str, how: str) -> None:
         self._do(("UPDATE job SET cancel = ? WHERE jid = ? AND cancel != 'hard'", (how, jid)))
 
-    def set_run(self, jid: str, run: str) -> None:
-        self._do(("UPDATE job SET run = ? WHERE jid = ?", (run, jid)))
-
-    def set_records(self, jid: str, records: int) -> None:
-        """All records before this number are stored at the broker."""
-        self._do(("UPDATE job SET records = ? WHERE jid = ?", (records, jid)))
-
     # -- returns ---------------------------------------------------------------------------------
 
-    def finish(self, parts: Iterable[Return], now: float) -> None:
-        """Keep the return of a job, all its parts at once, until it is confirmed."""
-        insert = "INSERT OR REPLACE INTO part VALUES (?, ?, ?)"
-        ended = "UPDATE job SET state = ?, ended = ? WHERE jid = ?"
-        self._do_all(
-            statement
-            for part in parts
-            for statement in (
-                (insert, (part.jid, part.part, msgspec.json.encode(part))),
-                (ended, (RETURNED, now, part.jid)),
-            )
-        )
+    def finish(self, messages: Iterable[Return | Records], now: float) -> None:
+        """Keep the return of a job, all its parts and its records at once, until they are confirmed."""
+        self._do_all(one for message in messages for one in _kept(message, now))
 
     def due_returns(self, sent_before: float) -> list[str]:
         """Jids whose returns were not sent since then, in the order in which they ended."""
@@ -186,17 +171,27 @@ class Spool:
     def mark_sent(self, jid: str, now: float) -> None:
         self._do(("UPDATE job SET sent = ? WHERE jid = ?", (now, jid)))
 
-    def confirm(self, jid: str) -> bool:
-        """The controller has the return: nothing but the id is kept. False if there was none to confirm."""
-        return (
-            self._do(
-                (
-                    "UPDATE job SET state = ?, job = x'' WHERE jid = ? AND state = ?",
-                    (CONFIRMED, jid, RETURNED),
-                ),
-                ("DELETE FROM part WHERE jid = ?", (jid,)),
-            )
-            == 1
+    def due_batches(self, sent_before: float) -> list[tuple[str, int]]:
+        """Batches of records that were not sent since then: jid and first number. Returns are sent before."""
+        query = "SELECT jid, first FROM batch WHERE sent < ? AND tries < ? AND jid NOT IN"
+        unsent = "(SELECT jid FROM job WHERE state = ? AND sent = 0)"
+        return self._rows(f"{query} {unsent} ORDER BY jid, first", sent_before, TRIES, RETURNED)
+
+    def batch(self, jid: str, first: int) -> bytes:
+        rows = self._rows("SELECT data FROM batch WHERE jid = ? AND first = ?", jid, first)
+        return bytes(rows[0][0]) if rows else b""
+
+    def mark_batch(self, jid: str, first: int, now: float) -> None:
+        query = "UPDATE batch SET sent = ?, tries = tries + 1 WHERE jid = ? AND first = ?"
+        self._do((query, (now, jid, first)))
+
+    def confirm(self, jid: str, *, returned: bool = True, records: int = 0) -> None:
+        """Forget what the controller has: of a job whose return it has, all but the id."""
+        confirmed = "UPDATE job SET state = ?, job = x'' WHERE jid = ? AND state = ?"
+        self._do(
+            ("DELETE FROM batch WHERE jid = ? AND (past <= ? OR tries >= ?)", (jid, records, TRIES)),
+            *([(confirmed, (CONFIRMED, jid, RETURNED))] if returned else []),
+            *([("DELETE FROM part WHERE jid = ?", (jid,))] if returned else []),
         )
 
     def prune(self, *, expired_before: float, returned_before: float) -> list[str]:
@@ -206,6 +201,7 @@ class Spool:
             ("DELETE FROM job WHERE state = ? AND expires < ?", (CONFIRMED, expired_before)),
             ("DELETE FROM job WHERE state = ? AND ended < ?", (RETURNED, returned_before)),
             ("DELETE FROM part WHERE jid NOT IN (SELECT jid FROM job)", ()),
+            ("DELETE FROM batch WHERE jid NOT IN (SELECT jid FROM job)", ()),
         )
         return [str(jid) for (jid,) in lost]
 
@@ -224,6 +220,18 @@ class Spool:
 
     def close(self) -> None:
         self._database.close()
+
+
+def _kept(message: Return | Records, now: float) -> Iterator[Statement]:
+    """How one message of a job that has ended is written."""
+    data = msgspec.json.encode(message)
+    if isinstance(message, Records):
+        past = message.first + len(message.records)
+        query = "INSERT OR REPLACE INTO batch (jid, first, past, data) VALUES (?, ?, ?, ?)"
+        yield query, (message.jid, message.first, past, data)
+    else:
+        yield "INSERT OR REPLACE INTO part VALUES (?, ?, ?)", (message.jid, message.part, data)
+        yield "UPDATE job SET state = ?, ended = ? WHERE jid = ?", (RETURNED, now, message.jid)
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:

@@ -77,8 +77,7 @@ class Syncer:
                 wait = await self.ask()
                 attempt = 0
             except (BusError, Refused) as problem:
-                self.state.problem = str(problem) or type(problem).__name__
-                log.info("no sync: %s", self.state.problem)
+                self._note_problem(str(problem) or type(problem).__name__)
                 wait = self._backoff.delay(attempt)
                 attempt += 1
             try:
@@ -101,6 +100,11 @@ class Syncer:
             await self._host.on_sync(answer)
             if not answer.more:
                 return _spread(REFUSED if answer.refused else answer.next_sync)
+
+    def _note_problem(self, why: str) -> None:
+        if why != self.state.problem:
+            log.info("no sync: %s", why)
+        self.state.problem = why
 
     def _note(self, answer: SyncAnswer) -> None:
         if answer.refused and answer.refused != self.state.refused:

@@ -20,6 +20,7 @@ from saltern.system import atomic
 
 KEPT = ("lock", "begun", "cancel")  # of earlier attempts
 PART = "part.{}"
+BATCH = "records.{}"
 _FLOCK = "hhqqi"  # type, whence, start, length, process: ``struct flock`` of Linux
 
 
@@ -56,6 +57,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     size: int = 0
     digest: str = ""
     parts: int = 0
+    batches: int = 0
     why: str = ""
 
 

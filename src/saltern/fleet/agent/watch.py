@@ -1,0 +1,117 @@
+"""Jobs while they run: where they are, for those who watch, and that their machine is about to go down."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.agent.runner import Runner
+from saltern.fleet.agent.task import Step
+from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.protocol.codec import encode
+from saltern.fleet.protocol.messages import Away, Progress
+from saltern.fleet.protocol.subjects import SUBJECTS
+
+log = logging.getLogger(__name__)
+
+LOOK = 0.5  # seconds between two looks at a job that runs
+OFTEN = 1.0  # seconds between two messages of one job, but for a failure
+BACK = 600.0  # seconds in which a machine that reboots is expected again
+WORD = 255
+
+
+class Seen(Struct):
+    """What was last sent of a job, and when."""
+
+    step: Step = Step()
+    at: float = float("-inf")
+    paused: str = ""
+
+
+def is_worth_sending(seen: Seen, step: Step, now: float) -> bool:
+    """True for news that are not too soon after the last ones; a failure is never too soon."""
+    if step == seen.step:
+        return False
+    return step.failed > seen.step.failed or now - seen.at >= OFTEN
+
+
+def progress_of(jid: str, step: Step) -> Progress:
+    outcome: Any = step.outcome
+    return Progress(
+        jid=jid,
+        done=step.done,
+        total=step.total,
+        state=step.state[:WORD],
+        outcome=outcome,
+        failed=step.failed,
+        comment=step.comment,
+    )
+
+
+class Watch:
+    """Looks at the folders of running jobs, and only while there are some."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        runner: Runner,
+        id: str,
+        *,
+        running: Callable[[], list[str]],
+        away: Callable[[Away], Awaitable[None]],
+        now: Callable[[], float],
+    ) -> None:
+        self._bus = bus
+        self._runner = runner
+        self._id = id
+        self._running = running
+        self._away = away
+        self._now = now
+        self._seen: dict[str, Seen] = {}
+        self._wanted = asyncio.Event()
+
+    def wake(self) -> None:
+        """A job has begun."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Look for ever."""
+        while True:
+            self._wanted.clear()
+            running = self._running()
+            self._seen = {jid: seen for jid, seen in self._seen.items() if jid in running}
+            for jid in running:
+                await self._look(jid)
+            if running:
+                await asyncio.sleep(LOOK)
+            else:
+                await self._wanted.wait()
+
+    async def _look(self, jid: str) -> None:
+        seen = self._seen.setdefault(jid, Seen())
+        folder = self._runner.folder(jid)
+        await self.note_pause(jid, folder.paused())
+        step = folder.step()
+        tick = asyncio.get_running_loop().time()
+        if step is None or not is_worth_sending(seen, step, tick):
+            return
+        seen.step, seen.at = step, tick
+        subject = SUBJECTS["progress"].of(id=self._id, jid=jid)
+        with suppress(BusError):
+            await self._bus.publish(subject, encode(progress_of(jid, step)))
+
+    async def note_pause(self, jid: str, kind: str) -> None:
+        """Pass on, once, that the machine or the program is away for a while."""
+        seen = self._seen.setdefault(jid, Seen())
+        if kind == seen.paused:
+            return
+        seen.paused = kind
+        if kind in ("reboot", "update"):
+            why: Any = kind
+            log.info("job %s: %s; it continues afterwards", jid, kind)
+            await self._away(Away(why=why, jid=jid, back_by=self._now() + BACK))
