@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -15,9 +16,11 @@ import saltern
 from saltern.fleet.agent.ask import Asker
 from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.agent.facts import FactsSender
+from saltern.fleet.agent.housekeeping import Housekeeping
 from saltern.fleet.agent.inbox import Inbox
 from saltern.fleet.agent.jobs import Jobs, WorkerSettings
 from saltern.fleet.agent.outbox import Outbox
+from saltern.fleet.agent.renewal import Home, Renewal
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import Spool
 from saltern.fleet.agent.supply import JobSupply
@@ -27,6 +30,7 @@ from saltern.fleet.bus.ports import Bus, BusError, Change, State
 from saltern.fleet.bus.ports import Message as Arrived
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.agent import AgentFiles
+from saltern.fleet.identity.jwt import BadJwt
 from saltern.fleet.identity.membership import Membership
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Refused
@@ -60,6 +64,9 @@ class Agent:
         facts_path: str = "",
         boot: str = "",
         sites: tuple[str, ...] = (),
+        denied: Callable[[], tuple[str, ...]] = lambda: (),
+        home: Home | None = None,
+        jobs_folder: str = "",
     ) -> None:
         self.member = member
         self.instance = secrets.token_hex(8)
@@ -85,6 +92,7 @@ class Agent:
             trust=member.trust,
             matches=self.is_meant,
             refuse=self._refuse,
+            denied=denied,
         )
         self.syncer = Syncer(bus, self, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.ask = Asker(bus, self.clock, id=member.id, trust=lambda: self.inbox.trust)
@@ -97,6 +105,16 @@ class Agent:
             away=self.tell_away,
             now=self.clock.now,
         )
+        self.home = home
+        self._loops = [
+            self.syncer.run,
+            self.outbox.run,
+            self.jobs.run,
+            self.facts.run,
+            self.watch.run,
+            Housekeeping(spool, runner, jobs_folder, self.clock.now).run,
+            *([Renewal(home, bus, self.clock.now).run] if home else []),
+        ]
         self._boot = boot
         self._sites = sites
         self._tasks: list[asyncio.Task[None]] = []
@@ -111,7 +129,7 @@ class Agent:
             await self.bus.subscribe(subject, self._on_job)
         await self.bus.subscribe(SUBJECTS["control"].of(id=id), self._on_control)
         self.jobs.recover()
-        for loop in (self.syncer.run, self.outbox.run, self.jobs.run, self.facts.run, self.watch.run):
+        for loop in self._loops:
             self._tasks.append(asyncio.create_task(loop()))
 
     async def close(self) -> None:
@@ -225,11 +243,21 @@ class Agent:
         taken = [self.inbox.take(text.encode(), live=False) for text in answer.jobs]
         for jid in answer.cancelled:
             await self.jobs.cancel(jid, hard=False)
+        if answer.want_facts:
+            self.facts.send_again()
+        if self.home:
+            await self._adopt(self.home, answer)
         self.spool.put("cursor", str(answer.cursor))
         self.spool.put("latest", str(self.clock.latest))
         if any(taken):
             self.jobs.wake()
         self.outbox.wake()
+
+    async def _adopt(self, home: Home, answer: SyncAnswer) -> None:
+        try:
+            await home.adopt(self.bus, answer.credential, answer.servers)
+        except (BadJwt, BusError, OSError) as problem:
+            log.warning("what the controller sent with its answer is not used: %s", problem)
 
     async def tell_away(self, away: Away) -> None:
         """Say that the system goes down on purpose, before it does."""

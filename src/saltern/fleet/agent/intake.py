@@ -74,5 +74,5 @@ def _names(job: Job) -> tuple[str, ...]:
         return _SAME
     if job.function == "state.single":
         called = str(job.args[0] if job.args else job.kwargs.get("fun", ""))
-        return (job.function, f"state.single:{called}")
+        return (job.function, called)
     return (job.function,)

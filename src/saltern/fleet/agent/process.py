@@ -11,9 +11,11 @@ from contextlib import suppress
 
 import saltern
 from saltern.fleet.agent.agent import Agent
+from saltern.fleet.agent.deny import DenyList
 from saltern.fleet.agent.jobs import WorkerSettings
 from saltern.fleet.agent.log import start_log
 from saltern.fleet.agent.places import AgentPlaces
+from saltern.fleet.agent.renewal import Home
 from saltern.fleet.agent.runner import ProcessRunner
 from saltern.fleet.agent.socket import ControlSocket
 from saltern.fleet.agent.spool import Spool, SpoolFailed
@@ -58,7 +60,7 @@ async def _serve(places: AgentPlaces) -> int:
         ),
         wait=None,
     )
-    agent = _agent(places, member, bus, spool)
+    agent = _agent(places, member, bus, spool, Home(places.keys, member, keys, credential))
     log.info("agent %s of fleet %s, version %s", member.id, member.fleet, saltern.__version__)
     async with ControlSocket(places.socket, agent):
         await agent.start()
@@ -73,7 +75,7 @@ async def _serve(places: AgentPlaces) -> int:
     return 0
 
 
-def _agent(places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool) -> Agent:
+def _agent(places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool, home: Home) -> Agent:
     settings = WorkerSettings(
         config=places.config if os.path.isfile(places.config) else "",
         overrides=places.overrides(member.id),
@@ -89,6 +91,9 @@ def _agent(places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool) 
         facts_path=places.facts,
         boot=boot_identity().get("boot_id", ""),
         sites=_sites(member),
+        denied=DenyList(places.deny),
+        home=home,
+        jobs_folder=places.jobs,
     )
 
 

@@ -1,0 +1,53 @@
+"""What an agent does not keep for ever: ids of jobs that have expired, unclaimed returns, old folders."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+
+from saltern.fleet.agent.runner import Runner
+from saltern.fleet.agent.spool import Spool, SpoolFailed
+from saltern.fleet.protocol.envelope import SKEW
+
+log = logging.getLogger(__name__)
+
+EVERY = 3600.0  # seconds between two looks
+DAY = 86_400.0
+KEEP = 7 * DAY  # a return that no controller has taken
+
+
+class Housekeeping:
+    """Prunes now and then."""
+
+    def __init__(self, spool: Spool, runner: Runner, jobs: str, now: Callable[[], float]) -> None:
+        self._spool = spool
+        self._runner = runner
+        self._jobs = jobs
+        self._now = now
+
+    async def run(self) -> None:
+        """Prune for ever."""
+        while True:
+            try:
+                self.prune()
+            except SpoolFailed as problem:
+                log.error("%s", problem)
+            await asyncio.sleep(EVERY)
+
+    def prune(self) -> None:
+        """An id is kept for as long as its job could be sent again, and its signature still counted."""
+        now = self._now()
+        lost = self._spool.prune(expired_before=now - 2 * SKEW, returned_before=now - KEEP)
+        if lost:
+            log.error("returns of %d jobs were taken by no controller for a week, and are dropped", len(lost))
+        if self._jobs and os.path.isdir(self._jobs):
+            for name in os.listdir(self._jobs):
+                self._remove_if_over(name)
+
+    def _remove_if_over(self, jid: str) -> None:
+        entry = self._spool.entry(jid)
+        folder = self._runner.folder(jid)
+        if (entry is None or entry.state not in ("waiting", "running")) and not folder.holder():
+            folder.remove()

@@ -1,0 +1,102 @@
+"""The credential, renewed at half of its life: the next one is kept before the old connection is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from random import random
+
+from msgspec.structs import replace
+
+from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.identity.jwt import BadJwt, decode_user
+from saltern.fleet.identity.keys import AgentKeys
+from saltern.fleet.identity.membership import (
+    KeyCredential,
+    Membership,
+    check_credential,
+    renew_credential,
+    save_membership,
+)
+from saltern.fleet.protocol.envelope import Refused
+
+log = logging.getLogger(__name__)
+
+LEAST = 5.0  # seconds between two attempts
+MOST = 3600.0
+SPREAD = 0.1  # of the life, so that agents which joined together do not renew together
+
+
+def renewal_time(issued: float, expires: float, chance: float = 0.0) -> float:
+    """When to ask for a new credential: at half of its life, or somewhat later."""
+    return issued + (expires - issued) * (0.5 + SPREAD * chance)
+
+
+def next_wait(jwt: str, now: float, chance: float) -> float:
+    """Seconds until the credential is to be renewed; of one that never expires, an hour until the next look."""
+    try:
+        claims = decode_user(jwt)
+    except BadJwt:
+        return LEAST
+    if not claims.exp:
+        return MOST
+    return renewal_time(claims.iat, claims.exp, chance) - now
+
+
+class Home:
+    """The membership of a running agent: on disk, in memory, and in the credential of its connection."""
+
+    def __init__(self, folder: str, member: Membership, keys: AgentKeys, credential: KeyCredential) -> None:
+        self.member = member
+        self._folder = folder
+        self._keys = keys
+        self._credential = credential
+
+    async def renew(self, bus: Bus, now: float) -> None:
+        """Ask for a new credential, and connect with it."""
+        await renew_credential(bus, self.member, self._keys, self._credential, now=now, save=self._save)
+
+    async def adopt(self, bus: Bus, credential: str, servers: list[str]) -> None:
+        """Take what a controller has sent with a sync: a credential, the addresses of the brokers."""
+        if servers and tuple(servers) != self.member.servers:
+            self._save(replace(self.member, servers=tuple(servers)))
+        if not credential or credential == self.member.credential:
+            return
+        issuer = decode_user(credential).iss  # the answer is signed: it may name another issuer
+        self._save(check_credential(replace(self.member, credential=credential, issuer=issuer), self._keys))
+        self._credential.replace(credential)
+        await bus.renew()
+
+    def _save(self, member: Membership) -> None:
+        save_membership(self._folder, member)
+        self.member = member
+
+    def wait(self, now: float, chance: float) -> float:
+        return next_wait(self.member.credential, now, chance)
+
+
+class Renewal:
+    """Asks for a new credential in time."""
+
+    def __init__(self, home: Home, bus: Bus, now: Callable[[], float]) -> None:
+        self._home = home
+        self._bus = bus
+        self._now = now
+        self._chance = random()
+
+    async def run(self) -> None:
+        """Renew for ever."""
+        pause = 0.0
+        while True:
+            wait = self._home.wait(self._now(), self._chance)
+            await asyncio.sleep(min(MOST, max(0.0, pause, wait)))
+            if self._home.wait(self._now(), self._chance) > 0:
+                continue
+            try:
+                await self._home.renew(self._bus, self._now())
+                log.info("the credential is renewed")
+                pause = LEAST
+            except (BusError, Refused, BadJwt, OSError) as problem:
+                log.warning("the credential is not renewed yet: %s", problem)
+                pause = min(MOST, max(LEAST, pause * 2))
