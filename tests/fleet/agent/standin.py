@@ -15,7 +15,7 @@ from tests.fleet.harness import until
 from tests.fleet.kit import Fleet
 
 from saltern.fleet.broker.streams import make_streams
-from saltern.fleet.bus.ports import Bus, ReaderOptions
+from saltern.fleet.bus.ports import Bus, BusError, ReaderOptions
 from saltern.fleet.bus.service import Services
 from saltern.fleet.identity.token import write_token
 from saltern.fleet.protocol.codec import Body, decode, unpack_body
@@ -51,7 +51,7 @@ class Controller:
         self.now = now
         self.confirms = True
         self.syncs: list[tuple[str, SyncRequest]] = []
-        self.missed: dict[str, list[bytes]] = {}
+        self.missed: dict[str, dict[str, bytes]] = {}
         self.cancelled: list[str] = []
         self.refused: dict[str, str] = {}
         self.facts: dict[str, Facts] = {}
@@ -67,21 +67,30 @@ class Controller:
         await services.serve("sync", self._on_sync)
         await services.serve("facts", self._on_facts)
         await self.bus.subscribe(SUBJECTS["progress"].wild(), self._on_progress)
+        self.read()
+
+    def read(self) -> None:
+        """Read what agents store; again after the streams were made anew."""
         for stream in ("RETURNS", "EVENTS"):
-            reader = await self.bus.reader(ReaderOptions(stream=stream, name="test"))
-            self._reading.append(asyncio.create_task(self._read(reader)))
+            self._reading.append(asyncio.create_task(self._read(stream)))
 
     async def stop(self) -> None:
         for task in self._reading:
             task.cancel()
         await asyncio.gather(*self._reading, return_exceptions=True)
 
-    async def _read(self, reader: Any) -> None:
+    async def _read(self, stream: str) -> None:
+        """Read for ever, also from a stream that was lost and made again."""
         while True:
-            found = await reader.fetch(100, 0.2)
-            for one in found:
-                self._on_stored(one.kept.subject, one.kept.data)
-            await reader.done(found)
+            try:
+                reader = await self.bus.reader(ReaderOptions(stream=stream, name="test", ack_wait=1.0))
+                while True:
+                    found = await reader.fetch(100, 0.2)
+                    for one in found:
+                        self._on_stored(one.kept.subject, one.kept.data)
+                    await reader.done(found)
+            except BusError:
+                await asyncio.sleep(0.05)
 
     def _on_stored(self, subject: str, data: bytes) -> None:
         if fields := SUBJECTS["return"].parse(subject):
@@ -104,9 +113,10 @@ class Controller:
 
     async def _on_sync(self, id: str, request: SyncRequest) -> Message:
         self.syncs.append((id, request))
+        held = {*request.running, *request.unconfirmed, *(jid for one, jid in self.parts if one == id)}
         known = [jid for jid in request.unconfirmed if (id, jid) in self.parts]
         return SyncAnswer(
-            jobs=[data.decode() for data in self.missed.pop(id, [])],
+            jobs=[data.decode() for jid, data in self.missed.get(id, {}).items() if jid not in held],
             cancelled=self.cancelled,
             confirmed=[Confirmed(jid=jid, returned=True) for jid in known if self.confirms],
             refused=self.refused.get(id, ""),

@@ -14,6 +14,7 @@ from saltern.fleet.protocol.subjects import SUBJECTS
 
 log = logging.getLogger(__name__)
 
+TIMEOUT = 10.0  # seconds for the broker to store a message
 RESEND = 120.0  # seconds after which a return that is not confirmed is sent again
 
 
@@ -61,10 +62,10 @@ class Outbox:
             subject = SUBJECTS["return"].of(id=self._id, jid=jid)
             for part in self._spool.part_numbers(jid):
                 if data := self._spool.part(jid, part):  # else it was confirmed meanwhile
-                    await self._bus.store(subject, data, id=f"{self._name}.{jid}.{part}")
+                    await self._bus.store(subject, data, id=f"{self._name}.{jid}.{part}", timeout=TIMEOUT)
             self._spool.mark_sent(jid, self._now())
         for jid, first in self._spool.due_batches(self._now() - RESEND):
             if data := self._spool.batch(jid, first):
                 subject = SUBJECTS["records"].of(id=self._id, jid=jid)
-                await self._bus.store(subject, data, id=f"{self._name}.{jid}.r{first}")
+                await self._bus.store(subject, data, id=f"{self._name}.{jid}.r{first}", timeout=TIMEOUT)
             self._spool.mark_batch(jid, first, self._now())

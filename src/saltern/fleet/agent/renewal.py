@@ -34,7 +34,7 @@ def renewal_time(issued: float, expires: float, chance: float = 0.0) -> float:
 
 
 def next_wait(jwt: str, now: float, chance: float) -> float:
-    """Seconds until the credential is to be renewed; of one that never expires, an hour until the next look."""
+    """Seconds until the credential is to be renewed; one that never expires is looked at every hour."""
     try:
         claims = decode_user(jwt)
     except BadJwt:
