@@ -109,8 +109,12 @@ def test_a_broker_that_lost_its_disk_gets_the_returns_again(
         fleet.hub.start()
         await make_streams(controller.bus)
         controller.read()
-        agent.syncer.wake()
-        await controller.returned(ID, jid)
+
+        def is_back() -> bool:
+            agent.syncer.wake()
+            return (ID, jid) in controller.parts
+
+        await until(is_back)
 
     with_agent(tmp_path, scenario)
 
