@@ -79,7 +79,7 @@ def test_an_agent_that_is_killed_finds_its_worker_and_takes_its_result_once(tmp_
             waiting(states, tmp_path)
             jid = await controller.send(ID, "state.apply", "wait")
             await until(lambda: lines(tmp_path / "began"))
-            await until(lambda: any(one.state == "first" for _, one in controller.progress))
+            await until(lambda: any(one.state == "cmd.run first" for _, one in controller.progress))
             assert (controller.progress[-1][1].done, controller.progress[-1][1].total) == (0, 2)
             await agent.kill()
             await agent.start()

@@ -243,7 +243,7 @@ class Agent:
         taken = [self.inbox.take(text.encode(), live=False) for text in answer.jobs]
         for jid in answer.cancelled:
             await self.jobs.cancel(jid, hard=False)
-        if getattr(answer, "want_facts", False):
+        if answer.want_facts:
             self.facts.send_again()
         if self.home:
             await self._adopt(self.home, answer)
