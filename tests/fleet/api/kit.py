@@ -17,6 +17,7 @@ from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.memory import MemoryHub
 from saltern.fleet.client.client import Client
+from saltern.fleet.files.keeper import Roots, TreeKeeper
 from saltern.fleet.identity.token import JoinToken, TokenRecord, new_secret, proof_key
 from saltern.fleet.protocol.messages import Facts, Job, Return
 from saltern.fleet.store import audit, events, jobs, systems
@@ -147,9 +148,13 @@ class Running:
         return made
 
 
+async def figures() -> bytes:
+    return b"saltern_systems 3\n"
+
+
 @contextmanager
 def running_api(
-    folder: Path, *, prefix: str = "", access: Access | None = None, **listen: object
+    folder: Path, *, prefix: str = "", access: Access | None = None, ca: str = "a CA", **listen: object
 ) -> Iterator[Running]:
     database = make_database(folder)
     where: dict[str, Any] = {"socket": str(folder / "controller.sock"), **listen}
@@ -158,7 +163,13 @@ def running_api(
         bench = Bench(database, MemoryHub())
         bench.gate = bench.registry._gate = TokenGate()
         await bench.start()
-        app = make_app(bench.fleet, access or Access(database), prefix=prefix)
+        (folder / "files").mkdir(exist_ok=True)
+        (folder / "files" / "top.sls").write_text("base: {}\n")
+        roots = Roots(roots={"base": [str(folder / "files")]}, directory=str(folder / "trees"))
+        trees = TreeKeeper(bench.bus, bench.calls, roots, name="c1", now=time.time)
+        await trees.start()
+        parts = {"trees": trees, "ca": ca, "metrics": figures}
+        app = make_app(bench.fleet, access or Access(database), prefix=prefix, **parts)
         server = ApiServer(app, Listen(**where))
         await server.start()
         return bench, server

@@ -79,6 +79,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         add_events(api.database, "a", "b")
         add_audit(api.database, 2)
         client = api.client()
+        client.trees.publish()
         client.groups.set("front", "web*")
         client.tokens.make()
         client.operators.add("joe", roles=["viewer"])
@@ -94,7 +95,11 @@ def requests(draw: st.DrawFn) -> tuple[Route, str, dict[str, str], Any]:
     path = route.path
     for name, value in zip(("system", "jid", "token", "group"), segments, strict=True):
         path = path.replace(f"{{{name}}}", value)
-    path = path.replace("{operator}", segments[0]).replace("{approval}", segments[1])
+    path = (
+        path.replace("{operator}", segments[0])
+        .replace("{environment}", segments[2])
+        .replace("{approval}", segments[1])
+    )
     names = st.one_of(st.sampled_from((*route.query.__struct_fields__, "x")), words)
     query = draw(st.dictionaries(names, st.one_of(words, st.integers(-5, 2000).map(str)), max_size=3))
     fields = route.body.__struct_fields__ if route.body is not None else ()
@@ -151,9 +156,10 @@ def test_no_bytes_make_the_controller_fail(busy: Running, route: Route, body: by
 @pytest.mark.parametrize("route", [one for one in ROUTES if one.method == "GET"], ids=lambda one: one.path)
 def test_what_is_there_has_the_shape_that_is_promised(busy: Running, route: Route) -> None:
     path = route.path.replace("{system}", "kept1").replace("{jid}", "kept").replace("{operator}", "kept")
+    path = path.replace("{environment}", "base")
     found = busy.run(call(busy.server.app, "GET", path))
-    assert found.status in (200, 503), found.body
-    if not route.streams:
+    assert found.status == 200, found.body
+    if route.answer is not None and not route.streams:
         check_answer(route, found.status, found.body)
         assert _undeclared(json.loads(found.body), _schema_of(route)) == []
 

@@ -182,3 +182,20 @@ def test_a_body_of_unknown_length_has_the_same_limit(api: Running) -> None:
 def test_cancel_of_a_job_that_is_over(api: Running, client: Client) -> None:
     add_job(api.database, "1", ())
     assert client.jobs.cancel("1") == {}
+
+
+def test_trees_have_versions_and_can_be_rolled_back(api: Running, client: Client, tmp_path: Path) -> None:
+    first = client.trees.publish()
+    (tmp_path / "files" / "web.sls").write_text("a: test.nop\n")
+    second = client.trees.publish()
+    assert first != second
+    assert [one["environment"] for one in client.trees.list()] == ["base"]
+    versions = [one["digest"] for one in client.trees.log()]
+    assert len(versions) == 2
+    assert [(one["path"], one["change"]) for one in client.trees.diff()] == [("web.sls", "added")]
+    assert client.trees.rollback(version=versions[1][:8]) == versions[1]
+    assert next(client.trees.list())["held"]
+    client.trees.follow()
+    assert not next(client.trees.list())["held"]
+    with pytest.raises(ControllerError):
+        client.trees.rollback("nothing")

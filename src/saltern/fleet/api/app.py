@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -28,13 +28,16 @@ from saltern.language.diagnostics import Diagnostic
 Endpoint = Callable[[Request], Coroutine[Any, Any, Any]]
 
 
-def make_app(fleet: Fleet, access: Access, *, prefix: str = "", routes: Sequence[Route] = ROUTES) -> Wrapper:
-    """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``."""
-    desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"))
+def make_app(fleet: Fleet, access: Access, *, prefix: str = "", **parts: Any) -> Wrapper:
+    """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``.
+
+    ``parts`` are the other fields of ``Desk``: ca, trees, checks, metrics.
+    """
+    desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"), **parts)
     by_path: dict[str, dict[str, Route]] = defaultdict(dict)
-    for route in routes:
+    for route in ROUTES:
         by_path[route.path][route.method] = route
-    document = msgspec.json.encode(openapi(routes, desk.prefix))
+    document = msgspec.json.encode(openapi(ROUTES, desk.prefix))
     paths = [HttpRoute(path, _endpoint(desk, rows), methods=None) for path, rows in by_path.items()]
     paths.append(HttpRoute("/v1/openapi.json", _fixed(document), methods=["GET"]))
     return Wrapper(Router([*map(_all_methods, paths)], redirect_slashes=False, default=_nothing_here), desk)

@@ -87,19 +87,24 @@ class ApiServer:
         self._servers: list[tuple[_Listener, asyncio.Task[None]]] = []
 
     async def start(self) -> None:
-        if self.listen.socket:
-            await self._add(self._config(), unix_socket(self.listen))
-        if self.listen.host:
-            made = tcp_socket(self.listen)
-            self.port = int(made.getsockname()[1])
-            await self._add(self._tls_config(), made)
+        """Listen where it was asked to; if one place cannot be had, on none."""
+        try:
+            if self.listen.socket:
+                await self._add(self._config(), unix_socket(self.listen))
+            if self.listen.host:
+                config, made = self._tls_config(), tcp_socket(self.listen)
+                self.port = int(made.getsockname()[1])
+                await self._add(config, made)
+        except BaseException:
+            await self.stop()
+            raise
 
     async def stop(self) -> None:
         self.app.desk.closing.set()
         for server, _task in self._servers:
             server.should_exit = True
         await asyncio.gather(*(task for _, task in self._servers))
-        if self.listen.socket:
+        if self._servers and self.listen.socket:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.listen.socket)
 

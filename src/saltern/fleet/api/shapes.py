@@ -19,6 +19,7 @@ Tag = Annotated[
 Number = Annotated[int, Meta(ge=0, le=2**53)]
 JobId = Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
 Digest = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
+Version = Annotated[str, Meta(pattern=r"^[0-9a-f]{0,64}$")]
 KeyState = Literal["", "pending", "accepted", "rejected", "revoked"]
 
 
@@ -45,10 +46,15 @@ class Health(Answer, frozen=True, kw_only=True):
 
 
 class Ready(Answer, frozen=True, kw_only=True):
-    """Whether work can be done; ``checks`` has what is wrong with each part, or nothing."""
+    """All parts work; ``checks`` are their names. If one does not, the answer is 503 and names it."""
 
-    ready: bool
-    checks: dict[str, str] = {}
+    checks: dict[str, str]
+
+
+class CaAnswer(Answer, frozen=True, kw_only=True):
+    """The certificate (PEM) of the fleet's own CA: compare its fingerprint before you trust it."""
+
+    ca: str
 
 
 class Me(Answer, frozen=True, kw_only=True):
@@ -295,6 +301,51 @@ class RecordAnswer(Answer, frozen=True, kw_only=True):
 
     number: int
     data: Any
+
+
+# -- trees -------------------------------------------------------------------------------------
+
+
+class TreeAnswer(Answer, frozen=True, kw_only=True):
+    """A version of the files of an environment. ``held``: it stays in force whatever the roots say."""
+
+    number: int
+    environment: str
+    digest: str
+    at: float
+    by: str
+    held: bool
+    current: bool
+    files: int
+    size: int
+
+
+class DiffQuery(PageQuery, frozen=True, kw_only=True):
+    """Two versions, by the beginnings of their digests; without them, the last two."""
+
+    old: Version = ""
+    new: Version = ""
+
+
+class DiffAnswer(Answer, frozen=True, kw_only=True):
+    """One path that was ``added``, ``removed`` or ``changed``: digests of its content before and after."""
+
+    path: str
+    change: str
+    before: str
+    after: str
+
+
+class RollbackBody(Body, frozen=True, kw_only=True):
+    """The version to return to, by the beginning of its digest; empty: the one before."""
+
+    version: Version = ""
+
+
+class TreeNow(Answer, frozen=True, kw_only=True):
+    """The digest of what is in force now."""
+
+    digest: str
 
 
 # -- events and audit --------------------------------------------------------------------------

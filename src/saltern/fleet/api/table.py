@@ -7,7 +7,7 @@ from this table.
 from __future__ import annotations
 
 from saltern.fleet.api.access_table import ACCESS_ROUTES
-from saltern.fleet.api.handlers import audit, events, jobs, keys, status, submit, systems
+from saltern.fleet.api.handlers import audit, events, jobs, keys, status, submit, systems, trees
 from saltern.fleet.api.pages import Page, PageQuery
 from saltern.fleet.api.route import Route
 from saltern.fleet.api.shapes import (
@@ -15,8 +15,11 @@ from saltern.fleet.api.shapes import (
     AuditAnswer,
     AuditNoted,
     AuditVerified,
+    CaAnswer,
     CancelAnswer,
     CancelBody,
+    DiffAnswer,
+    DiffQuery,
     EventsAnswer,
     EventsQuery,
     FactsAnswer,
@@ -30,10 +33,12 @@ from saltern.fleet.api.shapes import (
     Me,
     NoBody,
     Poked,
+    Ready,
     RecordAnswer,
     ResolveBody,
     Resolved,
     ReturnAnswer,
+    RollbackBody,
     SubmitAnswer,
     SubmitBody,
     SystemAnswer,
@@ -43,6 +48,8 @@ from saltern.fleet.api.shapes import (
     TokenAnswer,
     TokenBody,
     TokenMade,
+    TreeAnswer,
+    TreeNow,
     WhyBody,
 )
 
@@ -54,6 +61,30 @@ ROUTES: tuple[Route, ...] = (
         action=None,
         handler=status.health,
         answer=Health,
+    ),
+    Route(
+        method="GET",
+        path="/v1/ready",
+        about="All parts of the controller work; if not, the answer is 503 and says which and why.",
+        action=None,
+        handler=status.ready,
+        answer=Ready,
+    ),
+    Route(
+        method="GET",
+        path="/v1/ca",
+        about="The certificate of the fleet's own CA. Compare its fingerprint before you trust it.",
+        action=None,
+        handler=status.ca,
+        answer=CaAnswer,
+    ),
+    Route(
+        method="GET",
+        path="/metrics",
+        about="Figures for Prometheus.",
+        action="controller.read",
+        handler=status.metrics,
+        answer=None,
     ),
     Route(
         method="GET",
@@ -314,6 +345,60 @@ ROUTES: tuple[Route, ...] = (
         handler=audit.verify_audit,
         query=AuditNoted,
         answer=AuditVerified,
+    ),
+    Route(
+        method="GET",
+        path="/v1/trees",
+        about="The version of each environment that is in force.",
+        action="trees.read",
+        handler=trees.list_trees,
+        query=PageQuery,
+        answer=Page[TreeAnswer],
+    ),
+    Route(
+        method="GET",
+        path="/v1/trees/{environment}/log",
+        about="Versions of an environment, the newest first.",
+        action="trees.read",
+        handler=trees.tree_log,
+        query=PageQuery,
+        answer=Page[TreeAnswer],
+    ),
+    Route(
+        method="GET",
+        path="/v1/trees/{environment}/diff",
+        about="What differs between two versions.",
+        action="trees.read",
+        handler=trees.tree_diff,
+        query=DiffQuery,
+        answer=Page[DiffAnswer],
+    ),
+    Route(
+        method="POST",
+        path="/v1/trees/publish",
+        about="Publish the roots as they are now, with what git remotes have.",
+        action="trees.write",
+        handler=trees.publish_tree,
+        body=NoBody,
+        answer=TreeNow,
+    ),
+    Route(
+        method="POST",
+        path="/v1/trees/{environment}/rollback",
+        about="Return to an earlier version, and stay there.",
+        action="trees.write",
+        handler=trees.rollback_tree,
+        body=RollbackBody,
+        answer=TreeNow,
+    ),
+    Route(
+        method="POST",
+        path="/v1/trees/{environment}/follow",
+        about="Follow the roots again after a rollback.",
+        action="trees.write",
+        handler=trees.follow_tree,
+        body=NoBody,
+        answer=TreeNow,
     ),
     *ACCESS_ROUTES,
 )

@@ -8,7 +8,7 @@ from typing import Any
 from saltern.fleet.client.access import Approvals, Operators, Own, Policy
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.follow import PATIENCE, Follower, OnBreak, ignore
-from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens
+from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
 from saltern.fleet.client.session import Session, part
 from saltern.fleet.client.transport import Trust
 
@@ -26,6 +26,7 @@ class Client:
         self.jobs = Jobs(self.session)
         self.tokens = Tokens(self.session)
         self.groups = Groups(self.session)
+        self.trees = Trees(self.session)
         self.own = Own(self.session)
         self.operators = Operators(self.session)
         self.policy = Policy(self.session)
@@ -40,6 +41,15 @@ class Client:
 
     def health(self) -> dict[str, Any]:
         found: dict[str, Any] = self.session.get("/v1/health")
+        return found
+
+    def ready(self) -> dict[str, Any]:
+        """All parts work; raises ``ControllerError`` with what does not."""
+        found: dict[str, Any] = self.session.get("/v1/ready")
+        return found
+
+    def metrics(self) -> str:
+        found: str = self.session.get("/metrics")
         return found
 
     def me(self) -> dict[str, Any]:

@@ -143,6 +143,37 @@ class Groups:
         self._session.delete(f"/v1/groups/{part(name)}")
 
 
+class Trees:
+    """Versions of the files that jobs see."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(self) -> Iterator[Row]:
+        return self._session.pages("/v1/trees")
+
+    def log(self, environment: str = "base") -> Iterator[Row]:
+        return self._session.pages(f"/v1/trees/{part(environment)}/log")
+
+    def diff(self, environment: str = "base", *, old: str = "", new: str = "") -> Iterator[Row]:
+        return self._session.pages(f"/v1/trees/{part(environment)}/diff", old=old, new=new)
+
+    def publish(self) -> str:
+        """Publish the roots as they are now; the digest of the tree."""
+        return self._digest("publish", {})
+
+    def rollback(self, environment: str = "base", *, version: str = "") -> str:
+        return self._digest(f"{part(environment)}/rollback", {"version": version})
+
+    def follow(self, environment: str = "base") -> str:
+        """Follow the roots again after a rollback."""
+        return self._digest(f"{part(environment)}/follow", {})
+
+    def _digest(self, path: str, body: Row) -> str:
+        digest: str = self._session.post(f"/v1/trees/{path}", body)["digest"]
+        return digest
+
+
 class Audit:
     """Who did what."""
 

@@ -1,0 +1,218 @@
+"""The client: addresses, trust, tokens on disk, and messages when no controller is there."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.fleet.api.kit import Running, add_system, running_api
+from tests.fleet.harness import free_port
+
+from saltern.fleet.api.table import ROUTES
+from saltern.fleet.broker.tls import ca_fingerprint as broker_fingerprint
+from saltern.fleet.broker.tls import prepare_certificates
+from saltern.fleet.client import token_file
+from saltern.fleet.client.address import Address, parse_address
+from saltern.fleet.client.client import Client
+from saltern.fleet.client.problems import ControllerError, Unreachable
+from saltern.fleet.client.token_file import Login
+from saltern.fleet.client.trust import ca_fingerprint, fetch_ca
+from saltern.language.diagnostics import OperationError
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("/run/x.sock", Address(socket="/run/x.sock")),
+        ("unix:///run/x.sock", Address(socket="/run/x.sock")),
+        ("https://c.example.org", Address(host="c.example.org", port=443, tls=True)),
+        ("https://c:4510/fleet/", Address(host="c", port=4510, tls=True, prefix="/fleet")),
+        ("c.example.org", Address(host="c.example.org", port=4510, tls=True)),
+        ("[::1]:99", Address(host="::1", port=99, tls=True)),
+        ("http://127.0.0.1:80", Address(host="127.0.0.1", port=80)),
+    ],
+)
+def test_addresses(text: str, address: Address) -> None:
+    assert parse_address(text) == address
+    assert parse_address(str(address)) == address
+
+
+@pytest.mark.parametrize(
+    "text", ["", "https://", "ftp://x", "https://x:99999", "https://a@b", "https://x?y", "https://["]
+)
+def test_an_address_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(OperationError, match="controller-address"):
+        parse_address(text)
+
+
+def test_a_token_never_travels_in_the_clear() -> None:
+    with pytest.raises(OperationError, match="in the clear"):
+        parse_address("http://c.example.org:4510")
+
+
+@contextmanager
+def answering(data: bytes) -> Iterator[int]:
+    """A server that answers the same to everything."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(data)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield int(server.getsockname()[1])
+        thread.join(10)
+
+
+def message(address: str) -> str:
+    with pytest.raises(ControllerError) as caught, Client(address) as client:
+        client.me()
+    return str(caught.value)
+
+
+def test_a_controller_that_is_not_there_is_named_with_what_to_do(tmp_path: Path) -> None:
+    missing = message(str(tmp_path / "no.sock"))
+    assert "there is no such socket" in missing and "saltern controller" in missing and "no.sock" in missing
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(tmp_path / "left.sock"))
+    assert "nothing listens there" in message(str(tmp_path / "left.sock"))
+    assert "nothing listens there" in message(f"http://127.0.0.1:{free_port()}")
+    assert "'no.such.host.invalid' is not known" in message("https://no.such.host.invalid")
+
+
+def test_what_is_not_a_controller_is_reported() -> None:
+    page = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 13\r\n\r\n<h1>nginx</h1"
+    with answering(page) as port:
+        assert "is not a saltern controller (status 502)" in message(f"http://127.0.0.1:{port}")
+    with answering(b"SSH-2.0-OpenSSH\r\n") as port:
+        assert "cannot be reached" in message(f"http://127.0.0.1:{port}")
+    with answering(b"") as port:
+        assert "cannot be reached" in message(f"http://127.0.0.1:{port}")
+
+
+def test_a_connection_that_the_server_closed_is_made_again(tmp_path: Path) -> None:
+    with running_api(tmp_path) as api:
+        client = api.client()
+        first = client.me()
+    with running_api(tmp_path) as api:
+        assert client.me() == first
+        client.close()
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> Iterator[Running]:
+    """An API with TLS on this machine, with the broker's CA, below a path."""
+    folder = tmp_path / "tls"
+    files = prepare_certificates(str(folder), ("127.0.0.1", "localhost"), fleet="f", now=time.time())
+    with running_api(
+        tmp_path,
+        prefix="/fleet",
+        ca=Path(files.ca).read_text(),
+        host="127.0.0.1",
+        certificate=files.server,
+        key=files.server_key,
+    ) as api:
+        yield api
+
+
+def test_tls_with_the_fleets_own_ca(tls: Running, tmp_path: Path) -> None:
+    add_system(tls.database, "web1")
+    tls.client().operators.add("joe", roles=["viewer"], password="correct horse battery")
+    address = f"https://127.0.0.1:{tls.server.port}/fleet"
+    untrusted = message(address)
+    assert "its certificate is not trusted here" in untrusted and "saltern login" in untrusted
+    ca = Path(tmp_path / "tls" / "ca.pem").read_text()
+    assert fetch_ca(address, f"SHA256:{ca_fingerprint(ca).upper()}") == ca
+    with pytest.raises(OperationError, match="has the fingerprint"):
+        fetch_ca(address, "0" * 64)
+    with Client(address, ca=ca) as client:
+        with pytest.raises(ControllerError, match="does not know who asks"):
+            client.me()
+        client.own.login("joe", "correct horse battery")
+        assert client.me()["name"] == "joe"
+        assert [one["id"] for one in client.systems.list()] == ["web1"]
+        assert client.openapi()["servers"] == [{"url": "/fleet"}]
+    with Client(f"https://127.0.0.1:{tls.server.port}", ca=ca) as outside:  # the proxy has removed the path
+        assert outside.health()["status"] == "ok"
+    assert broker_fingerprint.__name__ == ca_fingerprint.__name__
+
+
+def test_tls_is_needed_beyond_this_machine(tmp_path: Path) -> None:
+    with (
+        pytest.raises(OperationError, match="tokens would travel in the clear"),
+        running_api(tmp_path, host="0.0.0.0"),
+    ):
+        pass
+
+
+def test_a_socket_in_use_is_not_taken(tmp_path: Path) -> None:
+    with running_api(tmp_path) as api, pytest.raises(OperationError, match="cannot listen"):
+        other = tmp_path / "other"
+        other.mkdir()
+        with running_api(other, socket=api.socket):
+            pass
+
+
+# -- tokens on disk --------------------------------------------------------------------------------
+
+
+def test_logins_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
+    path = str(tmp_path / "below" / "login.json")
+    one = Login(address="https://a", token="t1", name="joe", expires=5.0, ca="pem")
+    token_file.save_login(path, one)
+    token_file.save_login(path, Login(address="https://b", token="t2"))
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert token_file.load_login(path, "https://a") == one
+    assert token_file.load_login(path, "https://c") is None
+    assert [login.token for login in token_file.logins(path)] == ["t1", "t2"]
+    assert token_file.remove_login(path, "https://a") and not token_file.remove_login(path, "https://a")
+    assert [login.address for login in token_file.logins(path)] == ["https://b"]
+
+
+def test_logins_that_others_can_read_are_not_used(tmp_path: Path) -> None:
+    path = str(tmp_path / "login.json")
+    token_file.save_login(path, Login(address="https://a", token="t"))
+    os.chmod(path, 0o644)
+    with pytest.raises(OperationError, match="others can read the tokens"):
+        token_file.load_login(path, "https://a")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": {"token": 1}}', '{"a": {"tok": "x"}}', "\0"])
+def test_a_damaged_file_of_logins_is_reported(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "login.json"
+    path.touch(0o600)
+    path.write_text(text)
+    with pytest.raises(OperationError, match="cannot be read"):
+        token_file.logins(str(path))
+
+
+def test_where_logins_are_kept() -> None:
+    assert token_file.default_path({"SALTERN_LOGIN": "/x"}) == "/x"
+    assert token_file.default_path({"XDG_CONFIG_HOME": "/c"}) == "/c/saltern/login.json"
+
+
+def test_there_is_a_method_for_each_route() -> None:
+    """Every path of the table stands in the source of the client."""
+    import re
+
+    import saltern.fleet.client as package
+
+    folder = Path(package.__file__).parent
+    source = "\n".join(file.read_text() for file in folder.glob("*.py"))
+    source = re.sub(r"\{part\(\w+\)\}", "{}", source)
+    for route in ROUTES:
+        *_, last = route.path.split("/")
+        known = re.sub(r"\{\w+\}", "{}", route.path)
+        parts = known.rpartition("/")
+        assert known in source or (parts[0] in source and (last in source)), route.path
+    assert issubclass(Unreachable, ControllerError)
