@@ -99,6 +99,19 @@ def test_a_run_imports_only_what_it_needs(place: Place, kind: str, out: str) -> 
         assert "subprocess" not in names
 
 
+def test_old_runs_that_acted_are_removed_without_a_database(place: Place) -> None:
+    place.write({"acts.sls": STATES["command"], "main.sls": STATES["plain"]})
+    (place.base / "saltern.yaml").write_text("keep_runs: 1\n")
+    config = ("--config", str(place.base / "saltern.yaml"))
+    for name in ("acts", "main"):
+        modules_of(place, *place.argv("apply", name, *config))  # the second fills the cache
+    before = sorted((place.base / "runs/runs").glob("*.run"))
+    names = modules_of(place, *place.argv("apply", "main", *config))
+    after = sorted((place.base / "runs/runs").glob("*.run"))
+    assert after and before[0] not in after
+    assert loaded(names, RARELY) == set()
+
+
 def test_what_a_command_of_the_line_needs_is_known_without_entry_points(place: Place) -> None:
     place.write({"main.sls": STATES["plain"], "top.sls": "base: {'*': [main]}\n"})
     for argv in (place.argv("show", "lowstate"), place.argv("call", "test.ping"), place.argv("apply")):

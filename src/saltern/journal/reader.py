@@ -74,6 +74,12 @@ def is_plain(path: str) -> bool:
         return file.read(len(PLAIN)) == PLAIN
 
 
+def is_marked_over(path: str) -> bool:
+    """Whether its mark says that it has its last record. Raises ``Damaged``."""
+    marked = _marked(path)
+    return marked is not None and marked.over
+
+
 def read_last(path: str) -> Record | None:
     """The last record alone, for those who need no more. Raises as ``read``."""
     marked = _marked(path)

@@ -10,7 +10,7 @@ from saltern.config.settings import Settings, state_directory
 from saltern.journal.fold import RunState, fold
 from saltern.journal.form import SUFFIX, Damaged, Record, Unreadable
 from saltern.journal.journals import Journals, Wording
-from saltern.journal.reader import is_plain, read_last, remove
+from saltern.journal.reader import is_marked_over, is_plain, read_last, remove
 from saltern.journal.run_lock import Held, RunLock
 from saltern.journal.store import Writer, announce, check_owner, make_folder
 from saltern.journal.summaries import Summary, summary
@@ -144,6 +144,8 @@ def _is_over(path: str) -> bool:
         return True  # it is written when a run has ended, and not before
     if os.path.exists(f"{path}-wal"):
         return False  # its writer was killed
+    if is_marked_over(path):
+        return True
     last = read_last(path)
     if last is None or last.kind in ("run", "sources"):
         return True  # it broke before it had a plan

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import msgpack
+from msgspec.structs import replace
 
 from saltern.journal.form import (
     CHAINED,
@@ -137,14 +138,18 @@ class Writer:
     def _set_mark(self, written: int, chain: int, *, synced: bool) -> None:
         """A mark that cannot be written counts too little, which is what a loss of power leaves, too."""
         known = self._marked
-        self._marked = Mark(written, written if synced else known.synced, chain, known.boot)
+        self._put_mark(Mark(written, written if synced else known.synced, chain, known.boot))
+
+    def _put_mark(self, known: Mark) -> None:
+        self._marked = known
         with suppress(OSError):
-            mark.write(self._mark, self._marked)
+            mark.write(self._mark, known)
 
     def finish(self) -> None:
         """The run has ended. If nothing had to be durable before, nothing has to be now."""
         if self._is_begun:
             self.sync()
+            self._put_mark(replace(self._marked, over=True))
             return
         self._write_plain([(kind, body) for _, kind, body in self._waiting])
         self._waiting.clear()

@@ -10,11 +10,13 @@ called, whose programs would inherit it.
 
 from __future__ import annotations
 
-import signal
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from saltern.system.signals import signal
 
 
 class TimeIsUp(BaseException):
@@ -94,7 +96,10 @@ def _used() -> int:
     import resource
 
     try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * resource.getpagesize()
+        file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return int(os.read(file, 100).split()[0]) * resource.getpagesize()
+        finally:
+            os.close(file)
     except (OSError, ValueError, IndexError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

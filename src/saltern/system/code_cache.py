@@ -53,7 +53,8 @@ class CodeCache:
             head = os.pread(self._file, HEAD, 0)
             index, whole = (int.from_bytes(head[at : at + 8]) for at in (HEAD - 16, HEAD - 8))
             if head.startswith(KIND) and whole == found.st_size:
-                self._index = marshal.loads(os.pread(self._file, index, HEAD))
+                entries: dict[str, Entry] = marshal.loads(os.pread(self._file, index, HEAD))
+                self._index = {name: one for name, one in entries.items() if one[1]}
                 self._begin, self._is = HEAD + index, (found.st_dev, found.st_ino)
         except (OSError, *GARBLED):
             pass
@@ -94,9 +95,8 @@ class CodeCache:
             return
         ours = [(name, one) for name, one in sys.modules.items() if name.partition(".")[0] == OURS]
         if added := {name: kept for name, module in ours if (kept := self._missing(name, module))}:
-            write(
-                self._path, {name: (self._code(one), *one[2:]) for name, one in self._index.items()} | added
-            )
+            known = {name: (code, *one[2:]) for name, one in self._index.items() if (code := self._code(one))}
+            write(self._path, known | added)
 
     def _missing(self, name: str, module: ModuleType) -> Kept | None:
         """What is to be kept of a module that did not come from here."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from saltern.system.leftovers import sweep, temporary_name
-from saltern.system.paths import STEP, reach, stepped
+from saltern.system.paths import STEP, open_without_links, reach, stepped
 from saltern.system.paths import Place as Place
 from saltern.system.paths import PlantedLink as PlantedLink
 from saltern.system.paths import kind_of as kind_of
@@ -276,6 +276,9 @@ def _is_made(name: str, directory: int, make: Callable[[str, int], None]) -> boo
 def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
     """Make the directory and those above it that are missing; the ones made, topmost first."""
     made: list[str] = []
+    if (directory := open_without_links(path)) is not None:
+        os.close(directory)
+        return made
     place = settle(path)
     if (found := look(place)) is not None and stat.S_ISDIR(found.st_mode):
         return made

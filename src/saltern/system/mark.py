@@ -20,13 +20,15 @@ MOST = 4096
 class Mark(Struct, frozen=True, array_like=True):
     """``written`` records outlive the process, ``synced`` of them a loss of power in this ``boot``.
 
-    ``chain`` is the checksum of the last that was written, which counts in all before it.
+    ``chain`` is the checksum of the last that was written, which counts in all before it. ``over``: that one
+    is the end, and it is synced.
     """
 
     written: int = 0
     synced: int = 0
     chain: int = 0
     boot: Mapping[str, str] = {}
+    over: bool = False
 
 
 class MarkDamaged(Exception):

@@ -124,29 +124,36 @@ def stepped(fd: int, part: str) -> int:
 def reach(path: str, *, follow: bool = True) -> tuple[int, str]:
     """A handle on the directory that a write to ``path`` lands in, and the path as ``settle`` gives it.
 
-    Most paths have no link in them: they are walked at once, which settles them, too.
+    Most paths have no link in them: they are opened at once.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if parts and ".." not in parts and path.endswith(parts[-1]):  # "link/" is where the link leads
-        directory = _walked(parts, follow=follow)
+        parent = "/" + "/".join(parts[:-1])
+        directory = open_without_links(parent)
+        if directory is not None and not (follow and _is_link(directory, parts[-1])):
+            return directory, os.path.join(parent, parts[-1])
         if directory is not None:
-            return directory, "/" + "/".join(parts)
+            os.close(directory)
     place = settle(path, follow=follow)
     return open_directory(os.path.dirname(place)), place
 
 
-def _walked(parts: list[str], *, follow: bool) -> int | None:
-    """A handle on all but the last of them; None if that fails, or if a link is among them."""
-    directory = os.open("/", STEP)
+def open_without_links(path: str) -> int | None:
+    """A handle on a directory; None if that fails, or if a link leads to it.
+
+    The kernel knows where the directory is that was opened: at this very path only if no link was followed.
+    """
     try:
-        for part in parts[:-1]:
-            directory = stepped(directory, part)
+        directory = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return None
-    if follow and _is_link(directory, parts[-1]):
-        os.close(directory)
-        return None
-    return directory
+    try:
+        if os.readlink(f"/proc/self/fd/{directory}") == path:
+            return directory
+    except OSError:  # there is no /proc
+        pass
+    os.close(directory)
+    return None
 
 
 def _is_link(directory: int, name: str) -> bool:

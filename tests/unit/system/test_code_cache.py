@@ -206,6 +206,23 @@ files = [os.open({str(other)!r}, os.O_RDONLY) for _ in range(20)]
     assert package.run(program) == "1 False False\n"
 
 
+def test_a_process_that_has_closed_the_file_does_not_spoil_it(package: Package) -> None:
+    package.run("import saltern.one")
+    package.run("import os\nos.closerange(3, 100)\n" + TWO)
+    package.run(TWO)
+    assert package.run(TWO) == "1 True True\n"
+
+
+def test_an_entry_without_code_is_filled_in(package: Package) -> None:
+    package.run(TWO)
+    program = """
+from saltern.system.code_cache import write
+write(cache._path, {name: (b"", *one[2:]) for name, one in cache._index.items()})"""
+    package.run(program, save=False)
+    assert package.run(TWO) == "1 False False\n"
+    assert package.run(TWO) == "1 True True\n"
+
+
 def test_code_that_python_would_not_use_is_not_kept(package: Package) -> None:
     """A compiled file of another time: its source was changed after it had been imported."""
     source = str(package.base / "saltern/one.py")

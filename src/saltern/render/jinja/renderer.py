@@ -142,8 +142,9 @@ class JinjaRenderer:
         known = environment.texts.get(key)
         if known is None:
             code = compiled(environment, text, name, file, part)
+            # Its globals are those of the environment, as a plain dict: each render copies them.
             known = environment.texts[key] = environment.template_class.from_code(
-                environment, code, environment.make_globals(None), lambda: True
+                environment, code, environment.globals, lambda: True
             )
         return known
 

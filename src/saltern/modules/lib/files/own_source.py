@@ -32,8 +32,8 @@ def right_already(
 
 def refuse_own_source(ctx: Context, path: str, found: sources.Source, template: Template) -> None:
     """A file that is rendered over itself would be another one every time, and its template be lost."""
-    if not template.engine and not template.encoding:
+    if not (template.engine or template.encoding) or not os.path.exists(path):
         return
     place = on_disk(ctx, found.url)
-    if place is not None and os.path.exists(path) and os.path.samefile(place, path):
+    if place is not None and os.path.samefile(place, path):
         raise Refused(f"Source file cannot be the same as destination: {path}")

@@ -73,7 +73,8 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
             ctx, {}, f"File {path} is in the correct state", facts(ctx, path, seen.stat, seen.data)
         )
     notes += parent_notes(ctx, path, wanted.makedirs)
-    files.settle(path, follow=wanted.follow)  # a planted link is refused in test mode, too
+    if ctx.test or seen is not None:
+        files.settle(path, follow=wanted.follow)  # a planted link is refused before anything is done
     if not ctx.test:
         data = b"" if content is None else content
         _act(ctx, wanted, seen, data if rewrite else None, attributes)
