@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server = Server(tmp_path_factory.mktemp("sshd")).start()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def sockets() -> Iterator[Path]:
+    """A directory with a short path, for the connections that ssh keeps."""
+    with tempfile.TemporaryDirectory(prefix="s", dir="/tmp") as path:
+        yield Path(path)
 
 
 async def no_secrets(host: Host, what: str) -> str:

@@ -6,9 +6,7 @@ import asyncio
 import os
 import socket
 import sys
-import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +18,6 @@ from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import Introduction, open_session
 from saltern.fleet.ssh.transport.local import LocalShell
 from saltern.fleet.ssh.transport.ports import Channel, Transport
-
-
-@pytest.fixture
-def sockets() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="s", dir="/tmp") as path:
-        yield Path(path)
 
 
 def introduced(host: Host, transport: Transport) -> Introduction:

@@ -12,26 +12,58 @@ from contextlib import suppress
 from saltern.fleet.ssh.transport.ports import MOST_ERRORS, Ended
 
 BUFFER = 1024 * 1024
+SOME = 65_536
+
+
+class Errors:
+    """What a child writes to standard error. A connection that ssh keeps has it open for longer than the
+    child lives, so that its end says nothing.
+    """
+
+    def __init__(self) -> None:
+        self._read, self.write_end = os.pipe()
+        self._data = bytearray()
+        self._changed = asyncio.Event()
+        os.set_blocking(self._read, False)
+
+    def listen(self) -> None:
+        """The child has its end now."""
+        os.close(self.write_end)
+        asyncio.get_running_loop().add_reader(self._read, self._take)
+
+    def _take(self) -> None:
+        with suppress(BlockingIOError):
+            while data := os.read(self._read, SOME):
+                self._data += data
+                del self._data[:-MOST_ERRORS]
+            asyncio.get_running_loop().remove_reader(self._read)
+        self._changed.set()
+
+    def close(self) -> None:
+        """Take what is there, and listen no longer."""
+        if self._read >= 0:
+            self._take()
+            asyncio.get_running_loop().remove_reader(self._read)
+            os.close(self._read)
+            self._read = -1
+
+    @property
+    def text(self) -> str:
+        return self._data.decode("utf-8", "replace")
+
+    async def until(self, text: str) -> None:
+        while text not in self.text:
+            self._changed.clear()
+            await self._changed.wait()
 
 
 class ProcessChannel:
     """Input, output and errors of a child. ``secret`` is a handle that is closed once the child is let in."""
 
-    def __init__(self, process: Process, secret: int | None = None) -> None:
+    def __init__(self, process: Process, errors: Errors, secret: int | None = None) -> None:
         self._process = process
+        self._errors = errors
         self._secret = secret
-        self._errors = bytearray()
-        self._changed = asyncio.Event()
-        self._reader = asyncio.create_task(self._collect())
-
-    async def _collect(self) -> None:
-        stream = self._process.stderr
-        assert stream is not None
-        while data := await stream.read(65_536):
-            self._errors += data
-            del self._errors[:-MOST_ERRORS]
-            self._changed.set()
-        self._changed.set()
 
     async def read(self, most: int) -> bytes:
         assert self._process.stdout is not None
@@ -56,7 +88,7 @@ class ProcessChannel:
 
     async def wait(self) -> Ended:
         code = await self._process.wait()
-        await self._reader
+        self._errors.close()
         self._forget_secret()
         return Ended(code if code >= 0 else None, self.errors())
 
@@ -64,23 +96,32 @@ class ProcessChannel:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.wait()
-        self._reader.cancel()
+        self._errors.close()
         self._forget_secret()
 
     def errors(self) -> str:
-        return self._errors.decode("utf-8", "replace")
+        return self._errors.text
 
     async def until_errors(self, text: str) -> None:
-        while text not in self.errors() and not self._reader.done():
-            self._changed.clear()
-            waiter = asyncio.create_task(self._changed.wait())
-            await asyncio.wait({waiter, self._reader}, return_when=asyncio.FIRST_COMPLETED)
-            waiter.cancel()
+        await self._errors.until(text)
 
 
 async def start(argv: Sequence[str], environ: Mapping[str, str], secret: int | None = None) -> ProcessChannel:
     """Start a program with three pipes, in a session of its own: Ctrl-C is ours to answer."""
-    process = await asyncio.create_subprocess_exec(
-        *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=dict(environ), start_new_session=True, limit=BUFFER
-    )
-    return ProcessChannel(process, secret)
+    errors = Errors()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=errors.write_end,
+            env=dict(environ),
+            start_new_session=True,
+            limit=BUFFER,
+        )
+    except BaseException:
+        os.close(errors.write_end)
+        errors.close()
+        raise
+    errors.listen()
+    return ProcessChannel(process, errors, secret)
