@@ -14,6 +14,7 @@ from saltern.cli.options import call_arguments, mapping_value, yaml_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
+    from saltern.cli.follow import Shown
     from saltern.fleet.client.client import Client
 
 # Options that say where files and data of this machine are. The controller has those of the fleet.
@@ -54,6 +55,10 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
     """The exit code of a verb with ``--on``."""
     _refuse(args)
     call = VERBS[line.command](args)
+    if args.roster:
+        from saltern.cli.ssh_run import run_over_ssh
+
+        return run_over_ssh(args, call, _shown(args, argv))
     ask = {
         "function": call.function,
         "target": args.on,
@@ -71,7 +76,7 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
 
 
 def _submit(args: SimpleNamespace, argv: Sequence[str], client: Client, ask: dict[str, Any]) -> int:
-    from saltern.cli.follow import Shown, follow_job, new_followed
+    from saltern.cli.follow import follow_job, new_followed
 
     submitted = client.jobs.submit(**ask)
     if not submitted["expected"] and not submitted["away"]:
@@ -81,14 +86,20 @@ def _submit(args: SimpleNamespace, argv: Sequence[str], client: Client, ask: dic
     if args.detach:
         print(submitted["jid"])
         return exits.OK
-    shown = Shown(
+    return follow_job(client, new_followed(submitted, ask), _shown(args, argv))
+
+
+def _shown(args: SimpleNamespace, argv: Sequence[str]) -> Shown:
+    """How the job is shown, by what was typed."""
+    from saltern.cli.follow import Shown
+
+    return Shown(
         out=chosen_format(args, argv),
         colour=args.color,
         detailed=getattr(args, "detailed_exitcode", False),
         patient=args.wait is not None,
         layout={name: getattr(args, name, None) for name in LAYOUT},
     )
-    return follow_job(client, new_followed(submitted, ask), shown)
 
 
 LAYOUT = ("state_output", "state_verbose", "state_output_diff", "expand", "sub_states")
@@ -109,8 +120,9 @@ def chosen_format(args: SimpleNamespace, argv: Sequence[str]) -> str:
 def _refuse(args: SimpleNamespace) -> None:
     """Options that would be ignored."""
     given = vars(args)
+    elsewhere = {} if args.roster else HERE
     for names, why in (
-        (HERE, "the controller has the files and the pillar of the fleet"),
+        (elsewhere, "the controller has the files and the pillar of the fleet"),
         (LOCAL, "it is for this machine only"),
     ):
         for name, flag in names.items():

@@ -139,6 +139,7 @@ PROFILE_ROW = Row(
     help="say on stderr where the time went: phases, files, states",
 )
 
+OVER_SSH = "systems over SSH, without a controller"
 MANY = "many systems"
 CONTROLLER_ROW = Row(
     flag="--controller",
@@ -149,6 +150,65 @@ CONTROLLER_ROW = Row(
     " configuration, the controller on this machine)",
 )
 # Where a command acts or asks, if that is not this machine.
+SSH_ROWS: tuple[Row, ...] = (
+    Row(
+        flag="--roster",
+        dest="roster",
+        kind="list",
+        metavar="FILE",
+        group=OVER_SSH,
+        help="a roster of Salt, an inventory of Ansible, an ssh configuration, a directory of those,"
+        " or addresses: user@web1:22,web2; may be given again",
+    ),
+    Row(
+        flag="--ask-password",
+        dest="ask_password",
+        kind="on",
+        default=False,
+        group=OVER_SSH,
+        help="ask for the password of ssh, once for all systems",
+    ),
+    Row(
+        flag="--ask-become-password",
+        dest="ask_become_password",
+        kind="on",
+        default=False,
+        group=OVER_SSH,
+        help="ask for the password of sudo, doas or su, once for all systems",
+    ),
+    Row(
+        flag="--accept-new-keys",
+        dest="accept_new_keys",
+        kind="on",
+        default=False,
+        group=OVER_SSH,
+        help="accept host keys of systems that are not known yet; changed ones are refused",
+    ),
+    Row(
+        flag="--known-hosts",
+        dest="known_hosts",
+        metavar="FILE",
+        group=OVER_SSH,
+        help="the file of known host keys, instead of the user's",
+    ),
+    Row(
+        flag="--connect-timeout",
+        dest="connect_timeout",
+        metavar="SECONDS",
+        default="15",
+        group=OVER_SSH,
+        help="how long to wait for a system to answer",
+    ),
+    Row(
+        flag="--connections",
+        dest="connections",
+        metavar="N",
+        default="50",
+        group=OVER_SSH,
+        help="connections at the same time",
+    ),
+)
+
 ON_ROWS: tuple[Row, ...] = (
     Row(
         flag="--on",
@@ -181,6 +241,7 @@ ON_ROWS: tuple[Row, ...] = (
         group=MANY,
         help="print the number of the job and do not wait; `saltern job JID --follow` does",
     ),
+    *SSH_ROWS,
 )
 
 # How the report of a run is laid out.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.ssh_hosts import SSH_ROWS, Reach, chosen, number, read
+from saltern.cli.options import SSH_ROWS
+from saltern.cli.ssh_hosts import chosen, make_reach, number, read
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _raw(args: SimpleNamespace) -> int:
         raise OperationError(Diagnostic(code="no-command", what=what, fix="saltern ssh raw --on '*' uptime"))
     hosts = chosen(args, read(args))
     limit = number(args.timeout, "--timeout")
-    return _show(run_raw(hosts, " ".join(args.words), Reach(args), limit=limit))
+    return _show(run_raw(hosts, " ".join(args.words), make_reach(args), limit=limit))
 
 
 def _show(said: Mapping[str, Said]) -> int:
@@ -99,7 +100,7 @@ def _show(said: Mapping[str, Said]) -> int:
         for line in one.err.splitlines() if not one.problem else ():
             print(f"  {line}", file=sys.stderr)
         if one.problem is not None:
-            print(f"  {one.problem.diagnostic(', '.join(ids))}", file=sys.stderr)
+            print(f"  {one.problem.diagnostic()}", file=sys.stderr)
     return exits.FAILED if any(one.code or one.problem for one in said.values()) else exits.OK
 
 

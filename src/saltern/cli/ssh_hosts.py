@@ -9,90 +9,29 @@ from types import SimpleNamespace
 
 from msgspec.structs import replace
 
-from saltern.cli.arguments import Row
+from saltern.fleet.ssh.bundle.make import Bundles, bundle_directory
+from saltern.fleet.ssh.drive import Reach
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.roster.host import Host, Password, Roster
 from saltern.fleet.ssh.roster.read import read_roster
 from saltern.fleet.ssh.secrets import Passwords
 from saltern.fleet.ssh.select import select
 from saltern.fleet.ssh.transport.openssh import OpenSsh, SshOptions
-from saltern.fleet.ssh.transport.ports import Secrets, Transport
 from saltern.fleet.ssh.transport.routes import Routes
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-SSH_ROWS: tuple[Row, ...] = (
-    Row(
-        flag="--roster",
-        dest="roster",
-        kind="list",
-        metavar="FILE",
-        group="ssh",
-        help="a roster of Salt, an inventory of Ansible, an ssh configuration, a directory of those,"
-        " or addresses: user@web1:22,web2; may be given again",
-    ),
-    Row(
-        flag="--ask-password",
-        dest="ask_password",
-        kind="on",
-        default=False,
-        group="ssh",
-        help="ask for the password of ssh, once for all systems",
-    ),
-    Row(
-        flag="--ask-become-password",
-        dest="ask_become_password",
-        kind="on",
-        default=False,
-        group="ssh",
-        help="ask for the password of sudo, doas or su, once for all systems",
-    ),
-    Row(
-        flag="--accept-new-keys",
-        dest="accept_new_keys",
-        kind="on",
-        default=False,
-        group="ssh",
-        help="accept host keys of systems that are not known yet; changed ones are refused",
-    ),
-    Row(
-        flag="--known-hosts",
-        dest="known_hosts",
-        metavar="FILE",
-        group="ssh",
-        help="the file of known host keys, instead of the user's",
-    ),
-    Row(
-        flag="--connect-timeout",
-        dest="connect_timeout",
-        metavar="SECONDS",
-        default="15",
-        group="ssh",
-        help="how long to wait for a system to answer",
-    ),
-    Row(
-        flag="--connections",
-        dest="connections",
-        metavar="N",
-        default="50",
-        group="ssh",
-        help="connections at the same time",
-    ),
-)
 
-
-class Reach:
-    """How the hosts of a command are reached: connections, passwords and limits."""
-
-    def __init__(self, args: SimpleNamespace) -> None:
-        passwords = Passwords(_ask)
-        self.secrets: Secrets = passwords.of
-        options = SshOptions(
-            known_hosts=os.path.abspath(args.known_hosts) if args.known_hosts else "",
-            accept_new=args.accept_new_keys,
-            connect_limit=number(args.connect_timeout, "--connect-timeout"),
-        )
-        self.transport: Transport = Routes(OpenSsh(options, self.secrets))
-        self.limits = Limits(max(1, int(number(args.connections, "--connections"))))
+def make_reach(args: SimpleNamespace) -> Reach:
+    """How the hosts of a command are reached: connections, passwords, limits, and what is brought along."""
+    passwords = Passwords(_ask)
+    options = SshOptions(
+        known_hosts=os.path.abspath(args.known_hosts) if args.known_hosts else "",
+        accept_new=args.accept_new_keys,
+        connect_limit=number(args.connect_timeout, "--connect-timeout"),
+    )
+    transport = Routes(OpenSsh(options, passwords.of))
+    limits = Limits(max(1, int(number(args.connections, "--connections"))))
+    return Reach(transport, passwords.of, limits, Bundles(bundle_directory()))
 
 
 def _ask(prompt: str) -> str:

@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
     outcome = Outcome(
         attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
     )
-    outcome = pack_output(folder, outcome, bare=task.command == "call")
+    outcome = pack_output(folder, outcome, bare=task.command == "call", names=task.names)
     folder.write("outcome", replace(outcome, batches=_write_records(folder, task, follower)), durable=True)
     return code
 

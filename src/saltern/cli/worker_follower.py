@@ -8,7 +8,7 @@ import socket
 import msgspec
 from msgspec.structs import replace
 
-from saltern.fleet.agent.task import JobFolder, Step, Task
+from saltern.fleet.agent.task import JobFolder, Step, Task, known_to_people
 from saltern.language.chunk import Chunk
 from saltern.language.events import (
     Answer,
@@ -52,6 +52,7 @@ class JobFollower:
         self.failed = 0
         self._folder = folder
         self._socket = task.socket
+        self._names = task.names
         self._step = Step()
         self._file = -1
 
@@ -81,7 +82,7 @@ class JobFollower:
             state=_name(answer.chunk)[:NAME] if failed else self._step.state,
             failed=self._step.failed + failed,
             outcome=OUTCOMES.get(result.outcome, usual),
-            comment=_reason(answer) if failed else "",
+            comment=known_to_people(_reason(answer), self._names) if failed else "",
         )
         self._note(step)
 

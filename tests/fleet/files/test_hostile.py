@@ -9,9 +9,9 @@ import pytest
 from tests.fleet.files.test_publish import Site
 from tests.fleet.harness import run
 
-from saltern.fleet.files.fetch import NotFetched
 from saltern.fleet.files.manifest import Entry, Manifest, encode, make_index
 from saltern.fleet.files.pieces import PIECE, STREAM, change_name, digest_of, list_name, write_list
+from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.subjects import SUBJECTS
 
 

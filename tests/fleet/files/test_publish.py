@@ -11,9 +11,9 @@ from tests.fleet.harness import run
 from saltern.fleet.bus.memory import MemoryHub
 from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.files.cache import Cache
-from saltern.fleet.files.fetch import NotFetched
 from saltern.fleet.files.manifest import Manifest, encode
 from saltern.fleet.files.pieces import PIECE, digest_of
+from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.files.publish import Publisher, Roots, Tree
 
 

@@ -18,7 +18,8 @@ from tests.fleet.files.test_publish import Site
 from tests.fleet.harness import run
 
 from saltern.fleet.files.agent import AgentFiles
-from saltern.fleet.files.worker import answer_file, tree_options
+from saltern.fleet.files.options import tree_options
+from saltern.fleet.files.worker import answer_file
 from saltern.language.diagnostics import CompileError, OperationError
 from saltern.language.source import SlsRef
 from saltern.sources.published import PublishedTree

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -79,6 +81,15 @@ class Server:
                     return self
             time.sleep(0.02)
         raise AssertionError((self.directory / "log").read_text())
+
+    def cut(self) -> None:
+        """End every connection that is open."""
+        for line in subprocess.run(
+            ["ss", "-Htnp"], capture_output=True, text=True, check=False
+        ).stdout.splitlines():
+            if f"127.0.0.1:{self.port} " in line and "sshd" in line:
+                for pid in set(re.findall(r"pid=(\d+)", line)):
+                    os.kill(int(pid), signal.SIGKILL)
 
     def stop(self) -> None:
         if self._process is not None:

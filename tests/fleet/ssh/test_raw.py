@@ -13,22 +13,22 @@ import pytest
 from tests.fleet.ssh.conftest import no_secrets, ssh_for
 from tests.fleet.ssh.server import Server, free_port
 
+from saltern.fleet.ssh.bundle.make import Bundles
+from saltern.fleet.ssh.drive import Reach
 from saltern.fleet.ssh.pool import Limits, on_each
 from saltern.fleet.ssh.raw import Said, run_raw
 from saltern.fleet.ssh.roster.host import Host, Password
 from saltern.fleet.ssh.secrets import Passwords
+from saltern.fleet.ssh.transport.ports import Secrets
 
 
-class Reach:
-    def __init__(self, server: Server, sockets: Path) -> None:
-        self.transport = ssh_for(server, sockets)
-        self.secrets = no_secrets
-        self.limits = Limits(10)
+def reach_of(server: Server, sockets: Path, secrets: Secrets = no_secrets) -> Reach:
+    return Reach(ssh_for(server, sockets), secrets, Limits(10), Bundles(str(sockets / "bundles")))
 
 
 @pytest.fixture
 def reach(server: Server, sockets: Path) -> Reach:
-    return Reach(server, sockets)
+    return reach_of(server, sockets)
 
 
 def test_what_each_said(server: Server, reach: Reach) -> None:
@@ -127,8 +127,7 @@ def test_the_password_of_sudo_goes_through_its_input_alone(asking: Server, socke
     async def secrets(_host: Host, _what: str) -> str:
         return word
 
-    reach = Reach(asking, sockets)
-    reach.secrets = secrets
+    reach = reach_of(asking, sockets, secrets)
     host = asking.host(become="sudo", become_password=Password(ask=True))
     said = run_raw([host], "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '", reach)["web1"]
     if word == "wrong":

@@ -70,7 +70,7 @@ class TestProblems:
         known.write_text(f"[127.0.0.1]:{server.port} {key}\n")
         problem = refused(server.host(), ssh_for(server, sockets, known_hosts=str(known)))
         assert problem.kind == "host-key-changed"
-        assert "ssh-keygen -R" in problem.diagnostic("web1").fix
+        assert "ssh-keygen -R" in problem.diagnostic().fix
 
     def test_a_host_key_that_is_not_known(self, server: Server, sockets: Path, tmp_path: Path) -> None:
         empty = str(tmp_path / "none")
@@ -109,7 +109,7 @@ class TestProblems:
     def test_no_interpreter(self, server: Server, sockets: Path) -> None:
         problem = refused(server.host(python="/nosuch/python3"), ssh_for(server, sockets))
         assert problem.kind == "no-interpreter"
-        assert "install one there" in problem.diagnostic("web1").fix
+        assert "install one there" in problem.diagnostic().fix
 
     def test_an_interpreter_that_is_too_old(self, server: Server, sockets: Path, tmp_path: Path) -> None:
         old = tmp_path / "python3"

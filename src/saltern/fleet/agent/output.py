@@ -7,22 +7,29 @@ import hashlib
 import msgspec
 from msgspec.structs import replace
 
-from saltern.fleet.agent.task import PART, JobFolder, Outcome
+from saltern.fleet.agent.task import PART, JobFolder, Outcome, known_to_people
 from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, Body, check_depth, pack_body
 from saltern.system import atomic
 
 ERRORS = 8000  # characters of what a command prints as errors that go with its return
 
 
-def pack_output(folder: JobFolder, outcome: Outcome, *, bare: bool = False, limit: int = MAX_BODY) -> Outcome:
+def pack_output(
+    folder: JobFolder,
+    outcome: Outcome,
+    *,
+    bare: bool = False,
+    names: dict[str, str] | None = None,
+    limit: int = MAX_BODY,
+) -> Outcome:
     """Write the parts of the output beside the outcome, and say how many there are.
 
     ``bare``: without the name of the machine around it, which `saltern call` prints as ``local``. An output
     that is too long, or nested too deep, is left out, and ``why`` says so.
     """
-    why = folder.text("err", ERRORS).strip()
+    why = known_to_people(folder.text("err", ERRORS).strip(), names or {})
     try:
-        body = _packed(folder, bare, limit)
+        body = _packed(folder, bare, names or {}, limit)
     except BadMessage as problem:
         said = f"what it printed is not sent: {problem}"
         return replace(outcome, why="\n".join(filter(None, (why, said))))
@@ -38,7 +45,7 @@ def pack_output(folder: JobFolder, outcome: Outcome, *, bare: bool = False, limi
     )
 
 
-def _packed(folder: JobFolder, bare: bool, limit: int) -> Body:
+def _packed(folder: JobFolder, bare: bool, names: dict[str, str], limit: int) -> Body:
     """The output as data; text that a program printed past us stays text."""
     with open(folder.file("out"), "rb") as file:
         data = file.read(limit + 1).strip()
@@ -47,6 +54,8 @@ def _packed(folder: JobFolder, bare: bool, limit: int) -> Body:
     if not data:
         return Body(encoding="json", size=0, parts=())
     check_depth(data)
+    if names:
+        data = known_to_people(data.decode(errors="replace"), names).encode()
     try:
         msgspec.json.decode(data)
         if bare:

@@ -25,7 +25,10 @@ _FLOCK = "hhqqi"  # type, whence, start, length, process: ``struct flock`` of Li
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """What a worker is to do. ``again``: an earlier attempt has begun, so the journal may know more."""
+    """What a worker is to do. ``again``: an earlier attempt has begun, so the journal may know more.
+
+    ``names``: directories of files that were brought here, and what people call them where they come from.
+    """
 
     jid: str
     attempt: int = 1
@@ -40,6 +43,14 @@ class Task(Struct, frozen=True, kw_only=True):
     config: str = ""
     overrides: dict[str, Any] = {}
     socket: str = ""
+    names: dict[str, str] = {}
+
+
+def known_to_people(text: str, names: dict[str, str]) -> str:
+    """A text with the directories of this machine that people do not know replaced by those they do."""
+    for directory in sorted(names, key=len, reverse=True):
+        text = text.replace(f"{directory}/", f"{names[directory].rstrip('/')}/")
+    return text
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
 from collections.abc import Iterable
-from contextlib import suppress
 from itertools import chain
 
 from saltern.fleet.bus.ports import Bus
 from saltern.fleet.files.cache import Cache
-from saltern.fleet.files.fetch import Fetcher, NotFetched
+from saltern.fleet.files.fetch import Fetcher
 from saltern.fleet.files.manifest import (
     FILE,
     BadManifest,
@@ -21,9 +19,10 @@ from saltern.fleet.files.manifest import (
     decode_manifest,
     encode,
 )
-from saltern.fleet.files.materialise import HELD, make_tree, root_name
+from saltern.fleet.files.materialise import hold, layers_of, make_tree
 from saltern.fleet.files.needed import is_needed_first
 from saltern.fleet.files.parallel import each
+from saltern.fleet.files.problems import NotFetched
 
 PARALLEL = 16
 ABSENT_WAIT = 5.0
@@ -123,28 +122,14 @@ class AgentFiles:
     async def fetch_path(self, tree: str, path: str) -> None:
         """Fetch one file of a tree, by its path below the directory of roots, and small ones beside it."""
         manifests = self._ready.get(tree) or await self._manifests(tree)
-        layer = _layers(manifests).get(path.partition("/")[0], {})
+        layer = layers_of(manifests).get(path.partition("/")[0], {})
         entry = layer.get(path.partition("/")[2])
         if entry is None or entry.kind != FILE:
             raise NotFetched(f"the tree {tree[:12]} has no file {path!r}")
         wanted = [entry, *_beside(entry, layer)]
         await self._fetch(wanted)
         for one in wanted:
-            self._hold(tree, one)
-
-    def _hold(self, tree: str, entry: Entry) -> None:
-        source = self.cache.object_path(entry.digest, entry.mode)
-        held = os.path.join(self.cache.tree_path(tree), HELD, os.path.basename(source))
-        with suppress(FileExistsError):
-            os.link(source, held)
-
-
-def _layers(manifests: dict[str, Manifest]) -> dict[str, dict[str, Entry]]:
-    return {
-        root_name(environment, number): {entry.path: entry for entry in layer}
-        for environment, manifest in manifests.items()
-        for number, layer in enumerate(manifest.layers)
-    }
+            hold(self.cache, tree, one)
 
 
 def _beside(entry: Entry, layer: dict[str, Entry]) -> list[Entry]:

@@ -18,7 +18,7 @@ from types import TracebackType
 
 from msgspec import Struct
 
-from saltern.fleet.files.fetch import NotFetched
+from saltern.fleet.files.problems import NotFetched
 
 LIMIT = 2 * 1024**3
 KEEP_TREES = 3

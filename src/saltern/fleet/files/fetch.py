@@ -27,14 +27,11 @@ from saltern.fleet.files.pieces import (
     piece_size,
     read_list,
 )
+from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.subjects import SUBJECTS
 
 STEPS = (0.05, 0.2, 0.5, 1.0)
 Write = Callable[[bytes], None]
-
-
-class NotFetched(Exception):
-    """A content cannot be had; the text says why."""
 
 
 class Fetcher:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import quote
 
 import msgspec
@@ -66,6 +67,23 @@ def _make_link(_cache: Cache, root: str, entry: Entry) -> None:
 
 
 _MAKERS = {DIRECTORY: _make_directory, FILE: _make_file, LINK: _make_link}
+
+
+def layers_of(manifests: Mapping[str, Manifest]) -> dict[str, dict[str, Entry]]:
+    """The entries of each root by their paths, by the name of its directory."""
+    return {
+        root_name(environment, number): {entry.path: entry for entry in layer}
+        for environment, manifest in manifests.items()
+        for number, layer in enumerate(manifest.layers)
+    }
+
+
+def hold(cache: Cache, tree: str, entry: Entry) -> None:
+    """Keep a content that was fetched after the tree was made for as long as the tree is kept."""
+    source = cache.object_path(entry.digest, entry.mode)
+    held = os.path.join(cache.tree_path(tree), HELD, os.path.basename(source))
+    with suppress(FileExistsError):
+        os.link(source, held)
 
 
 def _description(cache: Cache, digest: str, manifests: Mapping[str, Manifest]) -> dict[str, object]:

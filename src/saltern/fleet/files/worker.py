@@ -1,28 +1,11 @@
-"""What a worker gets of the agent: options for its configuration, and answers to its questions."""
+"""Answers of an agent to what its workers ask of its files."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-import msgspec
-
 from saltern.fleet.files.agent import AgentFiles
-from saltern.fleet.files.fetch import NotFetched
-
-
-def tree_options(directory: str, socket: str) -> dict[str, object]:
-    """The options with which a worker reads the tree in this directory."""
-    with open(os.path.join(directory, "tree.json"), "rb") as file:
-        roots = msgspec.json.decode(file.read())["roots"]
-    return {
-        "file_roots": {
-            environment: [os.path.join(directory, "roots", name) for name in names]
-            for environment, names in roots.items()
-        },
-        "file_tree": directory,
-        "agent_socket": socket,
-    }
+from saltern.fleet.files.problems import NotFetched
 
 
 async def answer_file(files: AgentFiles, question: dict[str, Any]) -> dict[str, Any]:

@@ -166,9 +166,8 @@ class Unreached(Exception):
     def __str__(self) -> str:
         return f"{PROBLEMS[self.kind].what}{f' ({_short(self.said)})' if self.said else ''}"
 
-    def diagnostic(self, id_: str) -> Diagnostic:
-        problem = PROBLEMS[self.kind]
-        return Diagnostic(code=f"ssh-{self.kind}", what=f"{id_}: {self}", fix=problem.fix)
+    def diagnostic(self) -> Diagnostic:
+        return Diagnostic(code=f"ssh-{self.kind}", what=str(self), fix=PROBLEMS[self.kind].fix)
 
 
 def classify(code: int | None, errors: str) -> str:

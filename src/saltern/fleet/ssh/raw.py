@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from typing import Protocol
 
 from msgspec import Struct
 
-from saltern.fleet.ssh.pool import Limits, on_each
+from saltern.fleet.ssh.drive import Reach
+from saltern.fleet.ssh.pool import on_each
 from saltern.fleet.ssh.problems import Unreached, classify
 from saltern.fleet.ssh.remote.command import BECOME
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.session import give_password
-from saltern.fleet.ssh.transport.ports import Channel, Secrets, Transport
+from saltern.fleet.ssh.transport.ports import Channel
 
 MOST_OUTPUT = 4 * 1024 * 1024
 CUT = 255
@@ -28,14 +28,6 @@ class Said(Struct, frozen=True):
     out: str = ""
     err: str = ""
     problem: Unreached | None = None
-
-
-class Reach(Protocol):
-    """How hosts are reached."""
-
-    transport: Transport
-    secrets: Secrets
-    limits: Limits
 
 
 def run_raw(hosts: list[Host], command: str, reach: Reach, *, limit: float = 0.0) -> dict[str, Said]:

@@ -1,9 +1,207 @@
-"""The other side of a session, once the bundle is there."""
+"""The other side of a session, once the bundle is there: takes a job, has a worker do it, and reports on it.
+
+The worker is a process of its own, which no cut of the connection ends. A caller that comes again with the
+same job finds it: at work, done, or to be continued after a reboot.
+"""
 
 from __future__ import annotations
 
 import io
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from saltern.fleet.agent.task import PART, JobFolder, Step, Task
+from saltern.fleet.files.problems import NotFetched
+from saltern.fleet.ssh.remote.caller import Caller, Frame, Gone
+from saltern.fleet.ssh.remote.questions import QuestionSocket
+from saltern.fleet.ssh.remote.trees import Trees
+from saltern.fleet.ssh.remote.work import begin, next_attempt
+
+LOOK = 0.03  # seconds between two looks at a job
+SLOW_LOOK = 0.25
+OFTEN = 40  # looks after which a job is no longer young
+KEPT_JOBS = 50
+Roots = dict[str, list[str]]
 
 
 def serve(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, base: str) -> None:
-    """Answer the caller until the channel ends."""
+    """Answer the caller until the channel ends. Workers go on."""
+    try:
+        Server(Caller(stream_in, stream_out), base).run()
+    except Gone:
+        pass
+
+
+class Server:
+    """One session: at most one job at a time is followed."""
+
+    def __init__(self, caller: Caller, base: str) -> None:
+        self._caller = caller
+        self._base = base
+        self._trees = Trees(os.path.join(base, "files"), caller)
+        self._waiting: dict[int, queue.Queue[Frame]] = {}
+        self._number = 0
+        self._lock = threading.Lock()
+
+    def run(self) -> None:
+        while True:
+            head, body = self._caller.receive()
+            DO[head["do"]](self, head, body)
+
+    # -- a job ---------------------------------------------------------------------------------------
+
+    def start(self, head: dict[str, Any], _body: bytes) -> None:
+        """Begin a job that is not known here, and follow it either way."""
+        task = msgspec.convert(head["task"], Task)
+        folder = JobFolder(os.path.join(self._base, "jobs", task.jid))
+        socket = os.path.join(self._base, "jobs", f"{task.jid}.sock")
+        listener = QuestionSocket(socket, self.ask)
+        if not os.path.exists(folder.file("task")):
+            self._remove_old_jobs()
+            task = self._prepared(task, head.get("tree", ""), head.get("roots", {}), socket)
+            begin(folder, task)
+        listener.start()
+        try:
+            self._follow(folder)
+        finally:
+            listener.close()
+
+    def _prepared(self, task: Task, tree: str, roots: Roots, socket: str) -> Task:
+        options: dict[str, Any] = {
+            "state_dir": os.path.join(self._base, "state"),
+            "cachedir": os.path.join(self._base, "cache"),
+            **(self._trees.options(tree, task.jid, socket) if tree else {}),
+        }
+        return msgspec.structs.replace(
+            task,
+            socket=socket,
+            overrides={**options, **task.overrides},
+            names=_names(options.get("file_roots", {}), roots),
+        )
+
+    def _remove_old_jobs(self) -> None:
+        """Remove what is left of jobs that ended long ago."""
+        jobs = os.path.join(self._base, "jobs")
+        os.makedirs(jobs, 0o700, exist_ok=True)
+        names = sorted(name for name in os.listdir(jobs) if not name.endswith(".sock"))
+        for name in names[:-KEPT_JOBS]:
+            folder = JobFolder(os.path.join(jobs, name))
+            if not folder.holder() and folder.outcome() is not None:
+                folder.remove()
+                self._trees.release(name)
+
+    def _follow(self, folder: JobFolder) -> None:
+        """Report where the job is until it has ended, or until the caller is gone."""
+        last: Step | None = None
+        looks = 0
+        while True:
+            self._hear(folder, LOOK if looks < OFTEN else SLOW_LOOK)
+            looks += 1
+            ended = not folder.holder()
+            step = folder.step()
+            if step is not None and step != last:
+                last, looks = step, 0
+                self._caller.send({"is": "progress", **msgspec.to_builtins(step)})
+            if ended and not self._settled(folder):
+                return
+
+    def _settled(self, folder: JobFolder) -> bool:
+        """What to do without a worker: True if a new one continues, False if the job is over."""
+        outcome = folder.outcome()
+        if outcome is not None:
+            self._report(folder, {"is": "done", **msgspec.to_builtins(outcome)}, outcome.parts)
+            return False
+        task = next_attempt(folder)
+        if task is None:
+            self._caller.send({"is": "lost", "why": folder.text("err", 4000).strip()})
+            return False
+        begin(folder, task)
+        return True
+
+    def _report(self, folder: JobFolder, head: dict[str, Any], parts: int) -> None:
+        body = b""
+        for number in range(parts):
+            with open(folder.file(PART.format(number)), "rb") as file:
+                body += file.read()
+        self._caller.send(head, body)
+
+    def _hear(self, folder: JobFolder, wait: float) -> None:
+        """Take what the caller sends in the next moment."""
+        frame = self._caller.receive_soon(wait)
+        if frame is None:
+            return
+        head, _ = frame
+        if head["do"] == "answer":
+            self._waiting[head["number"]].put(frame)
+        elif head["do"] == "cancel":
+            _cancel(folder, hard=bool(head.get("hard")))
+
+    # -- questions of workers ------------------------------------------------------------------------
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a question of a worker: from what is here, else from the caller."""
+        if question.get("ask") == "paused":
+            self._caller.send({"is": "paused", "kind": question.get("kind", "")})
+            return {}
+        if question.get("ask") == "file":
+            return self._trees.fetch(str(question["tree"]), str(question["path"]), self._contents)
+        answer: dict[str, Any] = next(self._answers(question))[0]["answer"]
+        return answer
+
+    def _contents(self, question: dict[str, Any]) -> Iterator[bytes]:
+        for head, body in self._answers(question):
+            if problem := head.get("problem"):
+                raise NotFetched(problem)
+            yield body
+
+    def _answers(self, question: dict[str, Any]) -> Iterator[Frame]:
+        """What the caller answers, in one frame or several."""
+        answers: queue.Queue[Frame] = queue.Queue()
+        with self._lock:
+            self._number += 1
+            number = self._number
+            self._waiting[number] = answers
+        self._caller.send({"is": "question", "number": number, "question": question})
+        more = True
+        while more:
+            frame = answers.get()
+            more = bool(frame[0].get("more"))
+            yield frame
+        del self._waiting[number]
+
+    # -- other requests ------------------------------------------------------------------------------
+
+    def grains(self, _head: dict[str, Any], _body: bytes) -> None:
+        """Say what the machine is."""
+        from saltern.config.load import load
+        from saltern.engine.nested_engine import make_session
+
+        settings, _ = load(None, {"state_dir": os.path.join(self._base, "state")}, {})
+        self._caller.send({"is": "grains", "grains": make_session(settings).grains})
+
+
+def _names(here: Roots, there: Roots) -> dict[str, str]:
+    """The directories of a tree here, and those that they are copies of."""
+    pairs = ((here[name], there.get(name, [])) for name in here)
+    return {one: other for ours, theirs in pairs for one, other in zip(ours, theirs, strict=False)}
+
+
+def _cancel(folder: JobFolder, *, hard: bool) -> None:
+    import signal
+
+    with open(folder.file("cancel"), "w"):
+        pass
+    pid = folder.holder() if hard else 0
+    if pid:
+        os.kill(pid, signal.SIGINT)
+
+
+DO: dict[str, Callable[[Server, dict[str, Any], bytes], None]] = {
+    "start": Server.start,
+    "grains": Server.grains,
+}

@@ -1,0 +1,61 @@
+"""``--on TARGET --roster FILE``: a verb on systems that are reached over SSH, from this process."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from saltern.cli.follow import Shown, follow_job, new_followed
+from saltern.cli.options import session
+from saltern.cli.ssh_hosts import chosen, make_reach, read
+from saltern.config.settings import state_directory
+from saltern.fleet.agent.task import Task
+from saltern.fleet.protocol.verbs import verb_of
+from saltern.fleet.ssh.controller import SshController
+from saltern.fleet.ssh.drive import Work
+from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.tree import LocalTree, local_tree
+
+if TYPE_CHECKING:
+    from saltern.cli.on import Call
+    from saltern.config.settings import Settings
+
+
+def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown) -> int:
+    """Run the call on the hosts that were targeted, and print it as a job of a fleet; the exit code."""
+    hosts = chosen(args, read(args))
+    settings = session(args).settings
+    tree = _tree(settings)
+
+    def work_for(host: Host, jid: str) -> Work:
+        return Work(task=_task(host, jid, call, args.saltenv or "base"), tree=tree)
+
+    controller = SshController(hosts, make_reach(args), work_for)
+    ask = {"function": call.function, "test": call.test}
+    return follow_job(controller, new_followed(controller.submit(), ask), shown)
+
+
+def _tree(settings: Settings) -> LocalTree:
+    directory = os.path.join(state_directory(settings), "ssh")
+    os.makedirs(directory, 0o700, exist_ok=True)
+    return local_tree(settings.file_roots, os.path.join(directory, "digests"))
+
+
+def _task(host: Host, jid: str, call: Call, environment: str) -> dict[str, Any]:
+    verb = verb_of(call.function, test=call.test)
+    task = Task(
+        jid=jid,
+        function=call.function,
+        args=call.args,
+        kwargs=call.kwargs,
+        test=call.test,
+        environment=environment,
+        command=verb.command or "call",
+        durable=verb.durable,
+        overrides={"id": host.id, **({"grains": dict(host.grains)} if host.grains else {})},
+    )
+    built: dict[str, Any] = msgspec.to_builtins(task)
+    return built

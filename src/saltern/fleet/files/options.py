@@ -1,0 +1,21 @@
+"""What a worker gets to know of a tree: options for its configuration."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+
+def tree_options(directory: str, socket: str) -> dict[str, object]:
+    """The options with which a worker reads the tree in this directory."""
+    with open(os.path.join(directory, "tree.json"), "rb") as file:
+        roots = msgspec.json.decode(file.read())["roots"]
+    return {
+        "file_roots": {
+            environment: [os.path.join(directory, "roots", name) for name in names]
+            for environment, names in roots.items()
+        },
+        "file_tree": directory,
+        "agent_socket": socket,
+    }

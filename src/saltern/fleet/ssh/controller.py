@@ -1,0 +1,143 @@
+"""A fleet without a controller: jobs on the hosts of a roster, from the calling process.
+
+It answers what the command line asks of a controller, so that a job is shown in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from saltern.fleet.protocol.codec import Body, unpack_body
+from saltern.fleet.protocol.ids import new_jid
+from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
+from saltern.fleet.ssh.roster.host import Host
+
+Row = dict[str, Any]
+ENDED = None
+
+
+class SshController:
+    """One job on many hosts. It runs in a thread of its own; notices come through a queue."""
+
+    def __init__(self, hosts: Sequence[Host], reach: Reach, work_for: Callable[[Host, str], Work]) -> None:
+        self._hosts = list(hosts)
+        self._reach = reach
+        self._work_for = work_for
+        self._notices: queue.Queue[Row | None] = queue.Queue()
+        self._rows: dict[str, Row] = {}
+        self._done: dict[str, Done] = {}
+        self._drives: dict[str, Drive] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.jid = new_jid(time.time())
+
+    @property
+    def jobs(self) -> SshController:
+        return self
+
+    # -- what the command line asks -------------------------------------------------------------------
+
+    def submit(self) -> Row:
+        """Begin."""
+        for host in self._hosts:
+            self._rows[host.id] = _row(self.jid, host.id, "sent")
+        self._thread.start()
+        return {"jid": self.jid, "expected": [host.id for host in self._hosts], "away": {}, "expires": 0.0}
+
+    def targets(self, _jid: str) -> Iterator[Row]:
+        yield from list(self._rows.values())
+
+    def returns(self, jid: str) -> Iterator[Row]:
+        for system in list(self._done):
+            if self._done[system].body:
+                yield self.returned(jid, system)
+
+    def returned(self, _jid: str, system: str) -> Row:
+        done = self._done[system]
+        packed = Body(encoding=done.encoding, size=done.size, parts=(done.body,))
+        return {**self._rows[system], "body": unpack_body(packed) if done.body else None}
+
+    def cancel(self, _jid: str, *, hard: bool = False) -> None:
+        for drive in list(self._drives.values()):
+            asyncio.run_coroutine_threadsafe(drive.cancel(hard=hard), self._loop)
+
+    def follow(self, _jid: str, *, after: int | None, on_break: object) -> Iterator[Row]:  # noqa: ARG002
+        while (notice := self._notices.get()) is not ENDED:
+            yield notice
+
+    # -- the hosts --------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._all())
+        finally:
+            self._notices.put(ENDED)
+
+    async def _all(self) -> None:
+        await asyncio.gather(*(self._one(host) for host in self._hosts))
+
+    async def _one(self, host: Host) -> None:
+        def tell(kind: str, head: Row) -> None:
+            self._tell(host.id, kind, head)
+
+        try:
+            work = await asyncio.to_thread(self._work_for, host, self.jid)
+            drive = self._drives[host.id] = Drive(host, work, self._reach, tell)
+            done = await drive.run()
+        except Exception as problem:  # one host's trouble is not another's
+            done = Done(status="indeterminate", why=f"a mistake of ours: {problem!r}", code=70)
+        self._finish(host.id, done)
+
+    def _tell(self, system: str, kind: str, head: Row) -> None:
+        if kind == "progress":
+            self._set(system, "running")
+            names = ("done", "total", "state", "outcome", "failed", "comment")
+            given = {name: head[name] for name in names if name in head}
+            self._notices.put(
+                {"kind": "progress", "jid": self.jid, "system": system, "at": time.time(), **given}
+            )
+        elif kind in ("paused", "away"):
+            self._set(system, "down")
+
+    def _set(self, system: str, status: str) -> None:
+        row = self._rows[system]
+        if row["status"] != status:
+            row.update(status=status, updated=time.time())
+            self._notices.put(_notice(row))
+
+    def _finish(self, system: str, done: Done) -> None:
+        self._done[system] = done
+        row = self._rows[system]
+        row.update(
+            status=done.status,
+            why=done.why if not done.body or done.problem else "",
+            exit_code=done.code,
+            changed=done.changed,
+            failed=done.failed,
+            updated=time.time(),
+        )
+        self._notices.put(_notice(row))
+
+
+def _row(jid: str, system: str, status: str) -> Row:
+    return {
+        "jid": jid,
+        "system": system,
+        "status": status,
+        "why": "",
+        "exit_code": 0,
+        "changed": 0,
+        "failed": 0,
+        "back_by": None,
+        "updated": time.time(),
+    }
+
+
+def _notice(row: Row) -> Row:
+    return {"kind": "status", "at": row["updated"], **{key: row[key] for key in row if key != "updated"}}

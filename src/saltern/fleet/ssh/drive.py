@@ -1,0 +1,206 @@
+"""One job on one host: connect, bring what is missing, start it, follow it, and come back after a cut.
+
+The host does the job whatever becomes of us. So a cut is no failure: the same request again finds the job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from msgspec import Struct
+
+from saltern.fleet.ssh.bundle.make import Bundle, Bundles
+from saltern.fleet.ssh.bundle.target import target_of
+from saltern.fleet.ssh.frames import Frame
+from saltern.fleet.ssh.pool import Limits
+from saltern.fleet.ssh.problems import PROBLEMS, Unreached
+from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.session import Introduction, Session, open_session
+from saltern.fleet.ssh.transport.ports import Secrets, Transport
+from saltern.fleet.ssh.tree import LocalTree
+from saltern.language.diagnostics import OperationError
+
+PATIENCE = 900.0  # seconds that a host may be away in the middle of a job
+STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What is to be done on every host: the task, and the tree that it sees."""
+
+    task: dict[str, Any]
+    tree: LocalTree | None = None
+    patience: float = PATIENCE
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """How a job ended on a host. ``body`` is packed as ``encoding`` says."""
+
+    status: str
+    why: str = ""
+    code: int = 0
+    changed: int = 0
+    failed: int = 0
+    encoding: str = "json"
+    size: int = 0
+    body: bytes = b""
+    problem: str = ""
+
+
+class Reach(Struct, frozen=True):
+    """How hosts are reached, and what is brought to them."""
+
+    transport: Transport
+    secrets: Secrets
+    limits: Limits
+    bundles: Bundles
+
+
+Progress = Callable[[str, dict[str, Any]], None]
+
+
+class Drive:
+    """Drives one job on one host. ``tell`` is called with each step and with each pause."""
+
+    def __init__(self, host: Host, work: Work, reach: Reach, tell: Progress) -> None:
+        self._host = host
+        self._work = work
+        self._reach = reach
+        self._tell = tell
+        self._session: Session | None = None
+        self._begun = False
+        self._cancelled: bool | None = None
+
+    async def run(self) -> Done:
+        """Do it, and return how it ended; never raises for what the host or the network does."""
+        attempt, lost_at = 0, 0.0
+        while True:
+            try:
+                return await self._attempt()
+            except Unreached as problem:
+                lost_at = lost_at or time.monotonic()
+                if not self._is_worth_another(problem, lost_at):
+                    return self._given_up(problem)
+            except OperationError as problem:
+                return Done(status="failed", why=str(problem), code=1, problem="bundle")
+            if self._session is not None:
+                attempt, self._session = 0, None
+            self._tell("away", {})
+            delay = STEPS[min(attempt, len(STEPS) - 1)]
+            attempt += 1
+            await asyncio.sleep(delay * random.uniform(0.8, 1.2))
+
+    def _is_worth_another(self, problem: Unreached, lost_at: float) -> bool:
+        """True after a cut in the middle of the job, while there is patience left."""
+        if not self._begun or not PROBLEMS[problem.kind].again:
+            return False
+        return time.monotonic() - lost_at < self._work.patience
+
+    def _given_up(self, problem: Unreached) -> Done:
+        why = str(problem.diagnostic())
+        if self._begun:
+            return Done(
+                status="indeterminate", why=f"it was begun, and then: {why}", code=2, problem=problem.kind
+            )
+        return Done(status="failed", why=why, code=2, problem=problem.kind)
+
+    async def _attempt(self) -> Done:
+        async with self._reach.limits.room(self._host), self._opened() as session:
+            self._session = session
+            await self._enter(session)
+            tree = self._work.tree
+            self._begun = True  # from here on it may be
+            files = {"tree": tree.digest, "roots": tree.roots} if tree is not None else {}
+            await session.send({"do": "start", "task": self._work.task, **files})
+            if self._cancelled is not None:
+                await self.cancel(hard=self._cancelled)
+            return await self._follow(session)
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Session]:
+        session = await open_session(self._host, self._reach.transport, self._reach.secrets)
+        try:
+            yield session
+        finally:
+            await session.close()
+
+    async def _enter(self, session: Session) -> None:
+        """Bring the bundle if it is not there, and hand over to what is in it."""
+        bundle = await asyncio.to_thread(_bundle_for, session.introduction, self._reach.bundles)
+        if bundle.digest not in session.introduction.bundles:
+            answer = await session.ask({"do": "bundle", "digest": bundle.digest}, bundle.data)
+            if problem := answer.head.get("problem"):
+                raise Unreached("no-space" if "space" in problem else "no-directory", problem)
+        await session.send({"do": "enter", "digest": bundle.digest})
+
+    async def _follow(self, session: Session) -> Done:
+        while True:
+            frame = await session.receive()
+            if frame.head.get("is") == "done":
+                return _done(frame)
+            if frame.head.get("is") == "lost":
+                why = frame.head.get("why") or "its worker was killed, and the function is not repeated"
+                return Done(status="indeterminate", why=why, code=2)
+            await self._take(session, frame)
+
+    async def _take(self, session: Session, frame: Frame) -> None:
+        kind = frame.head.get("is")
+        if kind in ("progress", "paused"):
+            self._tell(kind, frame.head)
+        elif kind == "need":
+            await self._bring(session, frame.head)
+        elif kind == "question":
+            await self._answer(session, frame.head)
+        else:
+            raise Unreached("garbage", f"a message {kind!r}")
+
+    async def _bring(self, session: Session, head: dict[str, Any]) -> None:
+        """Send a manifest, or the contents that the host lacks, in the order in which it named them."""
+        tree = self._work.tree
+        if tree is None:
+            raise Unreached("garbage", "it wants files of a job that has none")
+        if "manifest" in head:
+            await session.send({"do": "manifest"}, tree.manifests.get(head["manifest"], b""))
+        for digest in head.get("contents", ()):
+            for data, more in tree.parts(digest):
+                await session.send({"do": "content", "more": more}, data)
+
+    async def _answer(self, session: Session, head: dict[str, Any]) -> None:
+        question, number = head["question"], head["number"]
+        tree = self._work.tree
+        if question.get("ask") != "content" or tree is None or question.get("digest") not in tree.contents:
+            await session.send(
+                {"do": "answer", "number": number, "answer": {}, "problem": "the caller does not have that"}
+            )
+            return
+        for data, more in tree.parts(question["digest"]):
+            await session.send({"do": "answer", "number": number, "more": more}, data)
+
+    async def cancel(self, *, hard: bool) -> None:
+        """Have the job end before its next state, or at once."""
+        self._cancelled = hard
+        if self._session is not None:
+            await self._session.send({"do": "cancel", "hard": hard})
+
+
+def _bundle_for(introduction: Introduction, bundles: Bundles) -> Bundle:
+    return bundles.bundle(target_of(introduction.python, introduction.machine, introduction.libc))
+
+
+def _done(frame: Frame) -> Done:
+    head = frame.head
+    code = int(head.get("code", 0))
+    return Done(
+        status="failed" if code not in (0, 4) else "returned",
+        why=str(head.get("why", "")),
+        code=code,
+        changed=int(head.get("changed", 0)),
+        failed=int(head.get("failed", 0)),
+        encoding=str(head.get("encoding", "json")),
+        size=int(head.get("size", 0)),
+        body=frame.body,
+    )

@@ -1,0 +1,53 @@
+"""The socket at which a worker asks for files and pillar, as it would ask an agent."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+MOST = 1024 * 1024
+Answerer = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class QuestionSocket:
+    """Answers one line of JSON with another, each connection in a thread."""
+
+    def __init__(self, path: str, answer: Answerer) -> None:
+        self._path = path
+        self._answer = answer
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.remove(path)
+        self._socket.bind(path)
+        self._socket.listen(16)
+
+    def start(self) -> None:
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                line, _ = self._socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(line,), daemon=True).start()
+
+    def _serve(self, line: socket.socket) -> None:
+        data = bytearray()
+        with line, suppress(OSError, msgspec.DecodeError):
+            while not data.endswith(b"\n") and len(data) < MOST and (more := line.recv(65_536)):
+                data += more
+            answer = self._answer(msgspec.json.decode(data, type=dict[str, Any]))
+            line.sendall(msgspec.json.encode(answer) + b"\n")
+
+    def close(self) -> None:
+        self._socket.close()
+        with suppress(FileNotFoundError):
+            os.remove(self._path)

@@ -1,0 +1,54 @@
+"""The files of this machine as hosts see them: scanned once for a command, sent by digest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from saltern.fleet.files.manifest import encode, make_index
+from saltern.fleet.files.pieces import digest_of
+from saltern.fleet.files.scan import Content, scan
+from saltern.fleet.files.stat_cache import StatCache
+from saltern.language.diagnostics import Diagnostic
+
+PART = 1024 * 1024
+
+
+class LocalTree(Struct, frozen=True, kw_only=True):
+    """The digest of a tree, its manifests by digest, and where each content lies."""
+
+    digest: str
+    manifests: dict[str, bytes]
+    contents: dict[str, Content]
+    roots: dict[str, list[str]]
+    warnings: list[Diagnostic]
+
+    def parts(self, digest: str) -> Iterator[tuple[bytes, bool]]:
+        """The content of a digest, part by part, and whether more follows."""
+        content = self.contents[digest]
+        with open(content.path, "rb") as file:
+            data = file.read(PART)
+            while True:
+                following = file.read(PART) if len(data) == PART else b""
+                yield data, bool(following)
+                if not following:
+                    return
+                data = following
+
+
+def local_tree(roots: Mapping[str, Sequence[str]], state: str) -> LocalTree:
+    """Scan the roots of all environments. ``state`` is the file that remembers digests."""
+    found = scan(roots, StatCache(state))
+    encoded = {environment: encode(manifest) for environment, manifest in found.manifests.items()}
+    digests = {environment: digest_of(data) for environment, data in encoded.items()}
+    index = encode(make_index(digests))
+    manifests = {digest_of(index): index, **{digests[name]: data for name, data in encoded.items()}}
+    return LocalTree(
+        digest=digest_of(index),
+        manifests=manifests,
+        contents=found.contents,
+        roots={environment: [os.path.abspath(one) for one in some] for environment, some in roots.items()},
+        warnings=found.warnings,
+    )

@@ -1,0 +1,227 @@
+"""``saltern apply … --on … --roster …`` against real sshd's: what a person with a laptop does."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.fleet.ssh.server import Server, free_port
+
+FAST = 60.0
+
+
+class Laptop:
+    """A home, a tree of states, a roster; and saltern."""
+
+    def __init__(self, directory: Path, server: Server) -> None:
+        self.home = directory / "home"
+        self.tree = directory / "tree"
+        self.roster = directory / "hosts.yaml"
+        self.server = server
+        self.directory = directory
+        for path in (self.home, self.tree):
+            path.mkdir(parents=True)
+        self.hosts("web1", "web2")
+
+    def hosts(self, *names: str, **more: dict[str, object]) -> None:
+        rows = {name: self.host(name) for name in names} | more
+        self.roster.write_text(json.dumps(rows))
+
+    def host(self, name: str, **options: object) -> dict[str, object]:
+        return {
+            "host": "127.0.0.1",
+            "port": self.server.port,
+            "priv": str(self.server.key),
+            "python": sys.executable,
+            "thin_dir": str(self.base(name)),
+            "ssh_options": [f"UserKnownHostsFile={self.server.known_hosts}", "IdentityAgent=none"],
+            **options,
+        }
+
+    def base(self, name: str) -> Path:
+        return self.directory / "bases" / name
+
+    def sls(self, text: str, name: str = "web.sls") -> None:
+        path = self.tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def start(self, *words: str, on: str = "*") -> subprocess.Popen[str]:
+        command = [sys.executable, "-P", "-m", "saltern", *words, "--on", on, f"--roster={self.roster}"]
+        command += [] if words[0] == "ssh" else [f"--file-root={self.tree}"]
+        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        return subprocess.Popen(
+            command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, cwd=self.home
+        )
+
+    def run(self, *words: str, on: str = "*") -> subprocess.CompletedProcess[str]:
+        process = self.start(*words, on=on)
+        out, err = process.communicate(timeout=FAST)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def data(self, *words: str, on: str = "*") -> dict[str, dict[str, dict[str, object]]]:
+        done = self.run(*words, "--out=json", on=on)
+        found: dict[str, dict[str, dict[str, object]]] = json.loads(done.stdout)
+        return found
+
+
+@pytest.fixture(scope="module")
+def shared(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Laptop:
+    """One laptop for the module, so that hosts get their bundle once."""
+    return Laptop(tmp_path_factory.mktemp("laptop"), server)
+
+
+@pytest.fixture
+def laptop(shared: Laptop) -> Iterator[Laptop]:
+    shutil.rmtree(shared.tree)
+    shared.tree.mkdir()
+    shared.hosts("web1", "web2")
+    yield shared
+
+
+def until(condition: Callable[[], object], limit: float = FAST) -> None:
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_states_files_and_templates_reach_every_host(laptop: Laptop, tmp_path: Path) -> None:
+    laptop.sls("{{ opts['id'] }}", "greeting.jinja")
+    laptop.sls(
+        f"{tmp_path}/{{{{ grains['id'] }}}}:\n  file.managed:\n    - source: salt://greeting.jinja\n"
+        "    - template: jinja\n"
+    )
+    first = laptop.data("apply", "web")
+    assert {name: (tmp_path / name).read_text() for name in ("web1", "web2")} == {
+        "web1": "web1",
+        "web2": "web2",
+    }
+    assert all(one["changes"] for states in first.values() for one in states.values())
+    again = laptop.data("apply", "web")
+    assert not any(one["changes"] for states in again.values() for one in states.values())
+
+
+def test_a_failure_names_the_line_of_the_file_on_this_machine(laptop: Laptop) -> None:
+    laptop.sls("a:\n  test.nop: []\nb:\n  test.fail_without_changes: []\n")
+    done = laptop.run("apply", "web")
+    assert done.returncode == 2
+    assert f"{laptop.tree}/web.sls:4" in done.stdout
+
+
+def test_a_mistake_in_a_file_names_its_line(laptop: Laptop) -> None:
+    laptop.sls("a:\n  test.nop:\n    - require:\n      - test: nosuch\n")
+    done = laptop.run("apply", "web", on="web1")
+    assert done.returncode == 3
+    assert f"{laptop.tree}/web.sls:4" in done.stdout + done.stderr
+
+
+def test_one_host_that_is_gone_holds_no_other(laptop: Laptop) -> None:
+    laptop.hosts("web1", gone=laptop.host("gone", port=free_port()))
+    done = laptop.run("call", "test.echo", "hello")
+    assert done.returncode == 2
+    assert "hello" in done.stdout
+    assert "nothing listens on its port" in done.stdout
+
+
+def test_a_changed_file_is_the_only_one_that_travels(laptop: Laptop, tmp_path: Path) -> None:
+    for number in range(20):
+        laptop.sls(f"text {number}\n", f"files/{number}.txt")
+    laptop.sls(f"{tmp_path}/out:\n  file.recurse:\n    - source: salt://files\n")
+    laptop.data("apply", "web", on="web1")
+    objects = laptop.base("web1") / "files" / "objects"
+    before = {path.name for path in objects.rglob("*") if path.is_file()}
+    laptop.sls("other\n", "files/7.txt")
+    laptop.data("apply", "web", on="web1")
+    after = {path.name for path in objects.rglob("*") if path.is_file()}
+    assert len(after - before) == 1
+    assert (tmp_path / "out" / "7.txt").read_text() == "other\n"
+
+
+def test_the_caller_is_killed_and_the_run_ends_there_once(laptop: Laptop, tmp_path: Path) -> None:
+    gate, mark = tmp_path / "gate", tmp_path / "mark"
+    laptop.sls(
+        f"wait:\n  cmd.run:\n    - name: 'echo begun >> {mark}; until test -e {gate}; do sleep 0.05; done'\n"
+        f"after:\n  cmd.run:\n    - name: echo after >> {mark}\n    - require:\n      - cmd: wait\n"
+    )
+    process = laptop.start("apply", "web", on="web1")
+    until(mark.exists)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    gate.touch()
+    until(lambda: mark.read_text() == "begun\nafter\n")
+
+
+def test_sshd_dies_in_the_middle_and_the_result_is_fetched_afterwards(tmp_path: Path, laptop: Laptop) -> None:
+    server = Server(tmp_path / "own").start()
+    gate, mark = tmp_path / "gate", tmp_path / "mark"
+    laptop.hosts(
+        web1=laptop.host(
+            "web1",
+            port=server.port,
+            priv=str(server.key),
+            ssh_options=[f"UserKnownHostsFile={server.known_hosts}"],
+        )
+    )
+    laptop.sls(
+        f"wait:\n  cmd.run:\n    - name: 'echo x >> {mark}; while ! test -e {gate}; do sleep 0.05; done'\n"
+    )
+    process = laptop.start("apply", "web", "--out=json")
+    try:
+        until(mark.exists)
+        server.stop()
+        subprocess.run(["pkill", "-9", "-f", f"^sshd: .*{server.port}"], check=False)
+        server.cut()
+        gate.touch()
+        server.start()
+        out, _ = process.communicate(timeout=FAST)
+    finally:
+        process.kill()
+        server.stop()
+    (state,) = json.loads(out)["web1"].values()
+    assert state["result"] is True
+    assert mark.read_text() == "x\n"
+
+
+def test_the_worker_is_killed_and_another_one_continues(laptop: Laptop, tmp_path: Path) -> None:
+    gate, mark = tmp_path / "gate", tmp_path / "mark"
+    laptop.sls(
+        f"first:\n  cmd.run:\n    - name: echo first >> {mark}\n"
+        f"wait:\n  file.exists:\n    - name: {gate}\n    - retry: {{attempts: 1000, interval: 0.05}}\n"
+        "    - require:\n      - cmd: first\n"
+    )
+    process = laptop.start("apply", "web", "--out=json", on="web1")
+    until(mark.exists)
+    jobs = laptop.base("web1") / "jobs"
+    until(lambda: worker_of(jobs))
+    os.kill(worker_of(jobs), signal.SIGKILL)
+    gate.touch()
+    out, err = process.communicate(timeout=FAST)
+    assert process.returncode == 0, out + err
+    assert mark.read_text() == "first\n"
+
+
+def worker_of(jobs: Path) -> int:
+    from saltern.fleet.agent.task import JobFolder
+
+    folders = (JobFolder(str(path)) for path in jobs.iterdir() if path.is_dir())
+    return next((pid for folder in folders if (pid := folder.holder())), 0)
+
+
+def test_pillar_data_is_in_no_command_line_and_out_of_reach_of_others(laptop: Laptop, tmp_path: Path) -> None:
+    pillar = tmp_path / "pillar.yaml"
+    pillar.write_text("password: hush-hush\n")
+    laptop.sls(f"{tmp_path}/seen:\n  cmd.run:\n    - name: cat /proc/[0-9]*/cmdline > {tmp_path}/seen\n")
+    assert laptop.run("apply", "web", "--pillar", str(pillar), on="web1").returncode == 0
+    seen = (tmp_path / "seen").read_bytes()
+    assert b"saltern" in seen
+    assert b"hush-hush" not in seen
+    assert laptop.base("web1").stat().st_mode & 0o777 == 0o700
