@@ -18,7 +18,8 @@ from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool, SpoolFailed
 from saltern.fleet.agent.task import Outcome, Task
 from saltern.fleet.bus.tasks import end
-from saltern.fleet.files.fetch import NotFetched
+from saltern.fleet.files.options import names_in
+from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.messages import Job, Records, Return, Status
 from saltern.fleet.protocol.verbs import verb_of
 
@@ -178,6 +179,7 @@ class Jobs:
             again=attempt > 1,
             config=self._settings.config,
             overrides={**self._settings.overrides, **options},
+            names=names_in(options),
             socket=self._settings.socket,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saltern.fleet.files.agent import AgentFiles
-from saltern.fleet.files.worker import tree_options
+from saltern.fleet.files.options import tree_options
 from saltern.fleet.protocol.messages import Job
 
 

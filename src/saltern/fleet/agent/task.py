@@ -49,7 +49,8 @@ class Task(Struct, frozen=True, kw_only=True):
 def known_to_people(text: str, names: dict[str, str]) -> str:
     """A text with the directories of this machine that people do not know replaced by those they do."""
     for directory in sorted(names, key=len, reverse=True):
-        text = text.replace(f"{directory}/", f"{names[directory].rstrip('/')}/")
+        known = names[directory]
+        text = text.replace(f"{directory}/", known if known.endswith("/") else f"{known}/")
     return text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import msgspec
 
@@ -19,3 +20,11 @@ def tree_options(directory: str, socket: str) -> dict[str, object]:
         "file_tree": directory,
         "agent_socket": socket,
     }
+
+
+def names_in(options: Mapping[str, object]) -> dict[str, str]:
+    """What people call the directories of a tree: they know its files by their address."""
+    roots = options.get("file_roots")
+    if "file_tree" not in options or not isinstance(roots, Mapping):
+        return {}
+    return {str(root): "salt://" for some in roots.values() for root in some}
