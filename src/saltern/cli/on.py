@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine
+from saltern.cli.job_call import Call
 from saltern.cli.options import call_arguments, mapping_value, yaml_value
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -40,15 +39,6 @@ LOCAL = {
     "profile": "--profile",
     "boot": "--boot",
 }
-
-
-class Call(Struct, frozen=True, kw_only=True):
-    """What a job calls on each system."""
-
-    function: str
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    test: bool = False
 
 
 def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from saltern.cli.follow import Shown, follow_job, new_followed
+from saltern.cli.job_call import Call
 from saltern.cli.options import session
 from saltern.cli.ssh_hosts import chosen, make_reach, read
 from saltern.config.settings import state_directory
@@ -20,7 +21,6 @@ from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.tree import LocalTree, local_tree
 
 if TYPE_CHECKING:
-    from saltern.cli.on import Call
     from saltern.config.settings import Settings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 
 from msgspec.structs import replace
 
@@ -11,6 +12,7 @@ from saltern.fleet.protocol.verbs import verb_of
 
 MOST_ATTEMPTS = 20  # of a job whose worker dies again and again without a reboot in between
 BUG = 70
+WORKER, PROCESS = "saltern.cli.worker", "saltern.cli.worker_process"
 
 
 def begin(folder: JobFolder, task: Task) -> None:
@@ -29,10 +31,7 @@ def begin(folder: JobFolder, task: Task) -> None:
         if os.fork():
             os._exit(0)
         _detach(folder)
-        from saltern.cli.worker import main
-        from saltern.cli.worker_process import start
-
-        start(main, [folder.path], BUG)
+        import_module(PROCESS).start(import_module(WORKER).main, [folder.path], BUG)
     finally:
         os._exit(BUG)
 

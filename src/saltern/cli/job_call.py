@@ -1,0 +1,16 @@
+"""What a verb with ``--on`` becomes: the call of a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """What a job calls on each system."""
+
+    function: str
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    test: bool = False
