@@ -20,6 +20,7 @@ def damages(path: Path, older: Path | None, chance: random.Random) -> Iterator[D
     yield "empty", lambda file: os.truncate(file, 0)
     yield "zeros", lambda file: _write(file, bytes(size))
     yield "ones", lambda file: _write(file, b"\xff" * size)
+    yield from MORE.items() if ALL else [chance.choice(list(MORE.items()))]
     if older is not None and older.exists() and older.read_bytes() != path.read_bytes():
         yield "older", lambda file: _copy(older, file)
     for at in _some(range(1, size), chance):
@@ -28,6 +29,13 @@ def damages(path: Path, older: Path | None, chance: random.Random) -> Iterator[D
         yield f"bit {bit} flipped", _flip(bit)
     for at in _some(range(size), chance):
         yield f"zeros from {at}", _zeros(at)
+
+
+def replacements() -> Iterator[Damage]:
+    """What a file may be instead of a file."""
+    yield "a directory", _directory
+    yield "a link to nowhere", _link("/nowhere/at/all")
+    yield "a link to an empty device", _link(os.devnull)
 
 
 def _some(every: range, chance: random.Random) -> list[int]:
@@ -40,6 +48,24 @@ def _write(file: Path, data: bytes) -> None:
 
 def _copy(source: Path, file: Path) -> None:
     shutil.copyfile(source, file)
+
+
+def _exchange(file: Path) -> None:
+    data = file.read_bytes()
+    file.write_bytes(data[len(data) // 2 :] + data[: len(data) // 2])
+
+
+def _directory(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def _link(target: str) -> Callable[[Path], None]:
+    def link(file: Path) -> None:
+        file.unlink()
+        file.symlink_to(target)
+
+    return link
 
 
 def _cut(at: int) -> Callable[[Path], None]:
@@ -66,3 +92,10 @@ def _zeros(at: int) -> Callable[[Path], None]:
 
 def files_of(folder: Path) -> list[Path]:
     return sorted(each.relative_to(folder) for each in folder.rglob("*") if each.is_file())
+
+
+MORE: dict[str, Callable[[Path], None]] = {
+    "grown by garbage": lambda file: _write(file, file.read_bytes() + b"\xde\xad" * 600),
+    "doubled": lambda file: _write(file, file.read_bytes() * 2),
+    "halves exchanged": _exchange,
+}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.command import Done, is_told_well
-from tests.fault.damage import ALL, damages, files_of
+from tests.fault.damage import ALL, damages, files_of, replacements
 from tests.fault.machine import DEAD, Machine, machine
 
 FILES = {
@@ -106,6 +106,23 @@ def test_no_damage_runs_a_command_twice_or_goes_unseen(moment: str, times: int) 
                     assert all(count == 1 for count in one.log().values()), f"{what}: run twice, later"
                 tried += 1
     assert tried > 40
+
+
+@pytest.mark.timeout(3600 if ALL else 300)
+def test_what_is_no_file_any_more_is_reported_and_nothing_is_run_twice() -> None:
+    with broken("keeper.asked", 3) as one:
+        then = one.base / "runs-then"
+        for path in files_of(then):
+            for name, spoil in replacements():
+                back(one)
+                spoil(one.base / "runs" / path)
+                what = f"{path}: {name}"
+                for words in (["runs"], ["resume", "--out", "json"]):
+                    done = one.place.run(*words)
+                    is_told_well(done)
+                    assert all(count == 1 for count in one.log().values()), f"{what}: run twice"
+                if set(one.log()) != EVERY:
+                    assert done.code != 0 or "indeterminate" in done.out, f"{what}: silent: {done.out}"
 
 
 def test_looking_at_a_damaged_run_changes_nothing(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ class LockFile:
     def holder(self) -> bytes | None:
         """The text of the process that holds the lock now; None if none does."""
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+            file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
             return None
         try:
@@ -33,7 +33,7 @@ class LockFile:
     def last_holder(self) -> bytes:
         """The text of the process that took the lock last, whether or not it is held now."""
         try:
-            file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
             return b""
         try:
@@ -44,11 +44,16 @@ class LockFile:
     def open(self) -> int:
         """The file, to be locked; made if there is none. Raises ``OSError``."""
         make_folder(os.path.dirname(self.path))
-        return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        return os.open(self.path, flags, 0o600)
 
 
 def text_of(file: int) -> bytes:
-    return os.pread(file, MOST_READ, 0)
+    """What is written in it; nothing if it is no file (``O_NONBLOCK``: a pipe makes no reader wait)."""
+    try:
+        return os.pread(file, MOST_READ, 0)
+    except OSError:
+        return b""
 
 
 def sign(file: int, text: bytes) -> None:
