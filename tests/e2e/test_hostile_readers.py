@@ -165,3 +165,45 @@ def test_a_long_row_of_the_same_is_read_in_one_go(place: Place, piece: str) -> N
     )
     for words in (["check"], ["check", "--untrusted"], ["fmt", "--check"], ["show", "low-sls", "main"]):
         is_told_well(place.run(*words))
+
+
+SIXTIES = "a: " + ":".join(["59"] * 20_000)
+READERS = {
+    "a state file": ({"main.sls": "#!yaml\nTEXT"}, ["apply", "main", "--test"]),
+    "a configuration": (
+        {"main.sls": "a: test.nop\n", "etc/saltern.yaml": "TEXT"},
+        ["apply", "main", "--test"],
+    ),
+    "a pillar": (
+        {"main.sls": "a: test.nop\n", "pillar/top.sls": "base: {'*': [x]}\n", "pillar/x.sls": "TEXT"},
+        ["apply", "main", "--test"],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "text", [SIXTIES, f"{SIXTIES}.5", "a: 1e999999999", "a: !!float '" + SIXTIES[3:] + ".5'"]
+)
+@pytest.mark.parametrize("reader", READERS)
+def test_numbers_of_base_sixty_are_bounded(place: Place, reader: str, text: str) -> None:
+    files, words = READERS[reader]
+    place.write({name: content.replace("TEXT", f"{text}\n") for name, content in files.items()})
+    is_told_well(place.run(*words))
+
+
+def test_many_problems_in_a_long_line_take_no_longer_than_their_number(place: Place) -> None:
+    """Ten thousand states in one line, each wrong: the line is not measured again for each of them."""
+    row = ", ".join(f"k{number}: é" for number in range(10_000))
+    place.write({"main.sls": f"#!yaml\n{{{row}}}\n"})
+    done = place.run("apply", "main")
+    is_told_well(done)
+    assert "10000 errors" in done.err
+    assert max(map(len, done.err.splitlines())) < 400
+
+
+def test_a_configuration_with_many_unknown_keys_names_the_first(place: Place) -> None:
+    place.write({"main.sls": "a: test.nop\n"})
+    place.write({"etc/saltern.yaml": "".join(f"k{number}: 1\n" for number in range(5_000))})
+    done = place.run("apply", "main", "--test")
+    assert done.code == 0, done.err
+    assert "and 4900 more" in done.err

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -171,7 +173,7 @@ def mapping(path: str) -> dict[str, object]:
         data = yaml.load(text, loader)
     except yaml.YAMLError as problem:
         raise _not_yaml(path, problem) from None
-    except (ValueError, TypeError, RecursionError) as problem:  # an impossible date, an unhashable key
+    except (ValueError, TypeError, OverflowError, RecursionError) as problem:  # a bad date, an unhashable key
         if numbers.was_refused(problem):
             line, column, length = numbers.written_in(text)
             where = Mark(path, line, column)
@@ -247,17 +249,21 @@ def _not_yaml(path: str, problem: Exception) -> OperationError:
 
 def _line(path: str, keys: tuple[str, ...]) -> int:
     """The line of the innermost of ``keys`` that can be found; 0 if none."""
-    import yaml
-
-    node = yaml.compose(_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    line = 0
+    line, node = 0, _composed(_text(path))
     for key in keys:
-        pairs = node.value if isinstance(node, yaml.MappingNode) else []
-        found = next((pair for pair in pairs if str(pair[0].value) == key), None)
+        pairs = node.value if isinstance(getattr(node, "value", None), list) else []
+        found = next((pair for pair in pairs if isinstance(pair, tuple) and str(pair[0].value) == key), None)
         if found is None:
             break
         line, node = found[0].start_mark.line + 1, found[1]
     return line
+
+
+@lru_cache(maxsize=2)  # a file may have many keys that are asked for
+def _composed(text: str) -> Any:
+    import yaml
+
+    return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def _problem(code: str, what: str, where: Mark | None = None, fix: str = "") -> OperationError:

@@ -101,6 +101,9 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
+MOST_NAMED = 100  # keys that are no option
+
+
 def _from_overrides(overrides: Mapping[str, object]) -> dict[str, object]:
     values: dict[str, object] = {}
     for name, value in overrides.items():
@@ -149,11 +152,13 @@ def _wrong(option: Option, value: object, hint: str, where: Mark | None) -> Oper
 
 def _unused(names: list[str], read: Read) -> Diagnostic:
     """One warning for all keys that are no option."""
-    marks = {name: read.mark(name) for name in names}
+    marks = {name: read.mark(name) for name in names[:MOST_NAMED]}
     keys = []
     for name, mark in marks.items():
         near = did_you_mean(name, OPTIONS)
         keys.append(f"{name} ({mark}{f', {near}' if near else ''})")
+    if len(names) > MOST_NAMED:
+        keys.append(f"and {len(names) - MOST_NAMED} more")
     return Diagnostic(
         severity=Severity.WARNING,
         code="unused-configuration",

@@ -75,6 +75,12 @@ def _scalar(tag: str, text: str) -> object:
 _CONSTRUCTOR = yaml.SafeLoader("")
 
 
+def _float(text: str) -> object:
+    if text.count(":") > MOST_SIXTIES:
+        raise _TooLong(text)
+    return _scalar("float", text)
+
+
 def _integer(text: str) -> object:
     if text.count(":") > MOST_SIXTIES:
         raise _TooLong(text)
@@ -97,7 +103,7 @@ def _binary(text: str) -> object:
 _IMPLICIT_VALUES: dict[str, Callable[[str], object]] = {
     "bool": lambda text: _scalar("bool", text),
     "int": _integer,
-    "float": lambda text: _scalar("float", text),
+    "float": _float,
     "null": lambda _: None,
     "merge": str,
     "timestamp": str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TextIO
 
 from saltern.language.diagnostics import Diagnostic, Severity
@@ -77,12 +78,17 @@ def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[
         return
     gutter = len(str(mark.line + 1))
     for number in range(max(mark.line - 1, 1), min(mark.line + 1, len(text)) + 1):
-        line, here = _SECRET.sub(r"\1•••", text[number - 1]), number == mark.line
+        line, here = _masked(text[number - 1]), number == mark.line
         start = max(mark.column - LONGEST + 20, 0) if here else 0
         yield f"  {paint(f'{number:>{gutter}} |', 'grey')} {cut(_from(line, start), LONGEST)}".rstrip()
         if here and 1 <= mark.column <= len(line) + 1:
             spaces = columns(_from(line[: mark.column - 1], start))
             yield f"  {paint(' ' * gutter + ' |', 'grey')} {' ' * spaces}{paint('^', 'red')}"
+
+
+@lru_cache(maxsize=8)  # a line may be long, and have many problems
+def _masked(line: str) -> str:
+    return _SECRET.sub(r"\1•••", line)
 
 
 def _is_hidden(text: list[str], line: int) -> bool:
@@ -97,7 +103,7 @@ def _is_hidden(text: list[str], line: int) -> bool:
 
 def _from(line: str, start: int) -> str:
     """The line from ``start`` on, as shown: tabs are spaces, and so the caret counts them as such."""
-    return ("…" if start else "") + safe_line(line[start:])
+    return ("…" if start else "") + safe_line(line[start : start + 4 * LONGEST])
 
 
 def _read(file: str) -> list[str]:

@@ -48,7 +48,7 @@ def _width(character: str) -> int:
 
 def cut(text: str, room: int) -> str:
     """The beginning of one line, with ``…`` in place of what does not fit."""
-    if columns(text) <= room:
+    if len(text) <= 8 * room and columns(text) <= room:  # longer ones are cut, however thin their letters
         return text
     used, kept = 1, []
     for character in text:
