@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -15,9 +17,17 @@ from saltern.language.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
     from saltern.fleet.controller.places import ControllerPlaces
+    from saltern.fleet.store.database import Database
 
 ABOUT = """\
-Run the controller of a fleet: broker, database and API in one. Without a word it runs until it is stopped."""
+Run the controller of a fleet: broker, database and API in one.
+
+  run              run it until it is stopped; this is done without a word, too
+  backup FILE      write keys, configuration and database to a file; it may run meanwhile
+  restore FILE     put a backup back; it must not run
+  doctor           check everything that must be right, and change nothing
+  invite NAME      make a token for a further controller; all share one PostgreSQL database
+  join TOKEN       make this machine that controller; `-` reads the token from standard input"""
 EPILOG = """\
 examples:
   saltern controller                             run it; as root with /etc/saltern/controller.yaml
@@ -52,6 +62,75 @@ def _run(_args: SimpleNamespace, places: ControllerPlaces) -> int:
     return exits.OK
 
 
+def _backup(args: SimpleNamespace, places: ControllerPlaces) -> int:
+    from saltern.fleet.controller.backup import back_up
+    from saltern.fleet.controller.settings import load_settings
+
+    made = back_up(places, load_settings(places), args.words[0], now=time.time())
+    _say(f"{args.words[0]} has the database and all keys of fleet {made.fleet}: keep it secret")
+    return exits.OK
+
+
+def _restore(args: SimpleNamespace, places: ControllerPlaces) -> int:
+    from saltern.fleet.controller.backup import restore
+    from saltern.fleet.controller.lock import held
+    from saltern.fleet.controller.settings import load_settings
+
+    with held(places):
+        made = restore(places, load_settings(places), args.words[0])
+    when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(made.made_at))
+    _say(f"fleet {made.fleet} is as it was at {when}; what was here has '.before-' in its name now")
+    _say("start the controller: what is younger is read again from the broker and the agents")
+    return exits.OK
+
+
+def _doctor(_args: SimpleNamespace, places: ControllerPlaces) -> int:
+    from saltern.fleet.controller.doctor import examine
+
+    found = examine(places, now=time.time())
+    for one in found:
+        print(f"{one.level:<8} {one.check:<14} {one.what}")
+        if one.fix:
+            print(f"{'':<23} fix: {one.fix}")
+    return exits.SURROUNDINGS if any(one.level == "error" for one in found) else exits.OK
+
+
+def _invite(args: SimpleNamespace, places: ControllerPlaces) -> int:
+    from saltern.fleet.controller.identity import load_identity
+    from saltern.fleet.controller.invite import invite
+
+    with _database(places) as database:
+        token = invite(database, places, load_identity(places.keys), args.words[0], now=time.time())
+    _say("on the other machine, with the same 'database' in controller.yaml, once, within a day:")
+    print(f"saltern controller join {token}")
+    return exits.OK
+
+
+def _join(args: SimpleNamespace, places: ControllerPlaces) -> int:
+    from saltern.fleet.controller.invite import join
+
+    text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
+    with _database(places) as database:
+        name = join(database, places, text, now=time.time())
+    _say(f"this is controller {name} now; start it, and restart the others: saltern controller")
+    return exits.OK
+
+
+@contextmanager
+def _database(places: ControllerPlaces) -> Iterator[Database]:
+    from saltern.fleet.controller.backup import database_address
+    from saltern.fleet.controller.settings import load_settings
+    from saltern.fleet.store.database import open_database
+    from saltern.fleet.store.migrate import migrate
+
+    database = open_database(database_address(places, load_settings(places)))
+    try:
+        migrate(database)
+        yield database
+    finally:
+        database.close()
+
+
 class Verb(Struct, frozen=True):
     """What it does, and the words that it takes."""
 
@@ -59,7 +138,14 @@ class Verb(Struct, frozen=True):
     takes: tuple[str, ...] = ()
 
 
-VERBS: dict[str, Verb] = {"run": Verb(_run)}
+VERBS: dict[str, Verb] = {
+    "run": Verb(_run),
+    "backup": Verb(_backup, ("FILE",)),
+    "restore": Verb(_restore, ("FILE",)),
+    "doctor": Verb(_doctor),
+    "invite": Verb(_invite, ("NAME",)),
+    "join": Verb(_join, ("TOKEN",)),
+}
 LINE = CommandLine(
     command="controller",
     about=ABOUT,

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.fleet.broker.streams import make_streams
-from saltern.fleet.bus.memory import MemoryBus, MemoryHub
-from saltern.fleet.bus.ports import Message
+from saltern.fleet.bus.memory import MemoryHub
+from saltern.fleet.bus.ports import Bus, BusError, Message
 from saltern.fleet.controller.parts import PartOptions, Parts
 from saltern.fleet.identity.token import JoinToken, TokenRecord
 from saltern.fleet.protocol.codec import encode
@@ -129,8 +129,9 @@ class Bench(Parts):
 class LightAgent:
     """Takes jobs, answers pokes, and does nothing else by itself."""
 
-    def __init__(self, bus: MemoryBus, id: str, grains: dict[str, object]) -> None:
+    def __init__(self, bus: Bus, id: str, grains: dict[str, object], trust: Trust = TRUST) -> None:
         self.bus = bus
+        self.trust = trust
         self.id = id
         self.grains = grains
         self.jobs: list[Job] = []
@@ -148,12 +149,24 @@ class LightAgent:
         return matches(Subject(id=self.id, grains=self.grains), expression)
 
     async def _on_job(self, message: Message) -> None:
-        verified = verify(message.data, TRUST, me=self.id, now=time.time(), matches=self.means_me)
+        verified = verify(message.data, self.trust, me=self.id, now=time.time(), matches=self.means_me)
         self.jobs.append(verified.of(Job))
+        await self.on_job(self.jobs[-1])
+
+    async def on_job(self, job: Job) -> None:
+        """What is done with a job: nothing."""
+
+    async def is_answered(self) -> bool:
+        """True if a controller answers a sync."""
+        try:
+            await self.sync()
+        except BusError:
+            return False
+        return True
 
     async def _on_control(self, message: Message) -> None:
         if message.data:
-            verified = verify(message.data, TRUST, me=self.id, now=time.time())
+            verified = verify(message.data, self.trust, me=self.id, now=time.time())
             self.orders.append(verified.of(Control))
         else:
             await self.bus.publish(message.reply, encode(Alive(instance=self.instance, running=self.running)))
@@ -173,11 +186,11 @@ class LightAgent:
     async def sync(self, **more: Any) -> SyncAnswer:
         request = SyncRequest(nonce=new_nonce(), instance=self.instance, starts=self.starts, **more)
         reply = await self.bus.request(SUBJECTS["sync"].of(id=self.id), encode(request), timeout=5)
-        return verify(reply.data, TRUST, me=self.id, now=time.time(), nonce=request.nonce).of(SyncAnswer)
+        return verify(reply.data, self.trust, me=self.id, now=time.time(), nonce=request.nonce).of(SyncAnswer)
 
     def read_jobs(self, answer: SyncAnswer) -> list[str]:
         """The jobs of a sync answer; each must be for this system."""
-        found = [verify(one.encode(), TRUST, me=self.id, now=time.time()) for one in answer.jobs]
+        found = [verify(one.encode(), self.trust, me=self.id, now=time.time()) for one in answer.jobs]
         return [one.of(Job).jid for one in found]
 
 

@@ -77,6 +77,7 @@ class EmbeddedBroker:
         self._guard: asyncio.Task[None] | None = None
         self._leaving = False
         self._lock = asyncio.Lock()
+        self.peers: tuple[str, ...] = ()  # addresses of other brokers, for agents
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -282,7 +283,8 @@ class EmbeddedBroker:
         self, roots: tuple[bytes, ...], *, life: float = DAY, uses: int = 1, site: str = ""
     ) -> tuple[JoinToken, TokenRecord]:
         """A token for a machine, and what the controller keeps of it."""
-        place = TokenPlace(servers=self.servers, ca=self.ca, roots=roots)
+        servers = tuple(dict.fromkeys((*self.servers, *self.peers)))
+        place = TokenPlace(servers=servers, ca=self.ca, roots=roots)
         return new_token(self.authority, place, now=self._now(), life=life, uses=uses, site=site)
 
     # -- revocation ----------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import os
 import socket
@@ -20,7 +19,12 @@ from saltern.fleet.bus.tasks import end
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.gate import BrokerGate
 from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity, save_file
-from saltern.fleet.controller.machine import free_port, names_of_machine
+from saltern.fleet.controller.lock import lock
+from saltern.fleet.controller.machine import bracketed, free_port, names_of_machine
+from saltern.fleet.controller.members import ENOUGH, Member, set_member
+from saltern.fleet.controller.members import members as all_members
+from saltern.fleet.controller.members import routes as cluster_routes
+from saltern.fleet.controller.members import servers as member_servers
 from saltern.fleet.controller.parts import PartOptions, Parts
 from saltern.fleet.controller.places import ControllerPlaces
 from saltern.fleet.controller.recover import generation, reader_name, recover_jobs
@@ -29,14 +33,14 @@ from saltern.fleet.files.keeper import Roots
 from saltern.fleet.protocol.envelope import Trust
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
-from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.diagnostics import OperationError
 from saltern.system.private import make_private
 
 log = logging.getLogger(__name__)
 
 LOOK_AROUND = 300.0  # seconds between two pokes of all: the broker's events are quicker, and may be lost
 GIB = 1024**3
-PORTS = {"broker": 4222, "api": 4510}
+PORTS = {"broker": 4222, "api": 4510, "cluster": 6222}
 
 
 class Controller:
@@ -97,13 +101,14 @@ class Controller:
 
     def _broker(self) -> EmbeddedBroker:
         settings = self.settings
+        names = settings.names or names_of_machine(self.host)
         broker = BrokerSettings(
             host=self.host,
             port=self.port("broker", settings.port),
-            names=settings.names or names_of_machine(self.host),
+            names=names,
             server_name=f"saltern-{self.identity.file.name}",
             max_file_store=settings.broker_store * GIB,
-            cluster=self._cluster(),
+            cluster=self._cluster(names),
         )
         return EmbeddedBroker(
             self.places.broker,
@@ -114,16 +119,23 @@ class Controller:
             crashed=lambda why: log.error("%s", why),
         )
 
-    def _cluster(self) -> Cluster | None:
-        routes = self.settings.cluster_routes
+    def _cluster(self, names: tuple[str, ...]) -> Cluster | None:
+        """The brokers of several controllers are one cluster; where they are is in the database."""
+        port = self.port("cluster", self.settings.cluster_port)
+        name = self.identity.file.name
+        servers = tuple(f"tls://{bracketed(one)}:{self.port('broker', self.settings.port)}" for one in names)
+        mine = Member(route=f"{bracketed(names[-1])}:{port}", servers=servers)
+        with self.database.write() as connection:
+            self.members = set_member(connection, name, mine)
+        routes = self.settings.cluster_routes or cluster_routes(self.members.values())
         if not routes:
             return None
         return Cluster(
             name=self.identity.file.fleet,
             host=self.settings.cluster_host or self.host,
-            port=self.settings.cluster_port,
+            port=port,
             routes=routes,
-            replicas=min(3, len(routes)),
+            replicas=ENOUGH if len(routes) >= ENOUGH else 1,
         )
 
     async def _start_broker(self) -> None:
@@ -145,7 +157,7 @@ class Controller:
             PartOptions(
                 name=name,
                 roots=self.identity.file.roots,
-                servers=self.broker.servers,
+                servers=tuple(dict.fromkeys((*self.broker.servers, *member_servers(self.members.values())))),
                 nodegroups=self.settings.nodegroups,
                 limits=self.settings.limits,
                 next_sync=self.settings.sync_seconds,
@@ -156,6 +168,7 @@ class Controller:
             now=self._now,
         )
         self.parts.health.expires = self.identity.expires
+        self.broker.peers = member_servers(self.members.values())
         bus.watch(self._on_bus)
         await self.gate.refresh()
         await self._recover()
@@ -222,9 +235,20 @@ class Controller:
         while True:
             try:
                 await self.parts.look_around()
+                await self._look_for_members()
             except (BusError, OperationError) as problem:
                 log.warning("who is there cannot be found out now: %s", problem)
             await asyncio.sleep(LOOK_AROUND)
+
+    async def _look_for_members(self) -> None:
+        """A controller that has joined since is in no route of this broker: it takes a restart."""
+        known = await self.parts.calls.read(all_members)
+        new = sorted(known.keys() - self.members.keys())
+        self.parts.health.members = (
+            f"the controllers {', '.join(new)} have joined: restart this one, so that its broker joins theirs"
+            if new
+            else ""
+        )
 
     def _on_bus(self, change: Change) -> None:
         log.info("the bus: %s %s", change.state.value, change.why)
@@ -266,16 +290,3 @@ def replace_file(identity: ControllerIdentity, ports: dict[str, int]) -> Control
     from msgspec.structs import replace
 
     return replace(identity, file=replace(identity.file, ports=ports))
-
-
-def lock(path: str) -> int:
-    """Hold the directory of a controller; two processes in it would be two with one identity."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        what = f"another controller runs with the directory {os.path.dirname(path)}"
-        fix = "stop it first, or give this one a directory of its own: --directory DIR"
-        raise OperationError(Diagnostic(code="controller-runs", what=what, fix=fix)) from None
-    return descriptor

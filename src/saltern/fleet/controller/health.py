@@ -45,6 +45,7 @@ class Health:
 
     def __init__(self, parts: Watched, *, now: Callable[[], float], expires: float = float("inf")) -> None:
         self.expires = expires
+        self.members = ""  # what is wrong with the other controllers
         self._parts = parts
         self._now = now
         self._started = now()
@@ -56,6 +57,7 @@ class Health:
             "database": await self._database(),
             "broker": "" if parts.bus.connected else "there is no connection to the broker",
             "certificate": self._certificate(),
+            "controllers": self.members,
         }
         for one in parts.indexers:
             found[one.options.stream.lower()] = one.problem

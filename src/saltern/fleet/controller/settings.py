@@ -32,7 +32,7 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     broker_program: str = ""
     broker_store: int = 16
     cluster_host: str = ""
-    cluster_port: int = 6222
+    cluster_port: int = -1
     cluster_routes: tuple[str, ...] = ()
     api_host: str = ""
     api_port: int = -1

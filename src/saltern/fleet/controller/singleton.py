@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Concatenate, ParamSpec, TypeVar
@@ -68,6 +69,7 @@ class Singleton:
         self._every = every
         self._seconds = seconds
         self._wanted = asyncio.Event()
+        self._renew_at = 0.0
 
     def wake(self) -> None:
         """There is something to do now."""
@@ -89,9 +91,12 @@ class Singleton:
 
     async def step(self) -> bool:
         """Take or renew the lease, and do the work if it is ours."""
-        fence = await self._calls.write(take, self._name, self._holder, self._seconds)
-        fresh = fence != self.fence
-        self.fence = fence
+        fresh = False
+        if self.fence is None or time.monotonic() >= self._renew_at:
+            self._renew_at = time.monotonic() + self._seconds / 3
+            fence = await self._calls.write(take, self._name, self._holder, self._seconds)
+            fresh, self.fence = fence != self.fence, fence
+        fence = self.fence
         if fence is None:
             return False
         await self._work(Hold(self._calls, self._name, fence, fresh=fresh))

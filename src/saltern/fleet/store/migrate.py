@@ -28,6 +28,12 @@ def migrate(database: Database) -> str:
         return str(MigrationContext.configure(connection).get_current_revision())
 
 
+def present(database: Database) -> str:
+    """The version that a database has; empty if it has none."""
+    with database.read() as connection:
+        return str(MigrationContext.configure(connection).get_current_revision() or "")
+
+
 def newest() -> str:
     """The version that this program works with."""
     return str(ScriptDirectory.from_config(_config()).get_current_head())

@@ -1,0 +1,36 @@
+"""One process for each directory of a controller."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from saltern.fleet.controller.places import ControllerPlaces
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.private import make_private
+
+
+def lock(path: str) -> int:
+    """Hold the directory of a controller; two processes in it would be two with one identity."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        what = f"another controller runs with the directory {os.path.dirname(path)}"
+        fix = "stop it first, or give this one a directory of its own: --directory DIR"
+        raise OperationError(Diagnostic(code="controller-runs", what=what, fix=fix)) from None
+    return descriptor
+
+
+@contextmanager
+def held(places: ControllerPlaces) -> Iterator[None]:
+    """Hold the directory for as long as a command works on it."""
+    make_private(places.state)
+    descriptor = lock(places.lock)
+    try:
+        yield
+    finally:
+        os.close(descriptor)

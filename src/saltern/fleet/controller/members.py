@@ -1,0 +1,57 @@
+"""The controllers of a fleet: each notes where its broker is; the brokers of several are one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from saltern.fleet.store.database import Connection
+from saltern.fleet.store.settings import read_setting, write_setting
+
+NAME = "controllers"
+ENOUGH = 3  # brokers, so that one may go
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    """A controller: where other brokers and where agents reach its broker. Empty until its first start."""
+
+    route: str = ""
+    servers: tuple[str, ...] = ()
+
+
+def members(connection: Connection) -> dict[str, Member]:
+    return read_setting(connection, NAME, dict[str, Member]) or {}
+
+
+def set_member(connection: Connection, name: str, member: Member) -> dict[str, Member]:
+    """Write a controller down; all of them."""
+    known = members(connection)
+    if known.get(name) != member:
+        known = {**known, name: member}
+        write_setting(connection, NAME, known)
+    return known
+
+
+def remove_member(connection: Connection, name: str) -> bool:
+    known = members(connection)
+    if known.pop(name, None) is None:
+        return False
+    write_setting(connection, NAME, known)
+    return True
+
+
+def routes(known: Iterable[Member]) -> tuple[str, ...]:
+    """The addresses of a cluster's brokers; none if there is one controller only. Pure."""
+    found = tuple(sorted(one.route for one in known if one.route))
+    return found if len(found) > 1 else ()
+
+
+def replicas(known: Iterable[Member]) -> int:
+    """How many brokers keep each stream: three, or one as long as there are fewer. Pure."""
+    return ENOUGH if len(routes(known)) >= ENOUGH else 1
+
+
+def servers(known: Iterable[Member]) -> tuple[str, ...]:
+    """Where agents find a broker, whichever is there. Pure."""
+    return tuple(dict.fromkeys(server for one in known for server in one.servers))

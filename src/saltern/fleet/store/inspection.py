@@ -1,0 +1,16 @@
+"""Whether the file of a database is whole."""
+
+from __future__ import annotations
+
+from sqlalchemy import text
+
+from saltern.fleet.store.database import Database
+
+
+def find_damage(database: Database) -> str:
+    """What is damaged; empty if nothing is, or if the server looks after its files itself."""
+    if not database.is_sqlite:
+        return ""
+    with database.read() as connection:
+        first = str(connection.scalar(text("PRAGMA quick_check(1)")))
+    return "" if first == "ok" else f"the file of the database is damaged: {first}"

@@ -1,0 +1,167 @@
+"""Controllers as processes of their own, and light agents that join them over the network."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.fleet.controller.kit import LightAgent
+from tests.fleet.harness import QUICK
+
+from saltern.fleet.bus.client import NatsBus
+from saltern.fleet.bus.nats import Connection
+from saltern.fleet.client.client import Client
+from saltern.fleet.identity.keys import new_keys
+from saltern.fleet.identity.membership import (
+    KeyCredential,
+    ask_to_join,
+    become_member,
+    client_tls,
+    joiner_credential,
+)
+from saltern.fleet.identity.token import JoinToken, read_token
+from saltern.fleet.protocol.messages import Job
+
+PATIENCE = 90.0
+
+
+def saltern(*argv: str, code: int = 0) -> str:
+    """A command to its end; its standard output."""
+    done = subprocess.run(
+        [sys.executable, "-m", "saltern", *argv],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr + done.stdout
+    return done.stdout
+
+
+class ControllerProcess:
+    """``saltern controller --directory``."""
+
+    def __init__(self, folder: Path, config: str = "") -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        if config:
+            (folder / "controller.yaml").write_text(config)
+        self.socket = str(folder / "controller.sock")
+        self.log = folder / "log"
+        self.client = Client(self.socket)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def launch(self) -> None:
+        with (self.folder / "out").open("ab") as out, self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "saltern", "controller", "--directory", str(self.folder)],
+                stdout=out,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
+
+    def start(self) -> None:
+        """Return when it is ready."""
+        before = self.log.read_text().count("saltern: ready") if self.log.exists() else 0
+        self.launch()
+        self.wait_ready(before)
+
+    def wait_ready(self, before: int = 0) -> None:
+        assert self._process is not None
+        wait_for(
+            lambda: self.log.read_text().count("saltern: ready") > before or self._process.poll() is not None,  # type: ignore[union-attr]
+            self.log,
+        )
+        assert self._process.poll() is None, self.log.read_text()
+
+    @property
+    def broker(self) -> int:
+        return int((self.folder / "controller/broker/broker.pid").read_text())
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> int:
+        """End it as a service manager does; its exit code."""
+        if self._process is None or self._process.poll() is not None:
+            return -1
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(PATIENCE)
+
+    def clean_up(self) -> None:
+        """After a test, whatever happened in it."""
+        self.client.close()
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        try:
+            os.kill(self.broker, signal.SIGKILL)
+        except (OSError, ValueError):
+            pass
+
+
+def wait_for(true: Callable[[], object], log: Path | None = None, timeout: float = PATIENCE) -> None:
+    end = time.monotonic() + timeout
+    while not true():
+        if time.monotonic() > end:
+            raise AssertionError(log.read_text() if log else "it did not happen")
+        time.sleep(0.02)
+
+
+class Worker(LightAgent):
+    """An agent that returns each job once, as soon as it is let."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.hold = False
+        self.done: list[str] = []
+
+    async def on_job(self, job: Job) -> None:
+        if not self.hold and job.jid not in self.done:
+            self.done.append(job.jid)
+            await self.give(job.jid)
+
+    async def finish(self) -> None:
+        """Return all that was held back, until the broker has it."""
+        self.hold = False
+        for job in self.jobs:
+            await self.on_job(job)
+
+
+async def join(token: str, id: str) -> Worker:
+    """What a new machine does with a token, and then its agent."""
+    read: JoinToken = read_token(token, time.time())
+    name, credential = joiner_credential(read)
+    bus = await _connect(read, name, credential)
+    keys = new_keys()
+    answer = await ask_to_join(bus, read, id, keys, now=time.time(), facts={})
+    await bus.close()
+    assert answer.state == "accepted", answer
+    member = become_member(read, id, keys, answer.credential)
+    bus = await _connect(read, member.name, KeyCredential(member.credential, keys.signing))
+    agent = Worker(bus, id, {}, trust=member.trust)
+    await agent.start()
+    return agent
+
+
+async def _connect(token: JoinToken, name: str, credential: KeyCredential) -> NatsBus:
+    settings = Connection(
+        servers=token.servers, name=name, credential=credential, tls=client_tls(token.ca), backoff=QUICK
+    )
+    return await NatsBus.connect(settings, wait=20)
+
+
+def statuses(client: Client, jid: str) -> dict[str, str]:
+    return {row["system"]: row["status"] for row in client.jobs.targets(jid)}
+
+
+def all_returned(client: Client, jid: str) -> bool:
+    return set(statuses(client, jid).values()) == {"returned"}
