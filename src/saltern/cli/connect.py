@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from types import SimpleNamespace
 
+from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.client import Client
 
 RUN = "/run/saltern"
@@ -13,7 +14,11 @@ SOCKET = "controller.sock"
 
 def connect(args: SimpleNamespace) -> Client:
     """A client of the controller that is named, by option, variable or configuration, or of this machine."""
-    return Client(address(args))
+    from saltern.cli.stored_logins import stored_login
+
+    where = address(args)
+    login = stored_login(str(parse_address(where)), os.environ)
+    return Client(where, login.token, ca=login.ca)
 
 
 def address(args: SimpleNamespace) -> str:

@@ -1,4 +1,4 @@
-"""Access from the controller's own machine: root and the user of the controller may do everything."""
+"""Who is at the other end of the controller's UNIX socket: root and the user of the controller are admins."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import os
 import pwd
 from collections.abc import Mapping
 
-from saltern.fleet.access.ports import Decision, Matcher, Peer, Principal, Request, Verdict
+from saltern.fleet.access.ports import Peer, Principal
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 
 
-class LocalAccess:
-    """Trusts the UNIX socket alone. A request that came through a proxy is not the peer's own."""
+def local_admin(headers: Mapping[str, str], peer: Peer) -> Principal | None:
+    """The admin on the socket; None for everyone else."""
+    if peer.uid not in (0, os.geteuid()) or is_forwarded(headers):
+        return None
+    return Principal(name=f"local:{user_name(peer.uid)}", roles=("admin",), via="socket")
 
-    def authenticate(self, headers: Mapping[str, str], peer: Peer, now: float) -> Principal | None:  # noqa: ARG002
-        if peer.uid not in (0, os.geteuid()) or any(name in headers for name in FORWARDED):
-            return None
-        return Principal(name=f"local:{user_name(peer.uid)}", roles=("admin",), via="socket")
 
-    def decide(self, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:  # noqa: ARG002
-        verdict = Verdict.ALLOWED if who.has("admin") else Verdict.DENIED
-        return Decision(verdict=verdict, rule="local", code="not-allowed")
+def is_forwarded(headers: Mapping[str, str]) -> bool:
+    """True if a proxy handed the request on: it is then not of the user of the socket."""
+    return any(name in headers for name in FORWARDED)
 
 
 def user_name(uid: int) -> str:

@@ -67,9 +67,14 @@ class Oidc(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Login(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The ways to log in, and how many hours a session lasts."""
+    """The ways to log in, and how many hours a session lasts.
+
+    ``socket``: every user of the controller's host is known on its socket, as ``local:NAME``; without it
+    only root and the user of the controller are, who are admins.
+    """
 
     local: bool = True
+    socket: bool = False
     pam: Pam | None = None
     oidc: Oidc | None = None
     session_hours: Annotated[float, Meta(gt=0, le=720)] = 12.0

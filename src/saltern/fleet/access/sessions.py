@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.fleet.access.local import LocalAccess
+from saltern.fleet.access.local import is_forwarded, local_admin, user_name
+from saltern.fleet.access.pam import unix_groups
 from saltern.fleet.access.policies import Policies
 from saltern.fleet.access.policy import Login, Policy, roles_of
 from saltern.fleet.access.ports import Peer, Principal
@@ -31,7 +32,6 @@ class Session(Struct, frozen=True, kw_only=True):
 class Sessions:
     def __init__(self, database: Database, policies: Policies) -> None:
         self.database, self.policies = database, policies
-        self._socket = LocalAccess()
 
     def begin(self, name: str, source: str, groups: tuple[str, ...], now: float) -> Session:
         """Begin a session for a person who has proved who they are."""
@@ -63,7 +63,7 @@ class Sessions:
         """Who asks: by the secret they send, else by the user of the UNIX socket. None: not known."""
         given = headers.get("authorization", "")
         if not given:
-            return self._socket.authenticate(headers, peer, now)
+            return local_admin(headers, peer) or self._by_socket(headers, peer)
         parts = split_secret(bearer(given))
         return self._by_secret(*parts, now) if parts else None
 
@@ -77,6 +77,16 @@ class Sessions:
             groups=(*groups, *(known.groups if known else ())),
         )
         return replace(who, roles=roles_of(self.policies.current(), who))
+
+    def _by_socket(self, headers: Mapping[str, str], peer: Peer) -> Principal | None:
+        """A user of the controller's host, without a role, if the policy wants them to be known."""
+        policy = self.policies.current()
+        if peer.uid is None or not policy.login.socket or is_forwarded(headers):
+            return None
+        name = user_name(peer.uid)
+        groups = tuple(sorted(f"local:{group}" for group in unix_groups(name) or ()))
+        who = Principal(name=f"local:{name}", groups=groups, via="socket")
+        return replace(who, roles=roles_of(policy, who))
 
     def _by_secret(self, kind: str, id_: str, secret: str, now: float) -> Principal | None:
         with self.database.read() as connection:

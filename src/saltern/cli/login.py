@@ -1,0 +1,138 @@
+"""``saltern login``: log in at a controller, and keep the token."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from saltern.cli import exits
+from saltern.cli.arguments import CommandLine, Row, Word, parse
+from saltern.cli.connect import address
+from saltern.cli.options import CONTROLLER_ROW
+from saltern.cli.password import ask_password
+from saltern.cli.stored_logins import Login, path_of, store_login, stored_login
+from saltern.fleet.client.address import parse_address
+from saltern.fleet.client.client import Client
+from saltern.fleet.view.words import moment
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.report.text import safe_line
+
+WAYS = ("local", "pam", "oidc")
+LINE = CommandLine(
+    command="login",
+    about="""\
+Log in at a controller and keep the token, for your user alone. The password is asked for, or read from
+standard input if that is no terminal; it is never an argument. Root needs no login on the controller.""",
+    epilog="""\
+examples:
+  saltern login anna --controller https://salt.example.org:4510 --ca ca.pem
+  saltern login --way oidc                      in a browser, at the provider of your organisation
+  SALTERN_TOKEN=… saltern fleet                 a program uses an API token: saltern operators token NAME""",
+    words=(Word(dest="words", metavar="NAME", many=True, help="your name (default: that of your user)"),),
+    rows=(
+        Row(
+            flag="--way",
+            dest="way",
+            choices=WAYS,
+            help="an account of the controller, one of its host, or an OpenID Connect provider"
+            " (default: what the controller offers)",
+        ),
+        Row(
+            flag="--ca",
+            dest="ca",
+            metavar="FILE",
+            help="trust this certificate authority (PEM) for this controller, from now on",
+        ),
+        Row(
+            flag="--no-browser",
+            dest="browser",
+            kind="off",
+            default=True,
+            help="print the address that is to be opened, and open nothing",
+        ),
+        CONTROLLER_ROW,
+    ),
+)
+
+
+def main(argv: list[str]) -> int:
+    args = parse(LINE, argv)
+    where = str(parse_address(address(args)))
+    ca = _read_ca(args.ca) if args.ca else stored_login(where, {**os.environ, "SALTERN_TOKEN": ""}).ca
+    with Client(where, ca=ca) as client:
+        made = _enter(client, args)
+        me = client.me()
+    login = Login(token=made["token"], name=made["name"], expires=made["expires"], ca=ca)
+    store_login(where, login, os.environ)
+    _report(where, made, me)
+    return exits.OK
+
+
+def _enter(client: Client, args: SimpleNamespace) -> dict[str, Any]:
+    way = args.way or _way(client.own.ways(), named=bool(args.words))
+    if way == "oidc":
+        from saltern.fleet.client.browser_login import log_in_with_browser
+
+        return log_in_with_browser(client.own, lambda address: _open(address, browser=args.browser))
+    name = args.words[0] if args.words else _user()
+    return client.own.login(name, ask_password(f"password of {name}: "), way=way)
+
+
+def _way(offered: list[str], *, named: bool) -> str:
+    """The way that is meant: the provider, unless a name was given and there are passwords."""
+    order = ("local", "pam", "oidc") if named else ("oidc", "local", "pam")
+    found = next((way for way in order if way in offered), "")
+    if not found:
+        what = "the policy of the controller allows no login"
+        raise OperationError(
+            Diagnostic(code="login-way", what=what, fix="an admin can add one, under 'login'")
+        )
+    return found
+
+
+def _open(address: str, *, browser: bool) -> None:
+    import webbrowser
+
+    print(f"log in here: {address}", file=sys.stderr, flush=True)
+    if browser:
+        webbrowser.open(address)
+
+
+def _user() -> str:
+    import getpass
+
+    return getpass.getuser()
+
+
+def _read_ca(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        what = (
+            f"the certificate authority cannot be read from {path}: {getattr(problem, 'strerror', problem)}"
+        )
+        raise OperationError(
+            Diagnostic(code="login-ca", what=what, fix="copy ca.pem from the controller")
+        ) from None
+    if "-----BEGIN CERTIFICATE-----" not in text:
+        what, fix = f"{path} holds no certificate", "it is ca.pem in the directory of the controller's broker"
+        raise OperationError(Diagnostic(code="login-ca", what=what, fix=fix))
+    return text
+
+
+def _report(where: str, made: dict[str, Any], me: dict[str, Any]) -> None:
+    until = moment(made["expires"], time.time())
+    print(
+        safe_line(
+            f"logged in at {where} as {made['name']} until {until}; roles: {', '.join(me['roles']) or 'none'}"
+        )
+    )
+    if made["failures"]:
+        print(f"{made['failures']} logins with this name have failed before", file=sys.stderr)
+    if not me["roles"]:
+        print("without a role you can do little: ask an admin for one", file=sys.stderr)
+    print(f"the token is in {path_of(os.environ)}", file=sys.stderr)
