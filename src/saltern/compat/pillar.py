@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from saltern.compat.adapt import SaltFunction
+from saltern.compat.external_pillar import SOURCES, external
 from saltern.language.diagnostics import Diagnostic, PillarError
 from saltern.language.merge import merge
 
@@ -38,6 +39,8 @@ def _asked(
     library: Library, name: str, given: object, minion_id: str, pillar: dict[str, object]
 ) -> Mapping[Any, Any]:
     function = library.own.member("pillar", f"{name}.ext_pillar")
+    if function is None and name in SOURCES:
+        return external(name, given, minion_id)
     function = function or library.installed.member("pillar", f"{name}.ext_pillar")
     if not isinstance(function, SaltFunction):
         why = library.own.why("pillar", name) or library.installed.why("pillar", name)

@@ -95,6 +95,7 @@ class Session:
             "pillar": self.pillar,
         }
         self.warnings: list[Diagnostic] = []  # about grains and pillar
+        self.pillar_given: dict[str, list[Assigned]] = {}  # by the top files of the pillar
         self._about_grains: list[Diagnostic] = []
         self._factory = RendererFactory(
             settings,
@@ -244,7 +245,12 @@ class Session:
     def _compiled_pillar(self) -> dict[str, object]:
         settings = self.settings
         compiled: dict[str, object] = {}
-        if any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
+        if settings.agent_socket:
+            from saltern.engine.agent_pillar import ask_pillar
+
+            compiled, warnings = ask_pillar(settings, self._override)
+            self.warnings += warnings
+        elif any(os.path.isdir(root) for roots in settings.pillar_roots.values() for root in roots):
             from saltern.facts.pillar import PillarCompiler, pillar_environments
 
             tree = self._tree(settings.pillar_roots)
@@ -260,7 +266,8 @@ class Session:
             )
             compiled = compiler.compile(self.subject(), envs)
             self.warnings += compiler.warnings
-        if self.trust and (entries := settings.extra.get("ext_pillar")):
+            self.pillar_given = compiler.given
+        if self.trust and not settings.agent_socket and (entries := settings.extra.get("ext_pillar")):
             from saltern.compat.pillar import ext_pillar
 
             compiled = ext_pillar(

@@ -42,6 +42,7 @@ class PillarCompiler:
         self._merge_lists = merge_lists
         self._order = order
         self._found = Diagnostics()
+        self.given: dict[str, list[Assigned]] = {}  # what the top files gave to the last machine
 
     def compile(self, subject: Subject, envs: Sequence[str]) -> dict[str, object]:
         """Raises ``PillarError`` with every problem."""
@@ -49,7 +50,7 @@ class PillarCompiler:
         pillar: dict[str, object] = {}
         try:
             only = envs[0] if len(envs) == 1 else None
-            given = self._tops.assigned(subject, envs, self._found, only=only)
+            given = self.given = self._tops.assigned(subject, envs, self._found, only=only)
             for env in dict.fromkeys((*(env for env in self._order if env in given), *given)):
                 for one in given[env]:
                     pillar = self._over(pillar, self._given(one))

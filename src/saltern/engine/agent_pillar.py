@@ -1,0 +1,36 @@
+"""The pillar of a run that an agent has started: compiled on the controller, handed over by the agent."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+
+import msgspec
+
+from saltern.config.settings import Settings
+from saltern.language.diagnostics import Diagnostic, PillarError, Severity
+from saltern.sources.agent_socket import ask
+
+
+def ask_pillar(
+    settings: Settings, overrides: Mapping[str, object]
+) -> tuple[dict[str, object], list[Diagnostic]]:
+    """The pillar, and warnings about it. ``overrides`` are what its templates see as the pillar meanwhile."""
+    environment = settings.pillarenv or ""
+    if not environment and settings.extra.get("pillarenv_from_saltenv"):
+        environment = settings.saltenv or ""
+    given = base64.b64encode(msgspec.msgpack.encode(dict(overrides), enc_hook=str)).decode()
+    answer = ask(settings.agent_socket, {"ask": "pillar", "environment": environment, "overrides": given})
+    if problem := answer.get("problem"):
+        raise PillarError(
+            Diagnostic(
+                code="pillar-not-compiled",
+                what=f"the controller has no pillar for this system: {problem}",
+                fix="correct it on the controller; no state was run",
+            )
+        )
+    warnings = [
+        Diagnostic(severity=Severity.WARNING, code="pillar", what=str(one))
+        for one in answer.get("warnings") or ()
+    ]
+    return msgspec.msgpack.decode(base64.b64decode(answer["pillar"]), strict=False), warnings

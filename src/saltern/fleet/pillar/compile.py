@@ -1,0 +1,85 @@
+"""Compile the pillar of one system, with the engine's own code and the facts that are stored of it.
+
+Nothing here knows the network or the database. Problems name a place and a code, and quote nothing of a
+file: they go to the system that asked, and into logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from saltern.config.settings import Settings
+from saltern.engine.nested_engine import make_session
+from saltern.facts.grains import Grains
+from saltern.fleet.pillar.grain_targets import unpinned_grains
+from saltern.language.diagnostics import Diagnostic, SalternError
+
+# Problems whose text names files, IDs and shapes, and never a value.
+PLAIN = frozenset(
+    ("sls-not-found", "sls-not-mapping", "include-not-list", "root-unreadable", "top-shape", "top-not-list")
+)
+
+
+class PillarTask(Struct, frozen=True, kw_only=True):
+    """What a pillar is compiled of."""
+
+    id: str
+    grains: dict[str, Any] = {}
+    pinned: dict[str, Any] = {}
+    overrides: dict[Any, Any] = {}
+    environment: str = ""
+    options: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+
+
+class PillarResult(Struct, frozen=True, kw_only=True):
+    """``data`` is the pillar as msgpack; without it, ``problem`` says why there is none."""
+
+    data: bytes = b""
+    problem: str = ""
+    warnings: list[str] = []
+
+
+def compile_pillar(task: PillarTask) -> PillarResult:
+    """The pillar of a system, or why it has none."""
+    grains = {**task.grains, **task.pinned, "id": task.id}
+    try:
+        settings = Settings(id=task.id, pillarenv=task.environment or None, extra=task.extra, **task.options)
+        session = make_session(settings, task.overrides, grains=Grains(settings, lambda: grains, ()))
+        session.grains.clear()  # custom grains of the tree are those of this machine
+        session.grains.update(grains)
+        session.load_pillar()
+        unpinned = unpinned_grains(session, task.pinned)
+        data = msgspec.msgpack.encode(session.pillar, enc_hook=_refuse)
+    except SalternError as problem:
+        return PillarResult(problem=shown(problem.diagnostics))
+    except _Unsendable as problem:
+        return PillarResult(problem=f"it holds a value of the type {problem}, which cannot be sent")
+    return PillarResult(data=data, warnings=[*unpinned, *(place_of(one) for one in session.warnings)])
+
+
+class _Unsendable(Exception):
+    """A value that is neither text, number, list nor mapping."""
+
+
+def _refuse(value: object) -> object:
+    if isinstance(value, set | frozenset | tuple):
+        return sorted(value, key=str) if isinstance(value, set | frozenset) else list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise _Unsendable(type(value).__name__)
+
+
+def shown(problems: Iterable[Diagnostic]) -> str:
+    """Each problem by its place and code."""
+    return "; ".join(dict.fromkeys(map(place_of, problems)))
+
+
+def place_of(problem: Diagnostic) -> str:
+    what = f" {problem.what}" if problem.code in PLAIN else ""
+    where = f"{problem.where}:" if problem.where else "the pillar:"
+    return f"{where}{what} [{problem.code}]"

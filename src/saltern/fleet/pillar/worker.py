@@ -1,0 +1,46 @@
+"""The process that compiles pillar for a controller: tasks come on standard input, results leave on output.
+
+Templates and modules of users run here, so that one that hangs or crashes takes nothing else with it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import BinaryIO
+
+import msgspec
+
+from saltern.fleet.pillar.compile import PillarResult, PillarTask, compile_pillar
+
+SIZE = 4  # bytes before each message
+
+
+def main() -> int:
+    """Answer until the other side is gone."""
+    tasks, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a template prints must not be taken for a result
+    while (data := read(tasks)) is not None:
+        write(results, msgspec.msgpack.encode(_result(data)))
+    return 0
+
+
+def _result(data: bytes) -> PillarResult:
+    try:
+        return compile_pillar(msgspec.msgpack.decode(data, type=PillarTask))
+    except Exception as problem:  # of a template or a module: its text may hold what is secret
+        return PillarResult(problem=f"compiling it failed with {type(problem).__name__} [pillar-failed]")
+
+
+def read(file: BinaryIO) -> bytes | None:
+    head = file.read(SIZE)
+    return file.read(int.from_bytes(head)) if len(head) == SIZE else None
+
+
+def write(file: BinaryIO, data: bytes) -> None:
+    file.write(len(data).to_bytes(SIZE) + data)
+    file.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
