@@ -32,8 +32,10 @@ from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.identity.jwt import BadJwt
 from saltern.fleet.identity.membership import Membership
+from saltern.fleet.pillar.agent import AgentPillar
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.envelope import Refused
+from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.messages import (
     Alive,
     Away,
@@ -61,6 +63,8 @@ class Agent:
         settings: WorkerSettings | None = None,
         clock: FleetClock | None = None,
         files: AgentFiles | None = None,
+        sealing: SealingKey | None = None,
+        pillar_path: str = "",
         facts_path: str = "",
         boot: str = "",
         sites: tuple[str, ...] = (),
@@ -85,6 +89,7 @@ class Agent:
             supply=JobSupply(files, self.settings.socket) if files else None,
         )
         self.files = files
+        self.pillar: AgentPillar | None = None
         self.inbox = Inbox(
             spool,
             self.clock,
@@ -96,6 +101,10 @@ class Agent:
         )
         self.syncer = Syncer(bus, self, self.clock, id=member.id, trust=lambda: self.inbox.trust)
         self.ask = Asker(bus, self.clock, id=member.id, trust=lambda: self.inbox.trust)
+        if sealing is not None:
+            self.pillar = AgentPillar(
+                self.ask, sealing, fleet=member.fleet, system=member.id, directory=pillar_path
+            )
         self.facts = FactsSender(self.ask, runner, spool, self.settings, facts_path)
         self.watch = Watch(
             bus,

@@ -38,6 +38,11 @@ class AgentPlaces(Struct, frozen=True, kw_only=True):
         return os.path.join(self.state, "files")
 
     @property
+    def pillar(self) -> str:
+        """The last pillar, sealed."""
+        return os.path.join(self.state, "pillar")
+
+    @property
     def facts(self) -> str:
         return os.path.join(self.state, "facts.json")
 

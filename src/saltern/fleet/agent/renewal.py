@@ -50,12 +50,12 @@ class Home:
     def __init__(self, folder: str, member: Membership, keys: AgentKeys, credential: KeyCredential) -> None:
         self.member = member
         self._folder = folder
-        self._keys = keys
+        self.keys = keys
         self._credential = credential
 
     async def renew(self, bus: Bus, now: float) -> None:
         """Ask for a new credential, and connect with it."""
-        await renew_credential(bus, self.member, self._keys, self._credential, now=now, save=self._save)
+        await renew_credential(bus, self.member, self.keys, self._credential, now=now, save=self._save)
 
     async def adopt(self, bus: Bus, credential: str, servers: list[str]) -> None:
         """Take what a controller has sent with a sync: a credential, the addresses of the brokers."""
@@ -64,7 +64,7 @@ class Home:
         if not credential or credential == self.member.credential:
             return
         issuer = decode_user(credential).iss  # the answer is signed: it may name another issuer
-        self._save(check_credential(replace(self.member, credential=credential, issuer=issuer), self._keys))
+        self._save(check_credential(replace(self.member, credential=credential, issuer=issuer), self.keys))
         self._credential.replace(credential)
         await bus.renew()
 

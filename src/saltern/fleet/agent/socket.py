@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import socket
 import struct
@@ -16,6 +17,7 @@ import msgspec
 import saltern
 from saltern.fleet.agent.agent import Agent
 from saltern.fleet.files.worker import answer_file
+from saltern.fleet.pillar.agent import answer_pillar
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIMIT = 65_536  # bytes of a question
@@ -113,11 +115,19 @@ async def _file(agent: Agent, question: Answer) -> Answer:
     return await answer_file(agent.files, question) if agent.files else {"problem": "the agent has no files"}
 
 
+async def _pillar(agent: Agent, question: Answer) -> Answer:
+    """A worker needs the pillar of this system."""
+    if agent.pillar is None:
+        return {"pillar": base64.b64encode(msgspec.msgpack.encode({})).decode()}
+    return await answer_pillar(agent.pillar, question, agent.clock.now())
+
+
 ANSWERS: dict[str, Callable[[Agent, Answer], Awaitable[Answer]]] = {
     "status": _status,
     "sync": _sync,
     "paused": _paused,
     "file": _file,
+    "pillar": _pillar,
 }
 
 

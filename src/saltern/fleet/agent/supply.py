@@ -15,7 +15,7 @@ class JobSupply:
         self._socket = socket
 
     async def options(self, job: Job) -> dict[str, object]:
-        """Options for the worker. A job without a tree uses the roots of the agent's own configuration."""
+        """Options for the worker. A job without a tree uses files and pillar of the agent's own machine."""
         if not job.tree:
             return {}
         return tree_options(await self._files.ensure(job.tree, job.jid), self._socket)

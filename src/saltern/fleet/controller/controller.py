@@ -30,6 +30,7 @@ from saltern.fleet.controller.places import ControllerPlaces
 from saltern.fleet.controller.recover import generation, reader_name, recover_jobs
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.files.keeper import Roots
+from saltern.fleet.pillar.desk import PillarOptions
 from saltern.fleet.protocol.envelope import Trust
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate
@@ -162,6 +163,7 @@ class Controller:
                 limits=self.settings.limits,
                 next_sync=self.settings.sync_seconds,
                 files=self._files(),
+                pillar=self._pillar(),
                 replicas=self._replicas,
                 reader=reader,
             ),
@@ -202,6 +204,19 @@ class Controller:
         )
         if number:
             log.warning("%d jobs that are younger than the backup were found in the broker", number)
+
+    def _pillar(self) -> PillarOptions:
+        settings = self.settings
+        return PillarOptions(
+            pillar_roots=settings.pillar_roots or {"base": [self.places.root("pillar")]},
+            file_roots=settings.file_roots or {"base": [self.places.root("salt")]},
+            nodegroups=settings.nodegroups,
+            ext_pillar=settings.ext_pillar,
+            merging=settings.pillar_source_merging_strategy,
+            merge_lists=settings.pillar_merge_lists,
+            pinned=settings.pinned_grains,
+            life=settings.pillar_seconds,
+        )
 
     def _gate(self, calls: Calls) -> BrokerGate:
         self.gate = BrokerGate(calls, self.broker, now=self._now)

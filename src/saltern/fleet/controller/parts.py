@@ -34,6 +34,7 @@ from saltern.fleet.files.keeper import Roots, TreeKeeper
 from saltern.fleet.files.sweep import Sweeper
 from saltern.fleet.identity.desk import Alarm, EnrolDesk
 from saltern.fleet.identity.mint import Mint
+from saltern.fleet.pillar.desk import PillarDesk, PillarOptions
 from saltern.fleet.protocol.envelope import Issuer
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.retention import LIMITS, Limit
@@ -53,6 +54,7 @@ class PartOptions(Struct, frozen=True, kw_only=True):
     lease: float = 15.0
     reader: str = "indexer"
     files: Roots | None = None
+    pillar: PillarOptions | None = None
     replicas: int = 1
 
 
@@ -82,6 +84,7 @@ class Parts:
         self.gate = gate(self.calls)
         self.registry = Registry(self.calls, self.gate, options.roots, now=now, changed=self.hub.wake)
         self.trees = self._trees(now)
+        self.pillar = self._pillar(issuer.fleet, now)
         self.fleet = Fleet(
             self.calls, self.inventory, self.dispatcher, self.registry, self.hub, now=now, trees=self.trees
         )
@@ -111,6 +114,14 @@ class Parts:
         if files is None:
             return None
         return TreeKeeper(self.bus, self.calls, files, name=name, now=now, replicas=self.options.replicas)
+
+    def _pillar(self, fleet: str, now: Callable[[], float]) -> PillarDesk | None:
+        files, pillar = self.options.files, self.options.pillar
+        if files is None or pillar is None or self.trees is None:
+            return None
+        state = f"{files.directory}/pillar-digests"
+        roots = self.trees.directories
+        return PillarDesk(self.calls, pillar, fleet=fleet, state=state, now=now, roots=roots)
 
     def _desk(self, issuer: Issuer, mint: Mint, now: Callable[[], float]) -> EnrolDesk:
         registry = DeskRegistry(self.calls, now=now, changed=self.hub.wake)
@@ -151,6 +162,8 @@ class Parts:
         self.board.restore(await self.calls.read(last_seen))
         await self.services.serve("sync", self.sync.on_sync, parallel=256)
         await self.services.serve("facts", self.sync.on_facts)
+        if self.pillar is not None:
+            await self.services.serve("pillar", self.pillar.answer, parallel=64)
         await self.progress.start()
         if self.desk is not None:
             await self.desk.start()
@@ -166,6 +179,8 @@ class Parts:
         self.hub.close()
         for one in self.singletons.values():
             await one.stop()
+        if self.pillar is not None:
+            await self.pillar.close()
         await self.alarms.settle()
         await self.bus.close()
         self.calls.close()

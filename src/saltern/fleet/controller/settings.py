@@ -43,6 +43,11 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     socket: str = ""
     file_roots: dict[str, list[str]] = {}
     pillar_roots: dict[str, list[str]] = {}
+    ext_pillar: list[Any] = []
+    pillar_source_merging_strategy: str = "smart"
+    pillar_merge_lists: bool = False
+    pillar_seconds: float = 60.0
+    pinned_grains: dict[str, dict[str, Any]] = {}
     nodegroups: dict[str, Any] = {}
     retention_jobs_days: float = LIMITS["jobs"].days
     retention_jobs_rows: int = LIMITS["jobs"].rows
@@ -136,6 +141,30 @@ def _groups(value: object) -> dict[str, Any]:
     raise ValueError
 
 
+def _sources(value: object) -> list[Any]:
+    if isinstance(value, list) and all(isinstance(one, dict) and len(one) == 1 for one in value):
+        return value
+    raise ValueError
+
+
+def _strategy(value: object) -> str:
+    if value in ("smart", "recurse", "aggregate", "overwrite", "list", "none"):
+        return str(value)
+    raise ValueError
+
+
+def _flag(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError
+
+
+def _pinned(value: object) -> dict[str, dict[str, Any]]:
+    if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
+        return {str(name): one for name, one in value.items()}
+    raise ValueError
+
+
 _PORT = _number(0, 65_535)
 _DAYS, _ROWS = _amount(0.01, 36_500), _number(100, 1_000_000_000)
 KEYS: dict[str, Key] = {
@@ -197,6 +226,25 @@ KEYS: dict[str, Key] = {
     ),
     "pillar_roots": Key(
         reader=_roots, needs="environments with directories", about="the pillar of the fleet"
+    ),
+    "ext_pillar": Key(
+        reader=_sources,
+        needs="a list of NAME: ARGUMENTS",
+        about="pillar from elsewhere: functions in `_pillar` of the roots, `cmd_yaml`, `cmd_json`, `file`",
+    ),
+    "pillar_source_merging_strategy": Key(
+        reader=_strategy, needs="one of smart, recurse, aggregate, overwrite, list, none", about="as in Salt"
+    ),
+    "pillar_merge_lists": Key(reader=_flag, needs="true or false", about="as in Salt"),
+    "pillar.seconds": Key(
+        reader=_amount(0, 86_400),
+        needs="0 to 86400 seconds",
+        about="how long a compiled pillar counts while files and facts are the same",
+    ),
+    "pinned_grains": Key(
+        reader=_pinned,
+        needs="systems with grains",
+        about="grains that count for the pillar whatever the system says, by its id",
     ),
     "nodegroups": Key(reader=_groups, needs="names with targets", about="as in Salt: `N@NAME` in a target"),
     "retention.jobs.days": Key(reader=_DAYS, needs="a number of days", about="how long ended jobs are kept"),

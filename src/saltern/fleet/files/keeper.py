@@ -90,7 +90,7 @@ class TreeKeeper:
     async def _renew(self, by: str, *, force: bool) -> None:
         self._begun += 1
         self._newest = ""
-        roots = await asyncio.to_thread(self._directories, force)
+        roots = await asyncio.to_thread(self.directories, self._roots.roots, force=force)
         while not self._newest:
             self._newest = await self._published(roots, by)
 
@@ -116,14 +116,14 @@ class TreeKeeper:
         found = await self._calls.read(_recent, environment)
         return [(digest, decode_manifest(data)) for digest, data in found]
 
-    def _directories(self, force: bool) -> dict[str, list[str]]:
-        """The roots, with git remotes as directories."""
+    def directories(self, roots: Mapping[str, Sequence[str]], *, force: bool = False) -> dict[str, list[str]]:
+        """Roots with git remotes as directories; it blocks while a remote is asked."""
         return {
             environment: [
                 self._repositories.root(parse_remote(root), now=force) if is_remote(root) else root
                 for root in several
             ]
-            for environment, several in self._roots.roots.items()
+            for environment, several in roots.items()
         }
 
     async def _calm(self) -> int:

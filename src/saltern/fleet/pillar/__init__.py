@@ -1,1 +1,1 @@
-"""Pillar for each system: compiled on the controller from its facts, sealed to its key, opened by its agent."""
+"""Pillar for each system: compiled on the controller from its facts, and sealed to its key."""

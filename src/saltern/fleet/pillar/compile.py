@@ -6,6 +6,7 @@ file: they go to the system that asked, and into logs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -80,6 +81,9 @@ def shown(problems: Iterable[Diagnostic]) -> str:
 
 
 def place_of(problem: Diagnostic) -> str:
+    """Where and what kind; of a source outside of the files also its name."""
     what = f" {problem.what}" if problem.code in PLAIN else ""
+    if named := re.match(r"ext_pillar '[^']*'", problem.what):
+        what = f" {named[0]} failed"
     where = f"{problem.where}:" if problem.where else "the pillar:"
     return f"{where}{what} [{problem.code}]"

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import hmac
 import logging
+import os
 import secrets
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 
 LARGEST = 500 * 1024  # bytes of a sealed pillar, so that its answer is one message
 MOST_KEPT = 20_000
+EMPTY = msgspec.msgpack.encode({})
 
 
 class Calls(Protocol):
@@ -136,6 +138,8 @@ class PillarDesk:
         self, known: System, request: PillarRequest, grains: bytes, digest: str, roots: _Roots
     ) -> PillarAnswer:
         options = self._options
+        if not options.ext_pillar and not await asyncio.to_thread(_has_any, roots.pillar):
+            return self._sealed(known, request, PillarResult(data=EMPTY), digest)
         task = PillarTask(
             id=known.id,
             grains=msgspec.json.decode(grains) if grains else {},
@@ -178,6 +182,10 @@ class _Roots(Struct, frozen=True):
     pillar: dict[str, list[str]]
     files: dict[str, list[str]]
     digest: str
+
+
+def _has_any(roots: Mapping[str, Sequence[str]]) -> bool:
+    return any(os.path.isdir(root) for several in roots.values() for root in several)
 
 
 def _facts(connection: Connection, id_: str) -> tuple[System | None, bytes]:
