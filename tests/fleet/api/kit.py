@@ -7,11 +7,15 @@ import threading
 import time
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from argon2 import PasswordHasher
 from tests.fleet.controller.kit import FLEET, Bench, LightAgent, NoGate, let_in
 
+from saltern.fleet.access.passwords import Passwords
 from saltern.fleet.access.service import Access
 from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
@@ -31,10 +35,27 @@ T = TypeVar("T")
 DIGEST = "ab" * 32
 
 
+@cache
+def migrated() -> bytes:
+    """An empty database: migrated once, and copied."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "fleet.db"
+        database = open_database(f"sqlite:///{file}")
+        migrate(database)
+        database.close()
+        return file.read_bytes()
+
+
 def make_database(folder: Path) -> Database:
-    database = open_database(f"sqlite:///{folder / 'fleet.db'}")
-    migrate(database)
-    return database
+    file = folder / "fleet.db"
+    if not file.exists():
+        file.write_bytes(migrated())
+    return open_database(f"sqlite:///{file}")
+
+
+@cache
+def quick_passwords() -> Passwords:
+    return Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 def add_system(database: Database, id_: str, *, accept: bool = True) -> None:
@@ -169,7 +190,9 @@ def running_api(
         trees = TreeKeeper(bench.bus, bench.calls, roots, name="c1", now=time.time)
         await trees.start()
         parts = {"trees": trees, "ca": ca, "metrics": figures}
-        app = make_app(bench.fleet, access or Access(database), prefix=prefix, **parts)
+        app = make_app(
+            bench.fleet, access or Access(database, passwords=quick_passwords()), prefix=prefix, **parts
+        )
         server = ApiServer(app, Listen(**where))
         await server.start()
         return bench, server

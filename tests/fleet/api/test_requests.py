@@ -5,10 +5,18 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.fleet.api.kit import Running
+from tests.fleet.api.kit import Running, running_api
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One for all: nothing here changes anything."""
+    with running_api(tmp_path_factory.mktemp("requests")) as running:
+        yield running
 
 
 class Plain(http.client.HTTPConnection):

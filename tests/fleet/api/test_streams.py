@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -191,10 +192,8 @@ def test_a_reader_that_never_reads_holds_nothing_for_long(
         reader.sendall(b"GET /v1/events?after=0 HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
         reader.settimeout(30)
         server = api.server._servers[0][0]
-        while not server.server_state.connections:
-            pass
-        while server.server_state.connections:  # the test's own time limit ends it if this never happens
-            pass
+        wait_until(lambda: server.server_state.connections)
+        wait_until(lambda: not server.server_state.connections)
         data = b""
         with pytest.raises((ConnectionResetError, EOFError)):
             while True:
@@ -213,3 +212,46 @@ def test_live_notices_have_no_id_and_stored_ones_do() -> None:
     assert live.startswith(b"event: progress\ndata: ")
     (found,) = read_events(text.splitlines(keepends=True))
     assert found[0] == "7" and found[1]["data"] == {"x": "line\nbreak"}
+
+
+def test_many_waiting_followers_cost_little(api: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They share what is read from the database, and hold little memory each."""
+    many = 300
+    reads: list[int] = []
+    hub = api.bench.fleet.hub
+    original = hub._calls.read
+
+    async def counted(query: Any, *arguments: Any) -> Any:
+        reads.append(1)
+        return await original(query, *arguments)
+
+    add_events(api.database, "before")
+    before = resident()
+    readers = [socket.socket(socket.AF_UNIX) for _ in range(many)]
+    for reader in readers:
+        reader.settimeout(30)
+        reader.connect(api.socket)
+        reader.sendall(b"GET /v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
+    wait_until(lambda: hub.following == many and all(not one.done() for one in hub._reads.values()))
+    assert (resident() - before) / many < 200_000
+    monkeypatch.setattr(hub._calls, "read", counted)
+    add_events(api.database, "after")
+    api.loop.call_soon_threadsafe(hub.wake)
+    for reader in readers:
+        data = b""
+        while b'"after"' not in data:
+            data += reader.recv(65536)
+        reader.close()
+    assert len(reads) < many / 3
+    wait_until(lambda: hub.following == 0)
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def wait_until(true: Any) -> None:
+    """Wait for something to become true; the test's own time limit ends it if it never does."""
+    while not true():
+        time.sleep(0.01)

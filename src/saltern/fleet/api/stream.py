@@ -16,14 +16,14 @@ from typing import Any
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from saltern.fleet.protocol.notices import Missed, Notice, Progressed
+from saltern.fleet.protocol.notices import Missed, Notice, PresenceChanged, Progressed
 
 LOG = logging.getLogger("saltern.fleet.api")
 KEEP_ALIVE = 15.0  # seconds without a notice after which a comment is sent
 STALLED = 60.0  # seconds for which a reader may take nothing
 RETRY = 2000  # milliseconds after which a browser connects again
 MEDIA = "text/event-stream"
-UNSTORED = (Progressed, Missed)
+WITHOUT_ID = (Progressed, PresenceChanged, Missed)
 _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"x-accel-buffering", b"no"),  # a proxy must not hold it back
@@ -31,8 +31,10 @@ _HEADERS = [
 
 
 def encode_notice(notice: Notice) -> bytes:
-    """One event. Only what is stored has an id: a reader cannot continue after what was live."""
-    id_ = b"" if isinstance(notice, UNSTORED) or not notice.number else b"id: %d\n" % notice.number
+    """One event. Only what is stored has an id, and of several notices of one stored event the last: a reader
+    cannot continue after what was live, or in the middle.
+    """
+    id_ = b"" if isinstance(notice, WITHOUT_ID) or not notice.number else b"id: %d\n" % notice.number
     kind = str(notice.__struct_config__.tag).encode()
     return b"%sevent: %s\ndata: %s\n\n" % (id_, kind, msgspec.json.encode(notice))
 

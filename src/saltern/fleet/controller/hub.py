@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.job_events import happened, job_of, notices, presence_notices
 from saltern.fleet.protocol.notices import Missed, Notice
-from saltern.fleet.store.events import StoredEvent, newest_event, read_events
+from saltern.fleet.store.events import Page, StoredEvent, newest_event, read_events
 from saltern.fleet.store.job_queries import targets
+from saltern.language.diagnostics import OperationError
 
 LIVE = 1000  # live notices that may wait for one reader
-LOOK = 1.0  # seconds after which a reader looks by itself: another controller may have stored something
-PAGE = 500
+LOOK = 1.0  # seconds after which the hub looks by itself: another controller may have stored something
+PAGE = 500  # events that are read at once
 
 
 class Follower:
@@ -49,7 +50,7 @@ class Follower:
     def read(self, event: StoredEvent) -> list[Notice]:
         """A stored event, as this reader wants it."""
         if self.jid is None:
-            return [happened(event), *presence_notices(event)]
+            return [*presence_notices(event), happened(event)]  # the event ends what has its number
         return notices(event) if job_of(event) == self.jid else []
 
     def take_live(self, cursor: int) -> list[Notice]:
@@ -68,6 +69,8 @@ class Hub:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._followers: set[Follower] = set()
+        self._reads: dict[int, asyncio.Task[Page]] = {}
+        self._watch: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
@@ -90,10 +93,35 @@ class Hub:
         self._closed = True
         self.wake()
 
-    async def follow(self, jid: str | None, after: int | None = None) -> AsyncIterator[Notice]:
-        """Notices of a job, or events of the whole fleet, after a cursor; without one, from now on."""
+    async def _watch_others(self) -> None:
+        """Look for what other controllers have stored, once for all followers, while there are any."""
+        newest = 0
+        while self._followers:
+            with suppress(OperationError):  # the database is away; each reader reports that by itself
+                before, newest = newest, await self._calls.read(newest_event)
+                if newest != before:
+                    self.wake()
+            await asyncio.sleep(LOOK)
+        self._watch = None
+
+    async def _read(self, cursor: int) -> Page:
+        """The events after a cursor; readers that are equally far share what is read."""
+        task = self._reads.get(cursor)
+        if task is None:
+            task = self._reads[cursor] = asyncio.create_task(self._calls.read(read_events, cursor, "*", PAGE))
+            task.add_done_callback(lambda _: self._reads.pop(cursor, None))
+        return await asyncio.shield(task)
+
+    def _add(self, jid: str | None) -> Follower:
         follower = Follower(jid)
         self._followers.add(follower)
+        if self._watch is None:
+            self._watch = asyncio.create_task(self._watch_others())
+        return follower
+
+    async def follow(self, jid: str | None, after: int | None = None) -> AsyncIterator[Notice]:
+        """Notices of a job, or events of the whole fleet, after a cursor; without one, from now on."""
+        follower = self._add(jid)
         try:
             cursor = await self._calls.read(newest_event) if after is None else after
             if jid is not None:
@@ -101,15 +129,14 @@ class Hub:
                 follower.systems = {row.system for row in rows}
             while not self._closed:
                 follower.news.clear()
-                page = await self._calls.read(read_events, cursor, "*", PAGE)
+                page = await self._read(cursor)
                 for notice in follower.take_live(cursor):
                     yield notice
                 for event in page.events:
                     for notice in follower.read(event):
                         yield notice
                 cursor = page.cursor
-                if not page.events:
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(follower.news.wait(), LOOK)
+                if not page.events and not self._closed:
+                    await follower.news.wait()
         finally:
             self._followers.discard(follower)
