@@ -161,6 +161,15 @@ SSH_ROWS: tuple[Row, ...] = (
         " or addresses: user@web1:22,web2; may be given again",
     ),
     Row(
+        flag="--resume",
+        dest="resume_job",
+        kind="on",
+        default=False,
+        group=OVER_SSH,
+        help="find the last job of the same command again: follow what runs, fetch what has ended, begin"
+        " where it was not begun",
+    ),
+    Row(
         flag="--ask-password",
         dest="ask_password",
         kind="on",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,34 +15,45 @@ from saltern.cli.options import session
 from saltern.cli.ssh_hosts import chosen, make_reach, read
 from saltern.config.settings import state_directory
 from saltern.fleet.agent.task import Task
+from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.verbs import verb_of
 from saltern.fleet.ssh.controller import SshController
 from saltern.fleet.ssh.drive import Work
+from saltern.fleet.ssh.records import Record, Records
 from saltern.fleet.ssh.roster.host import Host
-from saltern.fleet.ssh.tree import LocalTree, local_tree
-
-if TYPE_CHECKING:
-    from saltern.config.settings import Settings
+from saltern.fleet.ssh.tree import local_tree
+from saltern.language.diagnostics import Diagnostic, OperationError
 
 
 def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown) -> int:
     """Run the call on the hosts that were targeted, and print it as a job of a fleet; the exit code."""
     hosts = chosen(args, read(args))
     settings = session(args).settings
-    tree = _tree(settings)
+    directory = os.path.join(state_directory(settings), "ssh")
+    os.makedirs(directory, 0o700, exist_ok=True)
+    tree = local_tree(settings.file_roots, os.path.join(directory, "digests"))
+    jid = _jid(args, call, [host.id for host in hosts], Records(os.path.join(directory, "jobs")))
 
-    def work_for(host: Host, jid: str) -> Work:
+    def work_for(host: Host) -> Work:
         return Work(task=_task(host, jid, call, args.saltenv or "base"), tree=tree)
 
-    controller = SshController(hosts, make_reach(args), work_for)
+    controller = SshController(jid, hosts, make_reach(args), work_for)
     ask = {"function": call.function, "test": call.test}
     return follow_job(controller, new_followed(controller.submit(), ask), shown)
 
 
-def _tree(settings: Settings) -> LocalTree:
-    directory = os.path.join(state_directory(settings), "ssh")
-    os.makedirs(directory, 0o700, exist_ok=True)
-    return local_tree(settings.file_roots, os.path.join(directory, "digests"))
+def _jid(args: SimpleNamespace, call: Call, hosts: list[str], records: Records) -> str:
+    """The number of the job: a new one, or with --resume that of the newest one with the same call."""
+    wanted: dict[str, Any] = msgspec.to_builtins(call)
+    if not args.resume_job:
+        jid = new_jid(time.time())
+        records.write(Record(jid=jid, call=wanted, hosts=hosts))
+        return jid
+    known = records.latest(wanted)
+    if known is None:
+        what = "no job with these words was begun over SSH from this machine"
+        raise OperationError(Diagnostic(code="no-job", what=what, fix="leave --resume out"))
+    return known.jid
 
 
 def _task(host: Host, jid: str, call: Call, environment: str) -> dict[str, Any]:

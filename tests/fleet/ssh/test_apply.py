@@ -156,8 +156,28 @@ def test_the_caller_is_killed_and_the_run_ends_there_once(laptop: Laptop, tmp_pa
     until(mark.exists)
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    again = laptop.start("apply", "web", "--resume", "--out=json", on="*")  # web2 was not meant before
     gate.touch()
-    until(lambda: mark.read_text() == "begun\nafter\n")
+    out, err = again.communicate(timeout=FAST)
+    assert again.returncode == 0, err
+    found = json.loads(out)
+    assert [state["result"] for state in found["web1"].values()] == [True, True]
+    assert set(found) == {"web1", "web2"}
+    assert mark.read_text() == "begun\nafter\nbegun\nafter\n"
+
+
+def test_a_job_that_ended_while_nobody_looked_is_fetched(laptop: Laptop, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    laptop.sls(f"once:\n  cmd.run:\n    - name: echo x >> {mark}\n")
+    first = laptop.data("apply", "web", on="web1")
+    assert laptop.data("apply", "web", "--resume", on="web1") == first
+    assert mark.read_text() == "x\n"
+
+
+def test_there_is_nothing_to_find(laptop: Laptop) -> None:
+    done = laptop.run("apply", "never-begun", "--resume")
+    assert done.returncode == 1
+    assert "no job with these words was begun over SSH" in done.stderr
 
 
 def test_sshd_dies_in_the_middle_and_the_result_is_fetched_afterwards(tmp_path: Path, laptop: Laptop) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from saltern.fleet.protocol.codec import Body, unpack_body
-from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
 from saltern.fleet.ssh.roster.host import Host
 
@@ -24,7 +23,10 @@ ENDED = None
 class SshController:
     """One job on many hosts. It runs in a thread of its own; notices come through a queue."""
 
-    def __init__(self, hosts: Sequence[Host], reach: Reach, work_for: Callable[[Host, str], Work]) -> None:
+    def __init__(
+        self, jid: str, hosts: Sequence[Host], reach: Reach, work_for: Callable[[Host], Work]
+    ) -> None:
+        self.jid = jid
         self._hosts = list(hosts)
         self._reach = reach
         self._work_for = work_for
@@ -34,7 +36,6 @@ class SshController:
         self._drives: dict[str, Drive] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.jid = new_jid(time.time())
 
     @property
     def jobs(self) -> SshController:
@@ -87,7 +88,7 @@ class SshController:
             self._tell(host.id, kind, head)
 
         try:
-            work = await asyncio.to_thread(self._work_for, host, self.jid)
+            work = await asyncio.to_thread(self._work_for, host)
             drive = self._drives[host.id] = Drive(host, work, self._reach, tell)
             done = await drive.run()
         except Exception as problem:  # one host's trouble is not another's
