@@ -8,9 +8,6 @@ from types import SimpleNamespace
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.client import Client
 
-RUN = "/run/saltern"
-SOCKET = "controller.sock"
-
 
 def connect(args: SimpleNamespace) -> Client:
     """A client of the controller that is named, by option, variable or configuration, or of this machine."""
@@ -31,9 +28,8 @@ def address(args: SimpleNamespace) -> str:
 
 
 def local_socket() -> str:
-    """Where a controller on this machine listens: that of the system, or the user's own."""
-    if os.geteuid() == 0:
-        return os.path.join(RUN, SOCKET)
-    own = os.environ.get("XDG_RUNTIME_DIR")
-    mine = os.path.join(own, "saltern", SOCKET) if own else ""
-    return mine if mine and os.path.exists(mine) else os.path.join(RUN, SOCKET)
+    """Where a controller on this machine listens: the user's own, else that of the system."""
+    from saltern.fleet.controller.places import RUN, controller_places
+
+    mine = controller_places(None).socket
+    return mine if os.path.exists(mine) else os.path.join(RUN, "controller.sock")

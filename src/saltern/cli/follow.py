@@ -14,7 +14,7 @@ from saltern.cli.watch import Watcher, watcher_for
 from saltern.cli.worst import code_of, worst
 from saltern.fleet.client.problems import ControllerError
 from saltern.fleet.protocol.notices import AnyNotice, Missed, StatusChanged
-from saltern.fleet.view.board import Board, away_line, hear, new_board
+from saltern.fleet.view.board import Board, Said, away_line, hear, mark_sent, new_board, say_failures
 from saltern.fleet.view.formats import GROUPED, write
 from saltern.fleet.view.outcomes import Answered, Outcome, outcome
 from saltern.fleet.view.words import count
@@ -79,6 +79,7 @@ def new_followed(submitted: Row, ask: Row) -> Followed:
         started=time.time(),
         test=bool(ask.get("test")) or ask["function"] == "saltern.plan",
     )
+    mark_sent(board)
     left_out = {id_: at for id_, at in away.items() if id_ not in expected}
     return Followed(
         board=board, function=ask["function"], cursor=submitted.get("cursor") or None, left_out=left_out
@@ -188,13 +189,36 @@ def _as_notice(row: Row) -> StatusChanged:
 def _take(jobs: Jobs, job: Followed, notice: AnyNotice, watcher: Watcher) -> None:
     system = getattr(notice, "system", "")
     before = job.board.places[system].is_open if system in job.board.places else False
-    watcher.say(hear(job.board, notice, time.time()))
+    said = hear(job.board, notice, time.time())
+    if said and _is_unheard(notice):
+        said = _look_up(jobs, job, system) or said
+    watcher.say(said)
     if not watcher.records or not system:
         return
     if before and not job.board.places[system].is_open:
         watcher.record("return", **_returned(jobs, job, system))
     elif before:
         watcher.record_notice(notice)
+
+
+def _is_unheard(notice: AnyNotice) -> bool:
+    """Whether states failed of which nothing was heard: a quick run ends before its progress is reported."""
+    return (
+        isinstance(notice, StatusChanged)
+        and notice.status == "failed"
+        and notice.failed > 0
+        and not notice.why
+    )
+
+
+def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
+    """Failures from the answer of a system."""
+    place = job.board.places[system]
+    body = jobs.returned(job.jid, system).get("body")
+    answered = Answered(
+        system=system, status=place.status, exit_code=place.exit_code, body=body, has_body=True
+    )
+    return say_failures(job.board, system, outcome(job.function, answered).failures)
 
 
 def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:

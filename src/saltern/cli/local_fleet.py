@@ -97,6 +97,9 @@ class LocalFleet:
                 env=self._environment,
             )
 
+    def is_running(self, name: str) -> bool:
+        return name in self._running
+
     def log(self, name: str) -> str:
         return os.path.join(self.directory, f"{name}.log")
 

@@ -37,9 +37,9 @@ def _name(chunk: Chunk) -> str:
 
 
 def _reason(answer: Answer) -> str:
-    """Why it failed, and where it is written."""
-    where = place(answer)
-    return answer.result.comment[:COMMENT] + (f" ({where})" if where else "")
+    """Why it failed, in one line, and where it is written."""
+    where, first = place(answer), answer.result.comment.strip().partition("\n")[0]
+    return first[:COMMENT] + (f" ({where})" if where else "")
 
 
 class JobFollower:
@@ -74,14 +74,14 @@ class JobFollower:
 
     def _finished(self, answer: Answer) -> None:
         result = answer.result
-        failed = result.outcome is Outcome.FAILED
-        usual = "changed" if result.changes else "ok"
+        failed = result.outcome is Outcome.FAILED and result.ran  # what was not run failed for another reason
+        usual = "" if not result.ran else "changed" if result.changes else "ok"
         step = replace(
             self._step,
             done=self._step.done + (not answer.sub),
             state=_name(answer.chunk)[:NAME] if failed else self._step.state,
             failed=self._step.failed + failed,
-            outcome=OUTCOMES.get(result.outcome, usual),
+            outcome=OUTCOMES.get(result.outcome, usual) if result.ran else usual,
             comment=known_to_people(_reason(answer), self._names) if failed else "",
         )
         self._note(step)

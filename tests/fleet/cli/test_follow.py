@@ -105,6 +105,12 @@ def test_it_ends_when_all_have_ended_and_the_worst_counts(capsys: pytest.Capture
     ]
 
 
+def test_a_failure_without_progress_is_looked_up(capsys: pytest.CaptureFixture[str]) -> None:
+    jobs = Controller(["b"], [status("b", "failed", exit_code=2, failed=1)], b=BAD)
+    assert follow_job(jobs, jobs.job(), Shown()) == exits.FAILED
+    assert "✗ b: service.running nginx – unit not found (web/init.sls:14)" in capsys.readouterr().err
+
+
 def test_those_that_are_away_are_named_and_not_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
     jobs = Controller(["a", "b"], [status("a", "returned")], a=True)
     code = follow_job(jobs, jobs.job("test.ping", away={"b": None}), Shown())

@@ -10,7 +10,6 @@ from tests.fleet.view.samples import answered, state
 
 from saltern.fleet.view.groups import counts, failures, groups, summary, without_name
 from saltern.fleet.view.outcomes import Answered, Outcome, outcome
-from saltern.fleet.view.words import in_tree
 
 CHANGES = {"diff": "new"}
 
@@ -135,12 +134,13 @@ def test_the_summary_is_as_wide_as_the_terminal_or_has_one_word_in_a_line(
     assert all(len(line) <= width or " " not in line.strip() for line in summary(outcomes, width=width))
 
 
-def test_a_place_in_an_agents_copy_is_a_place_in_the_tree() -> None:
-    copy = f"/var/lib/saltern/agent/files/trees/{'0a' * 32}/roots/base/web/init.sls:14"
-    assert in_tree(f"no ({copy})") == "no (web/init.sls:14)"
-    assert in_tree("/srv/trees/web.sls:3") == "/srv/trees/web.sls:3"
-    bad = Answered(system="a", status="failed", exit_code=3, why=f"{copy}: wrong\n  fix: x")
-    assert list(summary([outcome("state.apply", bad)]))[:2] == [
-        "1 failed: web/init.sls:14: wrong (a)",
-        "      fix: x",
-    ]
+def test_a_reason_of_several_lines_stands_below() -> None:
+    bad = Answered(system="a", status="failed", exit_code=3, why="salt://web.sls:14: wrong\n  fix: x")
+    lines = list(summary([outcome("state.apply", bad)]))
+    assert lines[:2] == ["1 failed: salt://web.sls:14: wrong (a)", "      fix: x"]
+
+
+def test_what_an_interrupted_run_did_not_reach_is_one_line() -> None:
+    why = "not run: the run was interrupted"
+    left = [{**state(f"s{number}", number, False, why), "__state_ran__": False} for number in range(9)]
+    assert next(summary([applied("a", *left)])) == f"1 failed: 's0' (service.running) and 8 more – {why} (a)"

@@ -81,12 +81,15 @@ def enrol(connection: Connection, one: Applicant, now: float, *, accept_by: str 
 
 
 def decide(connection: Connection, id_: str, state: str, who: str, now: float, why: str = "") -> bool:
-    """Accept, reject or revoke the key of a system; False if its present state does not allow that."""
+    """Accept, reject or revoke the key of a system; False if its present state does not allow that.
+
+    It is not there until its agent connects: a revoked one was cut off, and an accepted one has to come.
+    """
     allowed = [old for old, following in STATES.items() if state in following]
     done = connection.execute(
         update(SYSTEMS)
         .where(SYSTEMS.c.id == id_, SYSTEMS.c.state.in_(allowed))
-        .values(state=state, decided_at=now, decided_by=who, why=why)
+        .values(state=state, decided_at=now, decided_by=who, why=why, online=False)
     )
     return done.rowcount == 1
 

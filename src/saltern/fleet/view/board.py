@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from saltern.fleet.protocol.notices import AnyNotice, JobEnded, Progressed, StatusChanged
-from saltern.fleet.view.words import count, in_tree, moment, names
+from saltern.fleet.view.outcomes import Failure
+from saltern.fleet.view.words import count, moment, names
 from saltern.report.text import safe_line
 
 OPEN = ("queued", "sent", "running", "down")
@@ -79,6 +80,13 @@ def new_board(jid: str, expected: Iterable[str], **values: object) -> Board:
     return Board(jid=jid, places={id_: Place(id_) for id_ in sorted(expected)}, **values)  # type: ignore[arg-type]
 
 
+def mark_sent(board: Board) -> None:
+    """The job was just submitted: all that are not away have it."""
+    for place in board.places.values():
+        if place.id not in board.away:
+            place.status = "sent"
+
+
 def hear(board: Board, notice: AnyNotice, now: float) -> list[Said]:
     """Take a notice in; the lines that it is worth."""
     match notice:
@@ -112,8 +120,17 @@ def _failure(board: Board, system: str, state: str, comment: str) -> list[Said]:
     systems.append(system)
     if len(systems) > SAME_SHOWN:
         return []
-    why = in_tree(" ".join(comment.split()))
+    why = " ".join(comment.strip().partition("\n")[0].split())
     return [Said("failed", safe_line(f"{system}: {state}" + (f" – {why}" if why else "")))]
+
+
+def say_failures(board: Board, system: str, failures: Iterable[Failure]) -> list[Said]:
+    """The lines of failures in the answer of a system, of which no progress was heard."""
+    found: list[Said] = []
+    for one in failures:
+        where = f" ({one.where})" if one.where else ""
+        found += _failure(board, system, f"{one.function} {one.id}", f"{one.why}{where}")
+    return found
 
 
 def _status(board: Board, place: Place, notice: StatusChanged, now: float) -> list[Said]:
@@ -149,7 +166,8 @@ def _ended(board: Board, place: Place) -> list[Said]:
         return _well(board, place) if len(board.places) <= FEW else []
     if place.status == "failed" and place.reported:
         return []
-    what = f"{count(place.failed, 'state')} failed" if place.failed and not place.why else place.status
+    counted = place.status == "failed" and place.failed and not place.why
+    what = f"{count(place.failed, 'state')} failed" if counted else place.status
     return _failure(board, place.id, what, place.why)
 
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import ValidationError, convert, json
-from msgspec.structs import replace
 
 from saltern.fleet.view.groups import Group, grouped, groups, without_name
 from saltern.fleet.view.outcomes import ITSELF, Outcome
 from saltern.fleet.view.tables import aligned
-from saltern.fleet.view.words import count, in_tree, names
+from saltern.fleet.view.words import count, names
 from saltern.report.colours import painter
 from saltern.report.foreseen import KEEP, Foreseen
 from saltern.report.nested import Nested
@@ -107,8 +106,7 @@ def _plan(one: Outcome, options: OutputOptions) -> Iterator[str]:
 
     out = io.StringIO()
     try:
-        rows = convert(_rows(one), list[Foreseen])
-        write([replace(row, where=in_tree(row.where)) for row in rows], out, options)
+        write(convert(_rows(one), list[Foreseen]), out, options)
     except ValidationError:  # of another version of saltern: its data is shown as data
         yield from Nested(options.width, painter(options.colour)).lines(_rows(one), 4)
         return

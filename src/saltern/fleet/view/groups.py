@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec import Struct, json
 
 from saltern.fleet.view.outcomes import ASCENDING, ITSELF, Failure, Outcome
-from saltern.fleet.view.words import count, in_tree, names
+from saltern.fleet.view.words import count, names
 from saltern.report.colours import Paint, painter
 from saltern.report.text import lines, safe_line
 
@@ -58,7 +58,7 @@ def failures(outcomes: Sequence[Outcome]) -> list[tuple[Failure, tuple[str, ...]
 
 def _plain(failure: Failure, system: str) -> tuple[str, ...]:
     """Without the place: the same tree lies elsewhere on another system."""
-    return tuple(without_name(in_tree(text), system) for text in (failure.id, failure.function, failure.why))
+    return tuple(without_name(text, system) for text in (failure.id, failure.function, failure.why))
 
 
 def groups(outcomes: Sequence[Outcome], *kinds: str) -> list[Group]:
@@ -75,7 +75,7 @@ def same(one: Outcome, system: str) -> object:
     return (
         one.kind,
         changed,
-        without_name(in_tree(one.why), system),
+        without_name(one.why, system),
         total,
         json.encode(value, order="deterministic"),
     )
@@ -102,16 +102,17 @@ def _wrapped(text: str, colour: str, paint: Paint, width: int, indent: int = 0) 
 
 def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
     """``2 failed: 'nginx' (service.running) – unit not found (web7, web9)``, and under it the place."""
-    why = f" – {in_tree(failure.why)}" if failure.why else ""
-    text = f"{len(systems)} failed: {failure.id!r} ({failure.function}){why} ({names(systems)})"
+    why = f" – {failure.why}" if failure.why else ""
+    more = f" and {failure.more} more" if failure.more else ""
+    text = f"{len(systems)} failed: {failure.id!r} ({failure.function}){more}{why} ({names(systems)})"
     yield from _wrapped(text, "red", paint, width)
     if failure.where:
-        yield f"    {paint(safe_line(in_tree(failure.where)), 'grey')}"
+        yield f"    {paint(safe_line(failure.where), 'grey')}"
 
 
 def _problem(group: Group) -> Iterator[tuple[str, int]]:
     """``2 refused: why (web7, web9)``; a reason of several lines stands below."""
-    why = in_tree(group.one.why.strip())
+    why = group.one.why.strip()
     word = "" if group.one.kind == "nothing" else "failed: "
     first, *rest = why.split("\n")
     yield f"{len(group.systems)} {word}{first} ({names(group.systems)})", 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,7 @@ class Failure(Struct, frozen=True, order=True):
     function: str
     why: str
     where: str = ""
+    more: int = 0  # states beside it that were not run, for the same reason
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -128,12 +130,19 @@ def _of_states(system: str, value: Any) -> Outcome:
 def _failures(report: Report) -> tuple[Failure, ...]:
     """Those that have no other for their cause."""
     hidden = assign(report.answers).hidden
-    found = [
-        Failure(one.path, one.chunk.function, _first(one.result.comment), place(one))
+    guilty = [
+        one
         for one in report.answers
         if one.result.outcome is StateOutcome.FAILED and one.number not in hidden
     ]
-    return tuple(dict.fromkeys(found))
+    unrun = Counter(_first(one.result.comment) for one in guilty if not one.result.ran)
+    found: dict[object, Failure] = {}
+    for one in guilty:
+        why = _first(one.result.comment)
+        key = why if not one.result.ran else (one.path, one.chunk.function, why)
+        more = unrun[why] - 1 if not one.result.ran else 0
+        found.setdefault(key, Failure(one.path, one.chunk.function, why, place(one), more))
+    return tuple(found.values())
 
 
 def _first(comment: str) -> str:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 
 from saltern.report.text import columns, safe_line
 from saltern.system.clock import bounded
 
-_COPY = re.compile(r"(?:/[^/\s'\"]+)*/trees/[0-9a-f]{64}/roots/[^/\s]+/")
 NAMED = 8  # names that a list shows at most; the rest is counted
 DAY = 86_400
-
-
-def in_tree(text: str) -> str:
-    """The text with places in an agent's copy of the files as places in the tree: ``web/init.sls:14``."""
-    return _COPY.sub("", text) if "/trees/" in text else text
 
 
 def count(number: int, thing: str) -> str:
