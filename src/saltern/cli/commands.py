@@ -25,6 +25,7 @@ COMMANDS: dict[str, Command] = {
     "jobs": Command("list the jobs of the fleet", "jobs"),
     "job": Command("show or follow one job of the fleet", "job"),
     "events": Command("print what happens in the fleet, as it happens", "events"),
+    "tree": Command("versions of the files that the systems of a fleet see", "tree"),
     "login": Command("log in at the controller of a fleet, and keep the token", "login"),
     "logout": Command("end that session, and forget its token", "logout"),
     "operators": Command("who may log in at the controller, their roles and API tokens", "operators"),

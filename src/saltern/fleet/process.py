@@ -78,7 +78,10 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
     await _load_policy(access, say)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
-    server = ApiServer(make_app(controller.parts.fleet, access, prefix=settings.api_prefix), listen)
+    server = ApiServer(
+        make_app(controller.parts.fleet, access, prefix=settings.api_prefix, trees=controller.parts.trees),
+        listen,
+    )
     await server.start()
     return server
 

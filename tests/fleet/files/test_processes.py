@@ -153,3 +153,25 @@ def test_files_and_pillar_of_a_fleet(fleet: Fleet) -> None:
     fleet.write(fleet.pillar, two="motd: {{ nothing.here }} # s3cret\n")
     said = fleet.run("apply", "--on", "web2", ok=False)
     assert "pillar/two.sls:1" in said and "s3cret" not in said
+
+
+def test_versions_of_trees_from_the_command_line(fleet: Fleet) -> None:
+    fleet.write(fleet.salt, a="one: test.nop\n")
+    fleet.join(fleet.controller(), "web1")
+    until(lambda: "web1" in fleet.run("fleet", "systems"))
+    show = ("show", "sls", "a", "--on", "*", "--wait", "60")
+    assert "one" in str(fleet.json(*show)["web1"])
+    fleet.write(fleet.salt, a="two: test.nop\n", b="new: test.nop\n")
+    assert "two" in str(fleet.json(*show)["web1"])
+    log = json.loads(fleet.run("tree", "log", "--out=json"))
+    assert [row["files"] for row in log] == [2, 1]
+    assert "added    b.sls" in fleet.run("tree", "diff") and "changed  a.sls" in fleet.run("tree", "diff")
+    said = fleet.run("tree", "rollback", "base", log[1]["digest"][:8])
+    assert log[1]["digest"][:12] in said
+    assert "one" in str(fleet.json(*show)["web1"])
+    assert "held" in fleet.run("tree")
+    assert "'zzz' is not the beginning" in fleet.run("tree", "rollback", "base", "zzz", ok=False)
+    assert "no version begins with 'ffff0'" in fleet.run("tree", "rollback", "base", "ffff0", ok=False)
+    fleet.run("tree", "follow")
+    assert "two" in str(fleet.json(*show)["web1"])
+    assert "tree.rollback" in fleet.run("audit")

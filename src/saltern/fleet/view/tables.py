@@ -74,6 +74,18 @@ def _change(row: Row, _now: float) -> str:
     return f"{row['changed']} changed" if row["changed"] else ""
 
 
+def _digest(row: Row, _now: float) -> str:
+    return str(row["digest"])[:12]
+
+
+def _tree_state(row: Row, _now: float) -> str:
+    return "held" if row["held"] else "" if row["current"] else "no longer a root"
+
+
+def _size(row: Row, _now: float) -> str:
+    return f"{row['size']:,}" if row["files"] else ""
+
+
 LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
     "systems": (
         ("system", "key", "presence", "version", "site"),
@@ -107,6 +119,16 @@ LISTS: dict[str, tuple[tuple[str, ...], tuple[Cell, ...], str]] = {
         ("token", "made", "by", "until", "uses", "site"),
         (_text("id"), _time("made_at"), _text("made_by"), _time("expires"), _uses, _text("site")),
         "no tokens: `saltern fleet tokens new` makes one",
+    ),
+    "trees": (
+        ("environment", "version", "from", "by", "files", "bytes", ""),
+        (_text("environment"), _digest, _time("at"), _text("by"), _text("files"), _size, _tree_state),
+        "no versions yet: the first job, or `saltern tree publish`, makes one",
+    ),
+    "tree changes": (
+        ("", "path"),
+        (_text("change"), _text("path")),
+        "no difference",
     ),
     "groups": (
         ("group", "target"),
