@@ -46,6 +46,7 @@ async def look(runner: Runner, settings: WorkerSettings) -> dict[str, Any] | Non
         jid=LOOK,
         function="grains.items",
         command="call",
+        asks=True,
         config=settings.config,
         overrides=settings.overrides,
     )

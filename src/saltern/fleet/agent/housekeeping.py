@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable
 
+from saltern.fleet.agent.facts import LOOK as FACTS
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import Spool, SpoolFailed
 from saltern.fleet.protocol.envelope import SKEW
@@ -44,7 +45,8 @@ class Housekeeping:
             log.error("returns of %d jobs were taken by no controller for a week, and are dropped", len(lost))
         if self._jobs and os.path.isdir(self._jobs):
             for name in os.listdir(self._jobs):
-                self._remove_if_over(name)
+                if name != FACTS:
+                    self._remove_if_over(name)
 
     def _remove_if_over(self, jid: str) -> None:
         entry = self._spool.entry(jid)

@@ -176,6 +176,7 @@ class Jobs:
             environment=job.environment,
             command=verb.command,
             durable=verb.durable,
+            asks=not job.changing and not verb.changing and verb.command == "call",
             again=attempt > 1,
             config=self._settings.config,
             overrides={**self._settings.overrides, **options},

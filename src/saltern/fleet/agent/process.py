@@ -16,7 +16,7 @@ from saltern.fleet.agent.jobs import WorkerSettings
 from saltern.fleet.agent.log import start_log
 from saltern.fleet.agent.places import AgentPlaces
 from saltern.fleet.agent.renewal import Home
-from saltern.fleet.agent.runner import ProcessRunner
+from saltern.fleet.agent.runner import ProcessRunner, Runner
 from saltern.fleet.agent.socket import ControlSocket
 from saltern.fleet.agent.spool import Spool, SpoolFailed
 from saltern.fleet.bus.client import NatsBus
@@ -60,7 +60,8 @@ async def _serve(places: AgentPlaces) -> int:
         ),
         wait=None,
     )
-    agent = _agent(places, member, bus, spool, Home(places.keys, member, keys, credential))
+    runner = ProcessRunner(places.jobs)
+    agent = _agent(places, member, bus, spool, runner, Home(places.keys, member, keys, credential))
     log.info("agent %s of fleet %s, version %s", member.id, member.fleet, saltern.__version__)
     async with ControlSocket(places.socket, agent):
         await agent.start()
@@ -70,12 +71,15 @@ async def _serve(places: AgentPlaces) -> int:
             async with asyncio.timeout(2):
                 await agent.tell_away(Away(why="stop"))
         await agent.close()
+        await runner.close()
     await bus.close()
     spool.close()
     return 0
 
 
-def _agent(places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool, home: Home) -> Agent:
+def _agent(
+    places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool, runner: Runner, home: Home
+) -> Agent:
     settings = WorkerSettings(
         config=places.config if os.path.isfile(places.config) else "",
         overrides=places.overrides(member.id),
@@ -85,7 +89,7 @@ def _agent(places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool, 
         member,
         bus,
         spool,
-        ProcessRunner(places.jobs),
+        runner,
         settings=settings,
         files=AgentFiles(Cache(places.files), bus),
         sealing=home.keys.sealing,

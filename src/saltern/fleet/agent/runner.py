@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from saltern.fleet.agent.ending import until_ended
 from saltern.fleet.agent.recovery import Trace
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
+from saltern.fleet.agent.warm import WarmWorker
 from saltern.system import own_program
 
 GRACE = 10.0  # seconds between the request to end and the end by force
-LOOK = 0.2  # seconds between two looks where the kernel gives no pidfd
 WORKER = "saltern.cli.worker"
 
 
@@ -45,11 +46,14 @@ class Runner(Protocol):
 
 
 class ProcessRunner:
-    """One process for each job. ``wrap`` puts a command into a control group of its own."""
+    """One process for each job; for a question a fork of the warm worker. ``wrap`` puts a command into a
+    control group of its own.
+    """
 
     def __init__(self, jobs: str, wrap: Callable[[str, Sequence[str]], list[str]] | None = None) -> None:
         self._jobs = jobs
         self._wrap = wrap or usual_wrap()
+        self.warm = WarmWorker(self._wrap)
 
     def folder(self, jid: str) -> JobFolder:
         return JobFolder(os.path.join(self._jobs, jid))
@@ -67,9 +71,12 @@ class ProcessRunner:
     async def work(self, task: Task) -> Outcome | None:
         folder = self.folder(task.jid)
         folder.prepare(task)
-        child = self._start(folder, task)
-        await until_ended(child.pid)
-        child.wait()
+        if pid := await self.warm.fork(folder.path) if task.asks else 0:
+            await until_ended(pid)
+        else:
+            child = self._start(folder, task)
+            await until_ended(child.pid)
+            child.wait()
         return await self.follow(task.jid)
 
     def _start(self, folder: JobFolder, task: Task) -> subprocess.Popen[bytes]:
@@ -94,6 +101,10 @@ class ProcessRunner:
             await until_ended(pid)
         return folder.outcome()
 
+    async def close(self) -> None:
+        """End what is kept ready; workers go on."""
+        await self.warm.end()
+
     async def cancel(self, jid: str, *, hard: bool) -> None:
         folder = self.folder(jid)
         with suppress(FileNotFoundError):
@@ -111,37 +122,6 @@ class ProcessRunner:
 def _signal(pid: int, number: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-
-
-async def until_ended(pid: int) -> None:
-    """Return when the process has ended; it need not be a child of ours."""
-    try:
-        file = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return None
-    except OSError:  # a kernel before 5.3
-        return await _poll(pid)
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(file, ended.set)
-    try:
-        await ended.wait()
-    finally:
-        loop.remove_reader(file)
-        os.close(file)
-    return None
-
-
-async def _poll(pid: int) -> None:
-    while os.path.exists(f"/proc/{pid}") and not _is_zombie(pid):
-        await asyncio.sleep(LOOK)
-
-
-def _is_zombie(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] == "Z"
-    except (OSError, IndexError):
-        return True
 
 
 def usual_wrap() -> Callable[[str, Sequence[str]], list[str]]:

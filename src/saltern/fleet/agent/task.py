@@ -25,7 +25,8 @@ _FLOCK = "hhqqi"  # type, whence, start, length, process: ``struct flock`` of Li
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """What a worker is to do. ``again``: an earlier attempt has begun, so the journal may know more.
+    """What a worker is to do. ``asks``: it only looks. ``again``: an earlier attempt has begun, so the
+    journal may know more.
 
     ``names``: directories of files that were brought here, and what people call them where they come from.
     """
@@ -39,6 +40,7 @@ class Task(Struct, frozen=True, kw_only=True):
     environment: str = "base"
     command: str = "call"
     durable: bool = False
+    asks: bool = False
     again: bool = False
     config: str = ""
     overrides: dict[str, Any] = {}
