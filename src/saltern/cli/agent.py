@@ -72,7 +72,11 @@ def _say(text: str) -> None:
     print(f"saltern: {text}", file=sys.stderr, flush=True)
 
 
-def _run(_args: SimpleNamespace, places: AgentPlaces) -> int:
+def _run(args: SimpleNamespace, places: AgentPlaces) -> int:
+    from saltern.fleet.agent.lean import import_lean, restart_lean
+
+    restart_lean(["agent", "run", *(["--directory", places.base] if args.directory else [])])
+    import_lean()
     from saltern.fleet.agent.process import run
 
     return run(places)

@@ -31,7 +31,7 @@ def import_msgspec() -> None:
     schema = _module({name: _later("msgspec._json_schema", name) for name in SCHEMA})
     late = {f"msgspec.{name}": ModuleType(name) for name in LATE}
     try:
-        with _InPlaceOf({**late, "msgspec._json_schema": schema, "typing_extensions": None}):
+        with InPlaceOf({**late, "msgspec._json_schema": schema, "typing_extensions": None}):
             import msgspec
     except (ImportError, AttributeError):
         for name in [name for name in sys.modules if name.partition(".")[0] == "msgspec"]:
@@ -46,7 +46,7 @@ def import_msgspec() -> None:
 
 def _import_uuid() -> None:
     """Up to Python 3.11, all it wants of ``platform`` is the name of the system."""
-    with _InPlaceOf({"platform": _module({"system": lambda: os.uname().sysname})}):
+    with InPlaceOf({"platform": _module({"system": lambda: os.uname().sysname})}):
         import uuid
     vars(uuid).pop("platform", None)
 
@@ -79,7 +79,7 @@ def _module(names: Mapping[str, object]) -> ModuleType:
     return made
 
 
-class _InPlaceOf:
+class InPlaceOf:
     """For a while, what is imported under a name is this; None: it is not installed."""
 
     def __init__(self, modules: Mapping[str, ModuleType | None]) -> None:

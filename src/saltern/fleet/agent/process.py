@@ -13,6 +13,7 @@ import saltern
 from saltern.fleet.agent.agent import Agent
 from saltern.fleet.agent.deny import DenyList
 from saltern.fleet.agent.jobs import WorkerSettings
+from saltern.fleet.agent.lean import settle
 from saltern.fleet.agent.log import start_log
 from saltern.fleet.agent.places import AgentPlaces
 from saltern.fleet.agent.renewal import Home
@@ -65,6 +66,7 @@ async def _serve(places: AgentPlaces) -> int:
     log.info("agent %s of fleet %s, version %s", member.id, member.fleet, saltern.__version__)
     async with ControlSocket(places.socket, agent):
         await agent.start()
+        settle()
         await stop.wait()
         log.info("stopping; workers go on")
         with suppress(TimeoutError):
