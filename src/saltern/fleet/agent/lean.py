@@ -1,6 +1,6 @@
 """The agent's process, made small: what its libraries import for what it does not use costs megabytes.
 
-Docstrings go (``-OO``), the C library gets one heap, and the client of the bus comes without the modules that it
+Docstrings go (``-OO``), the C library gets one heap, and the client of the bus comes without modules that it
 only wants for its version number and for web sockets.
 """
 
