@@ -16,6 +16,7 @@ from saltern.cli.password import ask_password
 from saltern.cli.stored_logins import Login, path_of, store_login, stored_login
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.client import Client
+from saltern.fleet.client.trust import fetch_ca
 from saltern.fleet.view.words import moment
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.text import safe_line
@@ -28,7 +29,7 @@ Log in at a controller and keep the token, for your user alone. The password is 
 standard input if that is no terminal; it is never an argument. Root needs no login on the controller.""",
     epilog="""\
 examples:
-  saltern login anna --controller https://salt.example.org:4510 --ca ca.pem
+  saltern login anna --controller https://salt.example.org:4510 --fingerprint 5f0c…
   saltern login --way oidc                      in a browser, at the provider of your organisation
   SALTERN_TOKEN=… saltern fleet                 a program uses an API token: saltern operators token NAME""",
     words=(Word(dest="words", metavar="NAME", many=True, help="your name (default: that of your user)"),),
@@ -47,6 +48,13 @@ examples:
             help="trust this certificate authority (PEM) for this controller, from now on",
         ),
         Row(
+            flag="--fingerprint",
+            dest="fingerprint",
+            metavar="SHA256",
+            help="trust the controller's own certificate authority if it has this fingerprint, which the"
+            " controller prints when it starts",
+        ),
+        Row(
             flag="--no-browser",
             dest="browser",
             kind="off",
@@ -61,7 +69,7 @@ examples:
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
     where = str(parse_address(address(args)))
-    ca = _read_ca(args.ca) if args.ca else stored_login(where, {**os.environ, "SALTERN_TOKEN": ""}).ca
+    ca = _ca(args, where)
     with Client(where, ca=ca) as client:
         made = _enter(client, args)
         me = client.me()
@@ -69,6 +77,15 @@ def main(argv: list[str]) -> int:
     store_login(where, login, os.environ)
     _report(where, made, me)
     return exits.OK
+
+
+def _ca(args: SimpleNamespace, where: str) -> str:
+    """The certificate authority to trust: one that is named, or the one that was trusted before."""
+    if args.ca:
+        return _read_ca(args.ca)
+    if args.fingerprint:
+        return fetch_ca(where, args.fingerprint)
+    return stored_login(where, {**os.environ, "SALTERN_TOKEN": ""}).ca
 
 
 def _enter(client: Client, args: SimpleNamespace) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from saltern.fleet.access.service import Access
 from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
+from saltern.fleet.client.trust import ca_fingerprint
 from saltern.fleet.controller.controller import Controller
 from saltern.fleet.controller.places import ControllerPlaces
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store.systems import systems
 from saltern.language.diagnostics import OperationError
+from saltern.system.files import read
 from saltern.system.private import make_private
 
 Say = Callable[[str], None]
@@ -78,12 +80,15 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
     await _load_policy(access, say)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
-    server = ApiServer(
-        make_app(controller.parts.fleet, access, prefix=settings.api_prefix, trees=controller.parts.trees),
-        listen,
-    )
+    ca = "" if settings.api_certificate else os.path.join(tls, "ca.pem")
+    app = make_app(controller.parts.fleet, access, prefix=settings.api_prefix, ca=_text(ca))
+    server = ApiServer(app, listen)
     await server.start()
     return server
+
+
+def _text(path: str) -> str:
+    return (read(path) or b"").decode() if path else ""
 
 
 async def _load_policy(access: Access, say: Say) -> None:
@@ -114,6 +119,8 @@ async def _announce(controller: Controller, api: ApiServer, say: Say) -> None:
     say(f"controller {file.name} of fleet {file.fleet}: agents reach it at {servers}")
     name = controller.broker.settings.names[0]
     say(f"API: {api.listen.socket} and https://{name}:{api.port}")
+    if ca := api.app.desk.ca:
+        say(f"log in from elsewhere with --fingerprint {ca_fingerprint(ca)}")
     known = await controller.parts.calls.read(systems)
     tokens = await controller.parts.registry.tokens()
     if not known and not tokens:

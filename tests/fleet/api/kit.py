@@ -169,10 +169,6 @@ class Running:
         return made
 
 
-async def figures() -> bytes:
-    return b"saltern_systems 3\n"
-
-
 @contextmanager
 def running_api(
     folder: Path, *, prefix: str = "", access: Access | None = None, ca: str = "a CA", **listen: object
@@ -189,10 +185,9 @@ def running_api(
         roots = Roots(roots={"base": [str(folder / "files")]}, directory=str(folder / "trees"))
         trees = TreeKeeper(bench.bus, bench.calls, roots, name="c1", now=time.time)
         await trees.start()
-        parts = {"trees": trees, "ca": ca, "metrics": figures}
-        app = make_app(
-            bench.fleet, access or Access(database, passwords=quick_passwords()), prefix=prefix, **parts
-        )
+        bench.fleet.trees = trees
+        known = access or Access(database, passwords=quick_passwords())
+        app = make_app(bench.fleet, known, prefix=prefix, ca=ca)
         server = ApiServer(app, Listen(**where))
         await server.start()
         return bench, server

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -18,11 +16,9 @@ from tests.fleet.harness import free_port
 from saltern.fleet.api.table import ROUTES
 from saltern.fleet.broker.tls import ca_fingerprint as broker_fingerprint
 from saltern.fleet.broker.tls import prepare_certificates
-from saltern.fleet.client import token_file
 from saltern.fleet.client.address import Address, parse_address
 from saltern.fleet.client.client import Client
 from saltern.fleet.client.problems import ControllerError, Unreachable
-from saltern.fleet.client.token_file import Login
 from saltern.fleet.client.trust import ca_fingerprint, fetch_ca
 from saltern.language.diagnostics import OperationError
 
@@ -161,44 +157,6 @@ def test_a_socket_in_use_is_not_taken(tmp_path: Path) -> None:
         other.mkdir()
         with running_api(other, socket=api.socket):
             pass
-
-
-# -- tokens on disk --------------------------------------------------------------------------------
-
-
-def test_logins_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
-    path = str(tmp_path / "below" / "login.json")
-    one = Login(address="https://a", token="t1", name="joe", expires=5.0, ca="pem")
-    token_file.save_login(path, one)
-    token_file.save_login(path, Login(address="https://b", token="t2"))
-    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-    assert token_file.load_login(path, "https://a") == one
-    assert token_file.load_login(path, "https://c") is None
-    assert [login.token for login in token_file.logins(path)] == ["t1", "t2"]
-    assert token_file.remove_login(path, "https://a") and not token_file.remove_login(path, "https://a")
-    assert [login.address for login in token_file.logins(path)] == ["https://b"]
-
-
-def test_logins_that_others_can_read_are_not_used(tmp_path: Path) -> None:
-    path = str(tmp_path / "login.json")
-    token_file.save_login(path, Login(address="https://a", token="t"))
-    os.chmod(path, 0o644)
-    with pytest.raises(OperationError, match="others can read the tokens"):
-        token_file.load_login(path, "https://a")
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": {"token": 1}}', '{"a": {"tok": "x"}}', "\0"])
-def test_a_damaged_file_of_logins_is_reported(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "login.json"
-    path.touch(0o600)
-    path.write_text(text)
-    with pytest.raises(OperationError, match="cannot be read"):
-        token_file.logins(str(path))
-
-
-def test_where_logins_are_kept() -> None:
-    assert token_file.default_path({"SALTERN_LOGIN": "/x"}) == "/x"
-    assert token_file.default_path({"XDG_CONFIG_HOME": "/c"}) == "/c/saltern/login.json"
 
 
 def test_there_is_a_method_for_each_route() -> None:

@@ -28,12 +28,11 @@ from saltern.language.diagnostics import Diagnostic
 Endpoint = Callable[[Request], Coroutine[Any, Any, Any]]
 
 
-def make_app(fleet: Fleet, access: Access, *, prefix: str = "", **parts: Any) -> Wrapper:
-    """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``.
-
-    ``parts`` are the other fields of ``Desk``: ca, trees, checks, metrics.
+def make_app(fleet: Fleet, access: Access, *, prefix: str = "", ca: str = "") -> Wrapper:
+    """The application. ``prefix`` is the path below which a proxy serves it, such as ``/saltern``; ``ca`` is
+    the certificate (PEM) of the fleet's own CA, if the API's certificate is from it.
     """
-    desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"), **parts)
+    desk = Desk(fleet=fleet, access=access, prefix=prefix.rstrip("/"), ca=ca)
     by_path: dict[str, dict[str, Route]] = defaultdict(dict)
     for route in ROUTES:
         by_path[route.path][route.method] = route

@@ -13,14 +13,10 @@ from saltern.fleet.access.ports import Peer, Principal
 from saltern.fleet.access.service import Access
 from saltern.fleet.api.once import HEADER
 from saltern.fleet.controller.service import Fleet
-from saltern.fleet.files.keeper import TreeKeeper
 
 Q = TypeVar("Q")
 B = TypeVar("B")
 T = TypeVar("T")
-
-
-Check = Callable[[], Awaitable[str]]  # what is wrong with a part of the controller; empty if nothing is
 
 
 class Desk(Struct, kw_only=True):
@@ -30,9 +26,6 @@ class Desk(Struct, kw_only=True):
     access: Access
     prefix: str = ""
     ca: str = ""  # certificate (PEM) of the CA that the API's own certificate is from
-    trees: TreeKeeper | None = None
-    checks: Mapping[str, Check] = {}
-    metrics: Callable[[], Awaitable[bytes]] | None = None
     now: Callable[[], float] = time.time
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 

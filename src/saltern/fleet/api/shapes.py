@@ -46,9 +46,9 @@ class Health(Answer, frozen=True, kw_only=True):
 
 
 class Ready(Answer, frozen=True, kw_only=True):
-    """All parts work; ``checks`` are their names. If one does not, the answer is 503 and names it."""
+    """All parts work. If one does not, the answer is 503 and says which and why."""
 
-    checks: dict[str, str]
+    status: Literal["ready"] = "ready"
 
 
 class CaAnswer(Answer, frozen=True, kw_only=True):

@@ -7,12 +7,12 @@ import asyncio
 from starlette.responses import Response
 
 from saltern import __version__
-from saltern.fleet.api.call import Call, Check
+from saltern.fleet.api.call import Call
 from saltern.fleet.api.problems import ApiError
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.api.shapes import CaAnswer, Health, Me, Ready
 from saltern.fleet.store.events import newest_event
-from saltern.language.diagnostics import Diagnostic, SalternError
+from saltern.language.diagnostics import Diagnostic, OperationError
 
 CHECK_TIME = 5.0  # seconds
 
@@ -22,29 +22,26 @@ async def health(call: Call[NoQuery, None]) -> Health:  # noqa: ARG001
 
 
 async def ready(call: Call[NoQuery, None]) -> Ready:
-    """Look at the database and at all that the controller names."""
-
-    async def database() -> str:
-        await call.read(newest_event)
-        return ""
-
-    checks = {"database": database, **call.desk.checks}
-    found = dict(zip(checks, await asyncio.gather(*map(_checked, checks.values())), strict=True))
-    wrong = [f"{name}: {problem}" for name, problem in found.items() if problem]
-    if wrong:
-        what = f"the controller is not ready: {'; '.join(wrong)}"
+    """Look at the database and at all parts of the controller."""
+    found = await _problems(call)
+    if found:
+        wrong = "; ".join(f"{name}: {problem}" for name, problem in found.items())
+        what = f"the controller is not ready: {wrong}"
         fix = "see its log, and `saltern controller doctor`"
         raise ApiError(503, Diagnostic(code="api-not-ready", what=what, fix=fix), {"Retry-After": "5"})
-    return Ready(checks=found)
+    return Ready()
 
 
-async def _checked(check: Check) -> str:
+async def _problems(call: Call[NoQuery, None]) -> dict[str, str]:
     try:
-        return await asyncio.wait_for(check(), CHECK_TIME)
+        async with asyncio.timeout(CHECK_TIME):
+            await call.read(newest_event)
+            looked_at = call.desk.fleet.health
+            return await looked_at.problems() if looked_at is not None else {}
     except TimeoutError:
-        return f"no answer in {CHECK_TIME:.0f} seconds"
-    except SalternError as problem:
-        return problem.diagnostics[0].what
+        return {"controller": f"it did not find out in {CHECK_TIME:.0f} seconds"}
+    except OperationError as problem:
+        return {"database": problem.diagnostics[0].what}
 
 
 async def ca(call: Call[NoQuery, None]) -> CaAnswer:
@@ -56,10 +53,9 @@ async def ca(call: Call[NoQuery, None]) -> CaAnswer:
 
 
 async def metrics(call: Call[NoQuery, None]) -> Response:
-    if call.desk.metrics is None:
-        what, fix = "this controller has no metrics", "upgrade it"
-        raise ApiError(404, Diagnostic(code="api-no-metrics", what=what, fix=fix))
-    return Response(await call.desk.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    looked_at = call.desk.fleet.health
+    data = await looked_at.metrics() if looked_at is not None else b""
+    return Response(data, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 async def me(call: Call[NoQuery, None]) -> Me:

@@ -18,11 +18,12 @@ from saltern.language.diagnostics import Diagnostic
 
 
 def keeper(call: Call[Any, Any]) -> TreeKeeper:
-    if call.desk.trees is None:
+    trees = call.desk.fleet.trees
+    if not isinstance(trees, TreeKeeper):
         what = "this controller serves no files"
         fix = "name directories in `file_roots` of its configuration"
         raise ApiError(404, Diagnostic(code="api-no-trees", what=what, fix=fix))
-    return call.desk.trees
+    return trees
 
 
 async def list_trees(call: Call[PageQuery, None]) -> Page[TreeAnswer]:
