@@ -186,7 +186,9 @@ def main() -> int:
 
 
 # Half of the states name the other half by a pattern: the exponent must stay near that of flat states.
-GLOBS = ",".join(f"glob-{kind}{form}" for kind in ("require", "prereq", "use") for form in ("", "_in"))
+GLOBS = ",".join(
+    f"glob-{kind}{form}" for kind in ("require", "prereq", "use", "listen") for form in ("", "_in")
+)
 
 
 def judge(table: dict[str, dict[str, dict[str, float]]]) -> int:

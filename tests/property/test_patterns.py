@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from unittest.mock import patch
 
@@ -12,12 +12,15 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from tests import kit
 
-from saltern.language.diagnostics import CompileError
+from saltern.engine.show import show_plan
+from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.plan import make
+from saltern.plan.plan import Plan
+from saltern.plan.subset import subset
 
 usual = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 REQUEST = {"sls": ("main",)}
-KINDS = ("require", "watch", "onchanges", "onfail", "prereq", "use")
+KINDS = ("require", "watch", "onchanges", "onfail", "prereq", "use", "listen")
 FORMS = (*KINDS, *(f"{kind}_in" for kind in KINDS))
 FUNCTIONS = ("nop", "succeed_with_changes", "fail_without_changes", "succeed_without_changes")
 PATTERNS = ("a*", "b*", "*1", "?2", "[ab]3")
@@ -25,9 +28,9 @@ States = dict[str, dict[str, list[dict[str, object]]]]
 
 
 @st.composite
-def states(draw: st.DrawFn) -> States:
+def states(draw: st.DrawFn, forms: Sequence[str] = FORMS) -> States:
     """Each has at most one requisite, which is a pattern; all of a tree have the same form."""
-    form = draw(st.sampled_from(FORMS))
+    form = draw(st.sampled_from(forms))
     ids = draw(st.permutations([f"{letter}{number}" for letter in "abc" for number in range(4)]))
     made: States = {}
     for id_ in ids[: draw(st.integers(2, 12))]:
@@ -83,15 +86,38 @@ def test_a_join_is_the_same_as_all_its_members(made: States) -> None:
     assert seen(made, 1) == seen(made, 10**6) == spelled
 
 
-def _needs(made: States) -> Iterator[int]:
-    with patch.object(make, "FEW", 2), kit.tree({"main.sls": json.dumps(made)}) as tree:
-        from saltern.engine.show import show_plan
-        from saltern.language.diagnostics import Diagnostics
+def _plan(made: States, few: int) -> Plan:
+    with patch.object(make, "FEW", few), kit.tree({"main.sls": json.dumps(made)}) as tree:
+        return show_plan(tree.session(), kit.request_for({}, REQUEST), Diagnostics())
 
-        plan = show_plan(tree.session(), kit.request_for({}, REQUEST), Diagnostics())
+
+def _listening(plan: Plan) -> list[tuple[int, int]]:
+    """Who listens to whom, of the states that the plan runs."""
+    runs = {step for step in plan.sequence if step >= 0}
+    pairs = [
+        (index, to)
+        for one in plan.listeners
+        for index in plan.behind(one.index)
+        for to in plan.behind(one.to)
+    ]
+    return [(index, to) for index, to in pairs if to in runs]
+
+
+@usual
+@given(states(forms=("listen", "listen_in")), st.data())
+def test_a_part_of_a_plan_has_the_listeners_among_its_states(made: States, data: st.DataObject) -> None:
+    wanted = data.draw(st.lists(st.integers(0, len(made) - 1), unique=True))
+    joined, plain = (_listening(subset(_plan(made, few), wanted)) for few in (1, 10**6))
+    assert joined == plain
+    assert {index for index, _ in joined} <= set(wanted)
+
+
+def _needs(made: States) -> Iterator[int]:
+    plan = _plan(made, 2)
     yield sum(map(len, plan.needs.values()))
     yield sum(map(len, plan.joins))
     yield sum(map(len, plan.preparers.values()))
+    yield len(plan.listeners) + len(plan.answering())
     yield sum(len(chunk.requisites) for chunk in plan.chunks)
 
 

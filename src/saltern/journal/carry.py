@@ -30,8 +30,9 @@ def carried(plan: Plan, old: RunState) -> Iterator[Event]:
             yield "rehearsed", {"scope": "", "place": index, "outcome": outcome, "changed": changed}
         yield "done", {**body, "place": index}
     yield from _below(old, "", numbers)
+    hear_others = _listeners_to_others(plan, kept)
     for index, before in kept.items():
-        if before in scope.listened and _hears_only(plan, index, kept):
+        if before in scope.listened and index not in hear_others:
             yield "listened", {**scope.listened[before], "place": index}
 
 
@@ -128,5 +129,9 @@ def _frame(old: RunState, scope: str, target: int, path: str) -> Iterator[Event]
     yield "frame-end", {"path": path}
 
 
-def _hears_only(plan: Plan, index: int, kept: Mapping[int, int]) -> bool:
-    return all(one.to in kept for one in plan.listeners if one.index == index)
+def _listeners_to_others(plan: Plan, kept: Mapping[int, int]) -> set[int]:
+    """Who listens to a state that is not kept."""
+    steps = {one.to for one in plan.listeners}
+    others = {step for step in steps if not all(index in kept for index in plan.behind(step))}
+    listeners = {one.index for one in plan.listeners if one.to in others}
+    return {index for step in listeners for index in plan.behind(step)}

@@ -98,19 +98,22 @@ class _Resolver:
                 self.preparers.add(index, need.on)
         for wanted in chunk.requisites:
             if wanted.kind == "listen":
-                for on in self.indexes(chunk, wanted):
-                    self.plan.listeners.append(Listener(index, on))
+                self.plan.listeners += [Listener(index, on) for on in self.listened(chunk, wanted)]
             elif wanted.kind == "listen_in":
-                for listener in self.indexes(chunk, wanted):
-                    self.plan.listeners.append(Listener(listener, index))
+                self.plan.listeners += [Listener(one, index) for one in self.listened(chunk, wanted)]
 
     def patterns(self) -> None:
         """Owners whose ``_in`` form has one pattern are one step for all whom it reaches."""
         for wanted, indexes in owners_by_pattern(self.matcher).items():
             kind, members = IN_FORMS[wanted.kind], frozenset(indexes)
+            rehearsed = kind.when is When.REHEARSED
             for index in self.matcher.reached(wanted):
-                alone = index in members or (kind.when is When.REHEARSED and len(indexes) < FEW)
-                steps = [on for on in indexes if on != index] if alone else [self.join(wanted, indexes, kind)]
+                alone = index in members or (rehearsed and len(indexes) < FEW)
+                steps = (
+                    [on for on in indexes if on != index]
+                    if alone
+                    else [self.join(wanted, indexes, later=rehearsed)]
+                )
                 self.added.setdefault(index, []).extend(Need(kind, on) for on in steps)
 
     def steps(self, index: int, chunk: Chunk, wanted: Requisite, kind: RequisiteKind) -> list[int]:
@@ -123,8 +126,18 @@ class _Resolver:
         indexes = self.indexes(chunk, wanted)
         if len(indexes) < FEW or index in self.matched(wanted, indexes):
             return indexes
-        rehearsed = "prereq" if kind.when is When.REHEARSED else ""
-        return [self.join(Requisite(rehearsed, wanted.state, wanted.value), indexes, kind)]
+        rehearsed = kind.when is When.REHEARSED
+        named = Requisite("prereq" if rehearsed else "", wanted.state, wanted.value)
+        return [self.join(named, indexes, later=rehearsed)]
+
+    def listened(self, chunk: Chunk, wanted: Requisite) -> list[int]:
+        """What a ``listen`` names, or who listens by a ``listen_in``: states, or one step for many."""
+        indexes = self.indexes(chunk, wanted)
+        if len(indexes) < FEW:
+            return indexes
+        later = wanted.kind == "listen_in"
+        named = Requisite(wanted.kind if later else "", wanted.state, wanted.value)
+        return [self.join(named, indexes, later=later)]
 
     def matched(self, wanted: Requisite, indexes: list[int]) -> frozenset[int]:
         key = (wanted.state, wanted.value)
@@ -138,12 +151,12 @@ class _Resolver:
             self.unknown(chunk, wanted)
         return indexes
 
-    def join(self, wanted: Requisite, indexes: list[int], kind: RequisiteKind | None = None) -> int:
-        """One step for all of them, or for their rehearsals, however many wait for it."""
+    def join(self, wanted: Requisite, indexes: list[int], *, later: bool = False) -> int:
+        """One step for all of them, however many name it. ``later``: for what comes after the step, their
+        rehearsals or their reactions."""
         if wanted not in self.joins:
             self.joins[wanted] = len(self.plan.chunks) + len(self.plan.joins)
-            rehearsed = kind is not None and kind.when is When.REHEARSED
-            self.plan.joins.append([~index for index in indexes] if rehearsed else indexes)
+            self.plan.joins.append([~index for index in indexes] if later else indexes)
             self.plan.join_names[self.joins[wanted]] = wanted.value
         return self.joins[wanted]
 

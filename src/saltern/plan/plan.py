@@ -22,8 +22,11 @@ class Need(Struct, frozen=True, gc=False):
     on: int
 
 
-class Listener(Struct, frozen=True):
-    """A chunk that reacts at the end of the run if another has changed; in the order of declaration."""
+class Listener(Struct, frozen=True, gc=False):
+    """A chunk reacts at the end of the run if another has changed; in the order of declaration.
+
+    Each is a chunk's index, or that of a join which stands for many.
+    """
 
     index: int
     to: int
@@ -53,7 +56,9 @@ class Plan(Struct, kw_only=True):
         """All that may answer: the chunks, and those of them that listen once more."""
         if not self.listeners:
             return self.chunks
-        return [*self.chunks, *(listening(self.chunks[one.index]) for one in self.listeners)]
+        steps = dict.fromkeys(one.index for one in self.listeners)
+        listeners = dict.fromkeys(index for step in steps for index in self.behind(step))
+        return [*self.chunks, *(listening(self.chunks[index]) for index in listeners)]
 
 
 def listening(chunk: Chunk) -> Chunk:

@@ -67,7 +67,7 @@ def ties(plan: Plan) -> Iterator[Tie]:
             ends = (owner, need.on) if need.kind.when is When.REHEARSED else (need.on, owner)
             yield Tie(need.kind.name, *ends, names.get(need.on, ""))
     for one in plan.listeners:
-        yield Tie("listen", one.to, one.index)
+        yield Tie("listen", one.to, one.index, names.get(one.to, ""))
 
 
 def positions(plan: Plan) -> dict[int, int]:

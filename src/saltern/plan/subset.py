@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from saltern.plan.plan import Plan, steps_before
+from saltern.plan.plan import Listener, Plan, steps_before
 
 
 def subset(plan: Plan, indexes: Sequence[int]) -> Plan:
@@ -20,5 +20,15 @@ def subset(plan: Plan, indexes: Sequence[int]) -> Plan:
     return replace(
         plan,
         sequence=[step for step in plan.sequence if step in wanted],
-        listeners=[one for one in plan.listeners if one.index in wanted and one.to in wanted],
+        listeners=list(_listeners(plan, wanted)),
     )
+
+
+def _listeners(plan: Plan, wanted: set[int]) -> Iterator[Listener]:
+    """Those that are wanted and listen to what is wanted."""
+    steps = {step for one in plan.listeners for step in (one.index, one.to)}
+    left = {step: [index for index in plan.behind(step) if index in wanted] for step in steps}
+    whole = {step for step in steps if len(left[step]) == len(plan.behind(step))}
+    for one in plan.listeners:
+        if left[one.to]:
+            yield from [one] if one.index in whole else [Listener(index, one.to) for index in left[one.index]]

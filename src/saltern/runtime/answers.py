@@ -87,6 +87,11 @@ class Answers:
         assert found is not None, "asked before it was answered: the sequence is wrong"
         return found
 
+    def has_changed(self, index: int) -> bool:
+        """False of one that has not answered."""
+        found = self.standings[index]
+        return found is not None and found.changed
+
     def votes(self, on: int, vote: Callable[[Standing], Vote]) -> frozenset[Vote]:
         """What a barrier's members say; asked by many, counted once."""
         key = (on, vote)

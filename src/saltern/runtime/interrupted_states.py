@@ -37,10 +37,9 @@ def stands_alone(plan: Plan, natures: Natures) -> Callable[[int], bool]:
 
     Those that may not be called twice, count on what others have done, or change what others react to.
     """
-    heard = {listener.to for listener in plan.listeners}
     steps = {need.on for needs in plan.needs.values() for need in needs if need.kind.asks_for_change}
-    for step in steps:
-        heard.update(plan.behind(step))
+    steps.update(listener.to for listener in plan.listeners)
+    heard = {index for step in steps for index in plan.behind(step)}
 
     def alone(index: int) -> bool:
         chunk = plan.chunks[index]

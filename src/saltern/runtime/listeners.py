@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
@@ -9,8 +11,8 @@ from saltern.language.events import Answer, ChunkFinished, ChunkStarted
 from saltern.language.hidden import shown_result
 from saltern.language.keywords import CONDITIONS
 from saltern.language.result import Result
-from saltern.plan.plan import listening
-from saltern.runtime.answers import RESUMED
+from saltern.plan.plan import Plan, listening
+from saltern.runtime.answers import RESUMED, Answers
 from saltern.runtime.chunk_runner import ChunkRunner
 from saltern.runtime.ports import Known
 from saltern.runtime.substates import SubStates, judged
@@ -20,12 +22,7 @@ from saltern.system.faults import point
 def run_listeners(runner: ChunkRunner) -> None:
     """In the order of declaration; requisites do not count here."""
     scope, answers = runner.scope, runner.scope.answers
-    due = {
-        listener.index: None
-        for listener in scope.plan.listeners
-        if answers.standings[listener.to] is not None and answers.effective(listener.to).changed
-    }
-    for index in due:
+    for index in _due(scope.plan, answers):
         known = scope.shared.past.reaction(scope.path, index) if scope.shared.past else None
         if known is not None and known.answer is not None:
             answers.listing += [*known.steps, known.answer]
@@ -34,6 +31,14 @@ def run_listeners(runner: ChunkRunner) -> None:
         if scope.shared.journal:
             scope.shared.journal.listened(scope.path, index, answer)
         point("listener.reported")
+
+
+def _due(plan: Plan, answers: Answers) -> Iterable[int]:
+    """Who reacts; many that are named together are looked at once, however many name them."""
+    steps = {listener.to for listener in plan.listeners}
+    changed = {step for step in steps if any(map(answers.has_changed, plan.behind(step)))}
+    due = dict.fromkeys(listener.index for listener in plan.listeners if listener.to in changed)
+    return dict.fromkeys(index for step in due for index in plan.behind(step))
 
 
 def _react(runner: ChunkRunner, index: int, known: Known | None) -> Answer:
