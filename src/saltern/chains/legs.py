@@ -16,11 +16,12 @@ from saltern.chains.order_files import OrderFiles
 from saltern.chains.reserve import Reserve
 from saltern.chains.statuses import OVER
 from saltern.config.settings import Settings, state_directory
+from saltern.journal.folder import check_owner
 from saltern.journal.form import Record
 from saltern.journal.journals import Journals, Wording
 from saltern.journal.lock_file import LockFile, sign, take, text_of
 from saltern.journal.reader import remove
-from saltern.journal.store import Writer, check_owner
+from saltern.journal.store import Writer
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import reboot
 from saltern.system.faults import point

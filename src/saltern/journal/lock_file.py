@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 
-from saltern.journal.store import make_folder
+from saltern.journal.folder import make_folder
 from saltern.system import lock
 
 MOST_READ = 4096

@@ -8,11 +8,12 @@ from contextlib import AbstractContextManager
 
 from saltern.config.settings import Settings, state_directory
 from saltern.journal.fold import RunState, fold
+from saltern.journal.folder import announce, check_owner, make_folder
 from saltern.journal.form import SUFFIX, Damaged, Record, Unreadable
 from saltern.journal.journals import Journals, Wording
 from saltern.journal.reader import is_marked_over, is_plain, read_last, remove
 from saltern.journal.run_lock import Held, RunLock
-from saltern.journal.store import Writer, announce, check_owner, make_folder
+from saltern.journal.store import Writer
 from saltern.journal.summaries import Summary, summary
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import keeper, ledger

@@ -1,0 +1,45 @@
+"""The directory of journals: made for its owner alone, and used only if it is."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import mark
+from saltern.system.atomic import sync_directory
+from saltern.system.mark import Mark
+from saltern.system.ownership import foreign
+
+
+def check_owner(base: str, *inside: str) -> None:
+    """Root keeps its runs in a directory where no other user can plant one."""
+    for path in (base, *inside):
+        if why := foreign(path):
+            what = f"the state directory {path} {why}, and root does not use it"
+            alone = f"chown -R root {path} and chmod -R go-w {path}"
+            fix = f"make it root's alone: {alone}; or name another: state_dir"
+            raise OperationError(Diagnostic(code="state-dir", what=what, fix=fix))
+
+
+def announce(path: str) -> None:
+    """Its mark, durable, before there is a file."""
+    file = mark.create(path)
+    try:
+        if not os.fstat(file).st_size:
+            mark.write(file, Mark())
+        os.fsync(file)
+    finally:
+        os.close(file)
+    sync_directory(os.path.dirname(path))
+
+
+def make_folder(folder: str) -> None:
+    """With those above it; what is new is durable."""
+    if os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder) or "."
+    make_folder(above)
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    sync_directory(above)
