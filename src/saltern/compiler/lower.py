@@ -5,7 +5,7 @@ Everything about the shape of a declaration is checked here, in one pass, and re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from saltern.compiler.number import number
 from saltern.compiler.parse import kind_of
@@ -151,36 +151,18 @@ def _named(
             fix="begin each name with '- '",
         )
         return
-    texts: set[str] = set()
-    others: list[object] = []
-    for entry in names:
-        if entry in (texts if isinstance(entry, str) else others):
-            continue
-        if isinstance(entry, str):
-            texts.add(entry)
-        else:
-            others.append(entry)
-        own = dict(args)
-        waits = requisites
-        name = entry
-        if isinstance(entry, dict) and len(entry) == 1:
-            ((name, more),) = entry.items()
-            items = more if isinstance(more, list) else [more]
-            for item in items:
-                own.update(item if isinstance(item, dict) else {})
-            if not all(isinstance(item, dict) for item in items):
-                _odd_name(declared, entry, found)
-                continue
-        if not isinstance(name, str | int | float):
+    for entry in _distinct(names):
+        read = _entry(entry, args)
+        if read is None:
             _odd_name(declared, entry, found)
             continue
-        words = declared.words
+        name, own = read
+        waits, words = requisites, declared.words
         if not ENGINE_WORDS.isdisjoint(own):
             words = frozenset(ENGINE_WORDS & own.keys())
             if isinstance(entry, dict):
                 waits = read_requisites(declared, own, words, disabled, found)
         order = own.pop("order", declared.order)
-        broken = "" if isinstance(name, str) else f"the name {name!r} is {kind_of(name)}; quote it"
         chunk = Chunk(
             state=declared.state,
             fun=fun,
@@ -190,10 +172,37 @@ def _named(
             args=own,
             requisites=waits,
             words=words,
-            broken=broken,
+            broken="" if isinstance(name, str) else f"the name {name!r} is {kind_of(name)}; quote it",
             declared=declared,
         )
         yield chunk, order
+
+
+def _distinct(names: list[object]) -> Iterator[object]:
+    """The entries, each once. Texts are looked up in a set, for there may be thousands."""
+    texts: set[str] = set()
+    others: list[object] = []
+    for entry in names:
+        if entry in (texts if isinstance(entry, str) else others):
+            continue
+        if isinstance(entry, str):
+            texts.add(entry)
+        else:
+            others.append(entry)
+        yield entry
+
+
+def _entry(entry: object, args: Mapping[str, object]) -> tuple[str | float, dict[str, object]] | None:
+    """The name of an entry, and its arguments; None if it is neither a name nor a name with arguments."""
+    name, own = entry, dict(args)
+    if isinstance(entry, dict) and len(entry) == 1:
+        ((name, more),) = entry.items()
+        items = more if isinstance(more, list) else [more]
+        if not all(isinstance(item, dict) for item in items):
+            return None
+        for item in items:
+            own.update(item)
+    return (name, own) if isinstance(name, str | int | float) else None
 
 
 # -- problems -----------------------------------------------------------------------------------

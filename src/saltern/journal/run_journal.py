@@ -92,21 +92,14 @@ class RunJournal:
             return
         for (scope, index), (begun, plan) in self._begun.items():
             self._firm = self._firm or self._alone.includes(scope, index, plan)
-            self._writer.add("start", self._start(scope, index, begun, plan))
+            body = {"scope": scope, "place": index, "number": begun.number, "started": begun.started}
+            named = _ledger_of(self._programs, self._natures, plan, index, begun.number)
+            self._writer.add("start", body if named is None else {**body, "ledger": named})
         self._begun.clear()
         if self._firm or self._called > AT_RISK:
             self._sync()
         else:
             self._writer.save()
-
-    def _start(self, scope: str, index: int, begun: Begun, plan: Plan) -> Body:
-        """With the ledger that its programs will be in, if it may not be called twice."""
-        body: Body = {"scope": scope, "place": index, "number": begun.number, "started": begun.started}
-        chunk = plan.chunks[index if index >= 0 else ~index]
-        if self._natures(chunk.state, chunk.fun).repeat == "once":
-            apart = index >= 0 and bool("parallel" in chunk.words and chunk.args["parallel"])
-            body["ledger"] = self._programs.ledger_of(begun.number, apart=apart)
-        return body
 
     def _sync(self) -> None:
         self._writer.sync()
@@ -179,6 +172,15 @@ class RunJournal:
         """A record that outlives a loss of power before anything else acts."""
         self._writer.add(kind, body)
         self._firm = True
+
+
+def _ledger_of(programs: ProgramKeeper, natures: Natures, plan: Plan, index: int, number: int) -> str | None:
+    """The ledger that the programs of a state will be in; None if it may be called twice."""
+    chunk = plan.chunks[index if index >= 0 else ~index]
+    if natures(chunk.state, chunk.fun).repeat != "once":
+        return None
+    apart = index >= 0 and bool("parallel" in chunk.words and chunk.args["parallel"])
+    return programs.ledger_of(number, apart=apart)
 
 
 def _ask_ahead(plan: Plan, natures: Natures) -> None:

@@ -85,7 +85,9 @@ class ProgramKeeper:
         in a process of its own, which has a keeper of its own.
         """
         if apart:
-            return self._apart.get(step) or self._make_apart(step)
+            if step not in self._apart and (made := _new_ledger(self._folder)):
+                self._apart[step] = made
+            return self._apart.get(step, "")
         if not self._name:
             try:
                 self._ledger = ledger.create(self._folder)
@@ -93,15 +95,6 @@ class ProgramKeeper:
             except OSError:
                 return ""
         return self._name
-
-    def _make_apart(self, step: int) -> str:
-        try:
-            made = ledger.create(self._folder)
-        except OSError:
-            return ""
-        made.close()
-        self._apart[step] = made.name
-        return made.name
 
     def proves(self, name: str | None) -> bool:
         """True if a program that the ledgers do not know was not begun. ``name``: of the ledger that it would
@@ -214,6 +207,16 @@ class ProgramKeeper:
             self._ledger.close()
             self._ledger = None
         self._close(wait=False)
+
+
+def _new_ledger(folder: str) -> str:
+    """The name of a new ledger that no process has open; empty if none can be made."""
+    try:
+        made = ledger.create(folder)
+    except OSError:
+        return ""
+    made.close()
+    return made.name
 
 
 def _forget_in_children(keeper: ref[ProgramKeeper]) -> None:
