@@ -83,6 +83,13 @@ def failed(comment: str, *, changes: dict[str, object] | None = None, **data: ob
     return Result(outcome=Outcome.FAILED, comment=comment, changes=changes or {}, data=data)
 
 
+def would_change(
+    comment: str, changes: dict[str, object] | None = None, data: dict[str, object] | None = None
+) -> Result:
+    """In test mode: it would be changed."""
+    return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes or {}, data=data or {})
+
+
 def not_called(comment: str) -> Result:
     """Failed before the function was reached."""
     return Result(outcome=Outcome.FAILED, comment=comment, called=False)

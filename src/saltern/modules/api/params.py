@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
+from typing import TypeVar
 
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
 from saltern.modules.api.groups import Group, default_of, group_of
+
+T = TypeVar("T")
 
 VARARGS, VARKEYS = 0x04, 0x08
 
@@ -94,6 +97,11 @@ def _of_group(group: Group, name: str) -> Param:
     annotation, required = group.keys[name], name in group.required
     default = None if required else default_of(name, annotation)
     return Param(name=name, annotation=annotation, required=required, default=default)
+
+
+def call_bound(body: Callable[..., T], ctx: object, name: str, given: Mapping[str, object]) -> T:
+    """Call a state's function with arguments as an SLS has them: the reaction of a state that watches."""
+    return body(ctx, name, **bind(schema_of(body, skip=2), given))
 
 
 def bind(schema: Schema, args: Mapping[str, object]) -> dict[str, object]:

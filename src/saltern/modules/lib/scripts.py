@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from saltern.modules.api.commands import Done, Options, execute, listed, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib import addresses
 from saltern.system.process import UnknownUser, look_up
 from saltern.system.temporary import NotGiven, private_file
 
 
-class NoScript(Exception):
+class NoScript(Refused):
     """The source cannot be had; the text is for the user."""
 
 

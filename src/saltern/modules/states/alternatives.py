@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.packages import links
 from saltern.modules.lib.packages.links import Group, Slave
 
@@ -41,12 +41,8 @@ def install(
             - priority: 50
         ```
     """
-
-    try:
-        along = _slaves(slaves)
-        links.check(name, link, path, along)
-    except BadArgument as problem:
-        return failed(str(problem))
+    along = _slaves(slaves)
+    links.check(name, link, path, along)
     wanted = {one.name: one.path for one in along}
 
     def offered(group: Group | None) -> bool:
@@ -160,7 +156,7 @@ def _slaves(given: dict[str, object] | None) -> tuple[Slave, ...]:
     found = []
     for name, value in (given or {}).items():
         if not isinstance(value, dict) or not {"link", "path"} == {*value}:
-            raise BadArgument(f"slaves needs {{name: {{link: …, path: …}}}}, got {value!r} for {name}")
+            raise Refused(f"slaves needs {{name: {{link: …, path: …}}}}, got {value!r} for {name}")
         found.append(Slave(str(value["link"]), str(name), str(value["path"])))
     return tuple(found)
 
@@ -178,22 +174,18 @@ def _settled(
 ) -> Result:
     """Look, act, look again; ``words`` are for nothing to do, would do, done."""
     nothing, would, done = (text.format(what or name) for text in words)
-    try:
-        group = links.look(ctx, name)
-        if why := refused(group):
-            return Result(outcome=Outcome.FAILED, comment=why, data=_facts(group))
-        if good(group):
-            return Result(outcome=Outcome.OK, comment=nothing, data=_facts(group))
-        made = changes(group)
-        if ctx.test:
-            return Result(outcome=Outcome.WOULD_CHANGE, comment=would, changes=made, data=_facts(group))
-        act()
-        after = links.look(ctx, name)
-    except BadArgument as problem:
-        return failed(str(problem))
+    group = links.look(ctx, name)
+    if why := refused(group):
+        raise Refused(why, data=_facts(group))
+    if good(group):
+        return Result(outcome=Outcome.OK, comment=nothing, data=_facts(group))
+    made = changes(group)
+    if ctx.test:
+        return would_change(would, made, _facts(group))
+    act()
+    after = links.look(ctx, name)
     if not good(after):
-        comment = f"update-alternatives left {name} as it was"
-        return Result(outcome=Outcome.FAILED, comment=comment, data=_facts(after))
+        raise Refused(f"update-alternatives left {name} as it was", data=_facts(after))
     return Result(outcome=Outcome.OK, comment=done, changes=made, data=_facts(after))
 
 

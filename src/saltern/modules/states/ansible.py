@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from saltern.config.settings import cache_directory
 from saltern.language.mask import mask
-from saltern.language.result import Outcome, Result, SubResult
+from saltern.language.result import Outcome, Result, SubResult, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, bind
@@ -202,5 +202,5 @@ def _too_early(step: SubResult, rundir: str) -> Result | None:
         return Result(outcome=Outcome.FAILED, comment=f"the playbooks could not be fetched: {step.comment}")
     if step.outcome is Outcome.WOULD_CHANGE and not os.path.isdir(rundir):
         reported = "the playbooks would be fetched; what they would do is not known before"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=reported)
+        return would_change(reported)
     return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.converge import Changes, Words, bring
+from saltern.modules.api.converge import Words, bring
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument, bind, schema_of
+from saltern.modules.api.params import call_bound
 from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import at_queue
 from saltern.modules.lib.tables.at_queue import Queued
@@ -164,9 +164,5 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "watch", **kwargs: obje
         ```
     """
     if sfun not in ("watch", "present"):
-        return failed(f"at.{sfun} cannot react to a watch; use at.watch")
-    try:
-        given: Changes = bind(schema_of(present.body, skip=2), kwargs)
-    except BadArgument as problem:
-        return failed(str(problem))
-    return present.body(ctx, name, **given)  # type: ignore[arg-type]
+        raise Refused(f"at.{sfun} cannot react to a watch; use at.watch")
+    return call_bound(present.body, ctx, name, kwargs)

@@ -17,11 +17,12 @@ from msgspec.structs import replace
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.nature import Nature
-from saltern.language.result import LOOKED, Outcome, Result, failed, ok
+from saltern.language.result import LOOKED, Outcome, Result, failed, ok, would_change
 from saltern.modules.api.commands import Done, Options, environment, execute
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument, Unused, Variables, bind, schema_of
+from saltern.modules.api.params import Unused, Variables, call_bound
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.reboot_codes import asking, reboot_codes
 from saltern.modules.lib.stateful import as_told, is_stateful, test_command
 
@@ -114,15 +115,12 @@ def run(
         bg=bg,
         stdin=stdin,
     )
-    try:
-        codes = reboot_codes(reboot_retcodes)
-        if env is not None:
-            environment(env)
-        if ctx.test and not read_only:
-            return _rehearse(ctx, name, options, stateful)
-        done = execute(ctx, name, options)
-    except BadArgument as problem:
-        return failed(str(problem))
+    codes = reboot_codes(reboot_retcodes)
+    if env is not None:
+        environment(env)
+    if ctx.test and not read_only:
+        return _rehearse(ctx, name, options, stateful)
+    done = execute(ctx, name, options)
     answer = _answer(done, f'Command "{name}" run', hide=hide_output, warnings=_unused(rest))
     answer = asking(answer, done, codes) if codes else answer
     answer = as_told(answer, done) if is_stateful(stateful) and not bg else answer
@@ -135,7 +133,7 @@ def _unchanged(ctx: Context, answer: Result, name: str) -> Result:
         return replace(answer, changes={})
     if answer.outcome is Outcome.FAILED:
         comment = f'Command "{name}" fails now; what it finds is known after apply'
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment)
+        return would_change(comment)
     return replace(answer, changes={}, extra={**answer.extra, LOOKED: True})
 
 
@@ -143,17 +141,14 @@ def _rehearse(ctx: Context, name: str, options: Options, stateful: object) -> Re
     if instead := test_command(stateful):
         done = execute(ctx, instead, options)
         return as_told(_answer(done, f'Command "{instead}" run'), done, test=True)
-    return Result(
-        outcome=Outcome.WOULD_CHANGE,
-        comment=f'Command "{name}" would have been executed',
-        changes={} if is_stateful(stateful) else {"cmd": name},
-    )
+    changes: dict[str, object] = {} if is_stateful(stateful) else {"cmd": name}
+    return would_change(f'Command "{name}" would have been executed', changes)
 
 
 def _answer(done: Done, comment: str, *, hide: bool = False, warnings: tuple[str, ...] = ()) -> Result:
     left = done.asdict()
     if not done.started:  # nothing happened; the reason is all there is to tell
-        return failed(f"{comment}: {done.stderr}")
+        raise Refused(f"{comment}: {done.stderr}")
     if done.lost:
         return replace(failed(f"indeterminate: {done.stderr}"), extra={"indeterminate": True})
     if hide:
@@ -255,11 +250,11 @@ def script(
             - creates: /srv/app/greeting
         ```
     """
-    from saltern.modules.lib.scripts import NoScript, run_script
+    from saltern.modules.lib.scripts import run_script
 
     for what, value in (("context", context), ("defaults", defaults)):
         if value is not None and not isinstance(value, Mapping):
-            return failed(f"argument {what!r} needs a mapping")
+            raise Refused(f"argument {what!r} needs a mapping")
     options = Options(
         cwd=cwd,
         runas=runas,
@@ -274,23 +269,20 @@ def script(
         success_stderr=success_stderr,
         stdin=stdin,
     )
-    try:
-        codes = reboot_codes(reboot_retcodes)
-        if env is not None:
-            environment(env)
-        if ctx.test and not read_only:
-            return Result(outcome=Outcome.WOULD_CHANGE, comment=f"Command '{name}' would have been executed")
-        done = run_script(
-            ctx,
-            source or name,
-            args if args is not None or not source else name.partition(" ")[2],
-            options,
-            template=template,
-            values={**(rest if template else {}), **_mapping(defaults), **_mapping(context)},
-            env=saltenv or "",
-        )
-    except (BadArgument, NoScript) as problem:
-        return failed(str(problem))
+    codes = reboot_codes(reboot_retcodes)
+    if env is not None:
+        environment(env)
+    if ctx.test and not read_only:
+        return would_change(f"Command '{name}' would have been executed")
+    done = run_script(
+        ctx,
+        source or name,
+        args if args is not None or not source else name.partition(" ")[2],
+        options,
+        template=template,
+        values={**(rest if template else {}), **_mapping(defaults), **_mapping(context)},
+        env=saltenv or "",
+    )
     answer = _answer(
         done, f"Command '{name}' run", hide=hide_output, warnings=() if template else _unused(rest)
     )
@@ -352,9 +344,9 @@ def call(
     """
     function = ctx.functions[func] if isinstance(func, str) and func in ctx.functions else func
     if not callable(function):
-        return failed(f"argument 'func' needs a function, and {func!r} is none")
+        raise Refused(f"argument 'func' needs a function, and {func!r} is none")
     if ctx.test:
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=f"Function {name!r} would have been called")
+        return would_change(f"Function {name!r} would have been called")
     given = args if isinstance(args, list | tuple) else [] if args is None else [args]
     answer = function(*given, **_mapping(kws))
     if isinstance(answer, dict):
@@ -428,11 +420,8 @@ def mod_watch(
     """
     reaction = REACTIONS.get(sfun)
     if reaction is None:
-        return failed(f"cmd.{sfun} cannot react to a watch; use cmd.wait or cmd.wait_script")
+        raise Refused(f"cmd.{sfun} cannot react to a watch; use cmd.wait or cmd.wait_script")
     body: Callable[..., Result] = reaction.body
     words = {"runas": runas, "umask": umask, "saltenv": saltenv}
     given = kwargs | {word: value for word, value in words.items() if value is not None}
-    try:
-        return body(ctx, name, **bind(schema_of(body, skip=2), given))
-    except BadArgument as problem:
-        return failed(str(problem))
+    return call_bound(body, ctx, name, given)

@@ -6,10 +6,10 @@ Today they are the reporters of the command: ``saltern apply --out jsonl`` print
 from __future__ import annotations
 
 from saltern.language.nature import Nature
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument, bind, schema_of
+from saltern.modules.api.params import call_bound
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.events import event_data
 
@@ -56,9 +56,7 @@ def send(
     facts: dict[str, object] = {"tag": tag, "data": said}
     changes = dict(facts) if show_changed else {}
     if ctx.test:
-        return Result(
-            outcome=Outcome.WOULD_CHANGE, comment="Event would have been fired", changes=changes, data=facts
-        )
+        return would_change("Event would have been fired", changes, facts)
     full = event_data(
         ctx, said, preload=preload, with_env=with_env, with_grains=with_grains, with_pillar=with_pillar
     )
@@ -130,9 +128,5 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "wait", **kwargs: objec
         ```
     """
     if sfun not in ("wait", "send"):
-        return failed(f"event.{sfun} cannot react to a watch; use event.wait")
-    try:
-        given = bind(schema_of(send.body, skip=2), kwargs)
-    except BadArgument as problem:
-        return failed(str(problem))
-    return send.body(ctx, name, **given)  # type: ignore[arg-type]
+        raise Refused(f"event.{sfun} cannot react to a watch; use event.wait")
+    return call_bound(send.body, ctx, name, kwargs)

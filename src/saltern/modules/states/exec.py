@@ -13,7 +13,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from saltern.language.nature import Nature
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.commands import environment, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
@@ -73,11 +73,7 @@ def lines(
     argv = _argv(ctx, name if command is None else command)
     fine = _codes(success_retcodes)
     if ctx.test and not dry_run and test_args is None:
-        return Result(
-            outcome=Outcome.WOULD_CHANGE,
-            comment=NO_DRY_RUN.format(argv[0]),
-            data={"command": argv},
-        )
+        return would_change(NO_DRY_RUN.format(argv[0]), data={"command": argv})
     if ctx.test:
         argv += test_args or []
     steps = Steps(ctx)

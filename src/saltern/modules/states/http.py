@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from saltern.language.mask import mask
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
@@ -134,7 +134,7 @@ def query(
     if ctx.test and not test_url and method.upper() not in HARMLESS:
         _check(match_type, status_type, match, status)
         comment = f"{method.upper()} {mask(name)} would be asked"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, data={"url": mask(name)})
+        return would_change(comment, data={"url": mask(name)})
     given = {**kwargs, "method": method}
 
     def ask() -> Result:

@@ -19,9 +19,10 @@ from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
 from saltern.language.nature import Nature
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
+from saltern.modules.api.refused import Refused
 
 NATURE = Nature(repeat="once")
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
@@ -63,11 +64,11 @@ def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
     calls = _calls(name, kwargs)
     missing = [call.name for call in calls if call.name not in ctx.functions]
     if missing:
-        return failed("\n".join(_unknown(ctx, one) for one in missing))
+        raise Refused("\n".join(_unknown(ctx, one) for one in missing))
     if ctx.test:
         listed = ", ".join(call.name for call in calls)
         comment = f"Function{'s' if len(calls) > 1 else ''} {listed} to be executed."
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment)
+        return would_change(comment)
     return _called(ctx, calls)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 
 import saltern
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused, one_line
@@ -68,7 +68,7 @@ def updated(
     changes = {"saltern": {"old": running, "new": wanted.version}}
     if ctx.test:
         comment = f"saltern would be updated to {wanted.version}"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=_facts(slots))
+        return would_change(comment, changes, _facts(slots))
     return _built(ctx, wanted, slots, deadline)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result, failed, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
@@ -259,12 +259,7 @@ def mod_watch(
         )
     verb, moves = reaction(managing, sfun, runs, reload=reload, full_restart=full_restart, force=force)
     if ctx.test:
-        return Result(
-            outcome=Outcome.WOULD_CHANGE,
-            comment=f"Service {name} would be {verb}",
-            changes={name: True},
-            data=facts(managing, seen),
-        )
+        return would_change(f"Service {name} would be {verb}", {name: True}, facts(managing, seen))
     return reacted(
         ctx, managing, name, verb, moves, no_block=no_block, delay=init_delay, runs=sfun == "running"
     )

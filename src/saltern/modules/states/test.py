@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from saltern.language.hidden import labels
-from saltern.language.result import Outcome, Result, failed, ok
+from saltern.language.result import Outcome, Result, failed, ok, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 
@@ -80,7 +80,7 @@ def succeed_with_changes(
         ```
     """
     if ctx.test:
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_SUCCEED_CHANGED, changes=_pretended())
+        return would_change(WOULD_SUCCEED_CHANGED, _pretended())
     return Result(outcome=Outcome.OK, comment=_lines(comment), changes=_pretended(), data=given)
 
 
@@ -127,7 +127,7 @@ def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!
         ```
     """
     if ctx.test:
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=WOULD_FAIL_CHANGED, changes=_pretended())
+        return would_change(WOULD_FAIL_CHANGED, _pretended())
     return Result(outcome=Outcome.FAILED, comment=_lines(comment), changes=_pretended(), data=given)
 
 

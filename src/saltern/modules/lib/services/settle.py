@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.lib.services.manager import Manager, Service
@@ -99,11 +99,10 @@ def _missing(ctx: Context, managing: Manager, seen: Service, wish: Wish) -> Resu
     if not wish.running and not wish.enabled:
         return Result(outcome=Outcome.OK, comment=f"Service {name} does not exist", data=data)
     if ctx.test:
-        return Result(
-            outcome=Outcome.WOULD_CHANGE,
-            comment=f"Service {name} does not exist yet; if an earlier state brings it, it would be set",
-            changes={name: True},
-            data=data,
+        return would_change(
+            f"Service {name} does not exist yet; if an earlier state brings it, it would be set",
+            {name: True},
+            data,
         )
     reason = seen.detail if managing.kind == "none" else "is its package installed, and the name right?"
     comment = f"Service {name} does not exist; {reason}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
@@ -134,7 +134,7 @@ def _again(ctx: Context, docker: Engine, full: str, way: Way) -> Result:
     changes: Changes = {full: {"old": old, "new": way.done}}
     if ctx.test:
         comment, reported = f"Image {full} would be {way.done}", facts(full, before)
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=reported)
+        return would_change(comment, changes, reported)
     way.get()
     after = images.find(docker, full)
     if after is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Outcome, Result, failed, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
@@ -166,7 +166,7 @@ def settle_directory(
         return result_of(ctx, {}, f"The directory {wanted.path} is in the correct state", known)
     if ctx.test:
         comment = "\n".join(["The following files will be changed:", *_listing(changes), *notes])
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=changes, data=known)
+        return would_change(comment, changes, known)
     if notes:
         return failed(notes[0], changes=changes, **known)  # Salt shows here what it would have made
     _act(wanted, obstacle, todo, removed, backupname)

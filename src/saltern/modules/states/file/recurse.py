@@ -9,7 +9,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
@@ -248,7 +248,7 @@ def _is_blocked(plan: Plan, path: str) -> bool:
 
 def _link(ctx: Context, plan: Plan, path: str, target: str) -> Result:
     if ctx.test and _is_blocked(plan, path):
-        return Result(outcome=Outcome.WOULD_CHANGE, comment="", changes={"new": path})
+        return would_change("", {"new": path})
     return symlink(
         ctx,
         path,
@@ -262,7 +262,7 @@ def _link(ctx: Context, plan: Plan, path: str, target: str) -> Result:
 
 def _one(ctx: Context, plan: Plan, path: str, relative: str, url: str) -> Result:
     if ctx.test and _is_blocked(plan, path):
-        return Result(outcome=Outcome.WOULD_CHANGE, comment="", changes={"diff": "New file"})
+        return would_change("", {"diff": "New file"})
     if not plan.replace and files.look(path, follow=True) is not None:
         return place(ctx, altered(plan.wanted, path=path, mode=_octal(plan.wanted.mode, None)), None)
     name, env = sources.tree_path(ctx, url)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from saltern.language.nature import Nature
-from saltern.language.result import Result, failed
+from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument, bind, schema_of
+from saltern.modules.api.params import call_bound
+from saltern.modules.api.refused import Refused
 
 if TYPE_CHECKING:
     from saltern.language.chunk import Chunk
@@ -54,15 +55,12 @@ def mod_watch(ctx: Context, /, name: str, *, sfun: str = "installed", **kwargs: 
         ```
     """
     if sfun not in WATCHING:
-        return failed(f"pkg.{sfun} does not work with the watch requisite; {', '.join(WATCHING)} do")
+        raise Refused(f"pkg.{sfun} does not work with the watch requisite; {', '.join(WATCHING)} do")
     from importlib import import_module
 
     found = getattr(import_module(f"{__name__}.{LAZY[sfun]}"), sfun)
     body: Callable[..., Result] = found.body
-    try:
-        return body(ctx, name, **bind(schema_of(body, skip=2), kwargs))
-    except BadArgument as problem:
-        return failed(str(problem))
+    return call_bound(body, ctx, name, kwargs)
 
 
 def mod_aggregate(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
 
 from msgspec import Struct
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
+from saltern.modules.api.refused import Refused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import (
     How,
@@ -80,14 +82,8 @@ class Job(Struct, frozen=True, kw_only=True):
     def ok(self, changes: dict[str, object], comment: str, listing: Listing) -> Result:
         return result_of(self.ctx, changes, comment, self.facts(listing), self.notes)
 
-    def failed(self, changes: dict[str, object], lines: Iterable[str], listing: Listing) -> Result:
-        return Result(
-            outcome=Outcome.FAILED,
-            comment="\n".join(lines),
-            changes=changes,
-            data=self.facts(listing),
-            warnings=self.notes,
-        )
+    def refuse(self, changes: dict[str, object], lines: Iterable[str], listing: Listing) -> NoReturn:
+        raise Refused("\n".join(lines), changes=changes, data=self.facts(listing), warnings=self.notes)
 
 
 def bring(job: Job) -> Result:
@@ -95,7 +91,7 @@ def bring(job: Job) -> Result:
     before = job.manager.listing()
     aim = take_aim(job, before)
     if aim.problems:
-        return job.failed({}, aim.problems, before)
+        job.refuse({}, aim.problems, before)
     if not (aim.install or aim.again or aim.unknown or aim.holds):
         return job.ok({}, job.words.nothing.format(named(one.name for one in job.wants)), before)
     return (_foreseen if job.ctx.test else _done)(job, aim, before)
@@ -243,7 +239,7 @@ def _done(job: Job, aim: Aim, before: Listing) -> Result:
     left = [item.name for item in aim.install if not _arrived(job.manager, item, after)]
     if said or left:
         lines = [f"The following packages failed to install/update: {named(left)}"] if left else []
-        return job.failed(changes, [*lines, *said], after)
+        job.refuse(changes, [*lines, *said], after)
     changes |= {one.name: change(before[one.name], after[one.name]) for one in aim.again}
     changes = with_holds(changes, aim.holds, job.terms.hold)
     return job.ok(changes, job.words.done.format(named(aim.names)), after)

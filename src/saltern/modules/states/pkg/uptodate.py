@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
+from saltern.modules.api.refused import Refused
 from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
@@ -90,7 +91,7 @@ def _upgraded(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ..
         manager.carry_out(order)
     except PackageError as problem:
         done = difference(before, manager.listing())
-        return Result(outcome=Outcome.FAILED, comment=str(problem), changes=done, data=facts, warnings=notes)
+        raise Refused(str(problem), changes=done, data=facts, warnings=notes) from None
     done = difference(before, manager.listing())
     facts["upgrades"] = {name: value for name, value in foreseen.items() if name not in done}
     return result_of(ctx, done, "Upgrade ran successfully", facts, notes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from saltern.language.result import Outcome, Result
+from saltern.language.result import Outcome, Result, would_change
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
@@ -128,7 +128,7 @@ def _before(ctx: Context, wish: Wish) -> Result:
     why = "; ".join(wish.reasons) or "as the state says"
     if ctx.test:
         comment = f"The machine would be rebooted: {why}"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=comment, changes=wish.changes, data=data)
+        return would_change(comment, wish.changes, data)
     instead = foreign.make_way(_machine(ctx), wish.pending)
     ask = {
         "when": "again",

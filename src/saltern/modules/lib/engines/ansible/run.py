@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.language.result import Outcome, Result, failed
+from saltern.language.result import Result, failed, would_change
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
@@ -58,7 +58,7 @@ def missing(ctx: Context, path: str) -> Result:
     """There is no playbook; in test mode a state before may be about to make it."""
     if ctx.test:
         reported = f"no playbook is at {path}; if a state before makes it, it would be run"
-        return Result(outcome=Outcome.WOULD_CHANGE, comment=reported, data={"playbook": path})
+        return would_change(reported, data={"playbook": path})
     return failed(f"no playbook is at {path}", playbook=path)
 
 
