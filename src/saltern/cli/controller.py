@@ -110,8 +110,10 @@ def _join(args: SimpleNamespace, places: ControllerPlaces) -> int:
     from saltern.fleet.controller.invite import join
 
     text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
+    from saltern.fleet.controller.settings import load_settings
+
     with _database(places) as database:
-        name = join(database, places, text, now=time.time())
+        name = join(database, places, load_settings(places), text, now=time.time())
     _say(f"this is controller {name} now; start it, and restart the others: saltern controller")
     return exits.OK
 

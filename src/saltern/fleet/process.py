@@ -70,8 +70,8 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     make_private(os.path.dirname(path))
     listen = Listen(
         socket=path,
-        host=settings.api_host or controller.host,
-        port=controller.port("api", settings.api_port),
+        host=settings.api_host or controller.addresses.host,
+        port=controller.addresses.api_port,
         certificate=settings.api_certificate or os.path.join(tls, "server.pem"),
         key=settings.api_key or ("" if settings.api_certificate else os.path.join(tls, "server.key")),
         trusted_proxies=settings.api_proxies,

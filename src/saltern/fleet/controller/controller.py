@@ -10,21 +10,20 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from saltern.fleet.broker.config import BrokerSettings, Cluster
+from saltern.fleet.broker.config import BrokerSettings
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.presence import watch_clients
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.bus.ports import BusError, Change, State
 from saltern.fleet.bus.tasks import end
+from saltern.fleet.controller.addresses import Addresses
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.gate import BrokerGate
-from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity, save_file
+from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity
 from saltern.fleet.controller.lock import lock
-from saltern.fleet.controller.machine import bracketed, free_port, names_of_machine
-from saltern.fleet.controller.members import ENOUGH, Member, set_member
 from saltern.fleet.controller.members import members as all_members
-from saltern.fleet.controller.members import routes as cluster_routes
 from saltern.fleet.controller.members import servers as member_servers
+from saltern.fleet.controller.members import set_member
 from saltern.fleet.controller.parts import PartOptions, Parts
 from saltern.fleet.controller.places import ControllerPlaces
 from saltern.fleet.controller.recover import generation, reader_name, recover_jobs
@@ -41,7 +40,6 @@ log = logging.getLogger(__name__)
 
 LOOK_AROUND = 300.0  # seconds between two pokes of all: the broker's events are quicker, and may be lost
 GIB = 1024**3
-PORTS = {"broker": 4222, "api": 4510, "cluster": 6222}
 
 
 class Controller:
@@ -64,6 +62,7 @@ class Controller:
         make_private(self.places.state)
         self._lock = lock(self.places.lock)
         self.identity = self._identity()
+        self.addresses = Addresses(self.places, self.settings, self.identity.file)
         self.database = self._open_database()
         self.broker = self._broker()
         try:
@@ -82,34 +81,17 @@ class Controller:
         migrate(database)
         return database
 
-    @property
-    def host(self) -> str:
-        """Below one directory it is for this machine alone, unless the configuration says otherwise."""
-        return self.settings.host or ("127.0.0.1" if self.places.base else "0.0.0.0")
-
-    def port(self, what: str, wanted: int) -> int:
-        """A port; one that is to be chosen is chosen once."""
-        if wanted < 0:
-            wanted = 0 if self.places.base else PORTS[what]
-        if wanted:
-            return wanted
-        file = self.identity.file
-        if what not in file.ports:
-            ports = {**file.ports, what: free_port(self.host)}
-            self.identity = replace_file(self.identity, ports)
-            save_file(self.places.keys, self.identity.file)
-        return self.identity.file.ports[what]
-
     def _broker(self) -> EmbeddedBroker:
-        settings = self.settings
-        names = settings.names or names_of_machine(self.host)
+        settings, addresses = self.settings, self.addresses
+        with self.database.write() as connection:
+            self.members = set_member(connection, self.identity.file.name, addresses.member())
         broker = BrokerSettings(
-            host=self.host,
-            port=self.port("broker", settings.port),
-            names=names,
+            host=addresses.host,
+            port=addresses.broker_port,
+            names=addresses.names,
             server_name=f"saltern-{self.identity.file.name}",
             max_file_store=settings.broker_store * GIB,
-            cluster=self._cluster(names),
+            cluster=addresses.cluster(self.members),
         )
         return EmbeddedBroker(
             self.places.broker,
@@ -118,25 +100,6 @@ class Controller:
             binary=settings.broker_program,
             now=self._now,
             crashed=lambda why: log.error("%s", why),
-        )
-
-    def _cluster(self, names: tuple[str, ...]) -> Cluster | None:
-        """The brokers of several controllers are one cluster; where they are is in the database."""
-        port = self.port("cluster", self.settings.cluster_port)
-        name = self.identity.file.name
-        servers = tuple(f"tls://{bracketed(one)}:{self.port('broker', self.settings.port)}" for one in names)
-        mine = Member(route=f"{bracketed(names[-1])}:{port}", servers=servers)
-        with self.database.write() as connection:
-            self.members = set_member(connection, name, mine)
-        routes = self.settings.cluster_routes or cluster_routes(self.members.values())
-        if not routes:
-            return None
-        return Cluster(
-            name=self.identity.file.fleet,
-            host=self.settings.cluster_host or self.host,
-            port=port,
-            routes=routes,
-            replicas=ENOUGH if len(routes) >= ENOUGH else 1,
         )
 
     async def _start_broker(self) -> None:
@@ -299,9 +262,3 @@ class Controller:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-
-def replace_file(identity: ControllerIdentity, ports: dict[str, int]) -> ControllerIdentity:
-    from msgspec.structs import replace
-
-    return replace(identity, file=replace(identity.file, ports=ports))

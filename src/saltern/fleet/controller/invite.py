@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from saltern.fleet.controller.addresses import Addresses
 from saltern.fleet.controller.identity import (
     FILE,
     ControllerIdentity,
@@ -22,8 +23,9 @@ from saltern.fleet.controller.identity import (
     new_certificate,
     save_member,
 )
-from saltern.fleet.controller.members import Member, members, set_member
+from saltern.fleet.controller.members import members, set_member
 from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.protocol.keys import SealingKey, SigningKey
 from saltern.fleet.protocol.messages import Signed
@@ -96,7 +98,9 @@ def _invite(connection: Connection, one: Invitation, name: str, now: float) -> N
     audit.append(connection, f"controller {one.made_by}", "controller.invite", {"name": name}, now)
 
 
-def join(database: Database, places: ControllerPlaces, text: str, *, now: float) -> str:
+def join(
+    database: Database, places: ControllerPlaces, settings: ControllerSettings, text: str, *, now: float
+) -> str:
     """Make this machine the controller that a token invites; its name. The token is used up."""
     token = read_controller_token(text)
     if os.path.lexists(os.path.join(places.keys, FILE)):
@@ -111,7 +115,7 @@ def join(database: Database, places: ControllerPlaces, text: str, *, now: float)
         bundle = _opened(found, token)
         _write(places, bundle)  # before the invitation goes: it can be used again after a crash
         remove_invitation(connection, token.id)
-        set_member(connection, token.name, Member())
+        set_member(connection, token.name, Addresses(places, settings, bundle.file).member())
         audit.append(connection, f"controller {token.name}", "controller.join", {"name": token.name}, now)
     return token.name
 

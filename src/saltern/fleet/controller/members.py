@@ -14,7 +14,7 @@ ENOUGH = 3  # brokers, so that one may go
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """A controller: where other brokers and where agents reach its broker. Empty until its first start."""
+    """A controller: where other brokers and where agents reach its broker."""
 
     route: str = ""
     servers: tuple[str, ...] = ()
@@ -45,11 +45,6 @@ def routes(known: Iterable[Member]) -> tuple[str, ...]:
     """The addresses of a cluster's brokers; none if there is one controller only. Pure."""
     found = tuple(sorted(one.route for one in known if one.route))
     return found if len(found) > 1 else ()
-
-
-def replicas(known: Iterable[Member]) -> int:
-    """How many brokers keep each stream: three, or one as long as there are fewer. Pure."""
-    return ENOUGH if len(routes(known)) >= ENOUGH else 1
 
 
 def servers(known: Iterable[Member]) -> tuple[str, ...]:

@@ -1,0 +1,66 @@
+"""Where a controller listens, and under which names others reach it. Ports that are chosen are kept."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from saltern.fleet.broker.config import Cluster
+from saltern.fleet.controller.identity import FleetFile, save_file
+from saltern.fleet.controller.machine import bracketed, free_port, names_of_machine
+from saltern.fleet.controller.members import ENOUGH, Member, routes
+from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.settings import ControllerSettings
+
+PORTS = {"broker": 4222, "api": 4510, "cluster": 6222}
+
+
+class Addresses:
+    """Below one directory it is for this machine alone, unless the configuration says otherwise."""
+
+    def __init__(self, places: ControllerPlaces, settings: ControllerSettings, file: FleetFile) -> None:
+        self._places = places
+        self._settings = settings
+        self._file = file
+        self.host = settings.host or ("127.0.0.1" if places.base else "0.0.0.0")
+        self.names = settings.names or names_of_machine(self.host)
+
+    def _port(self, what: str, wanted: int) -> int:
+        """A port; one that is to be chosen is chosen once."""
+        if wanted < 0:
+            wanted = 0 if self._places.base else PORTS[what]
+        if wanted:
+            return wanted
+        if what not in self._file.ports:
+            self._file = replace(self._file, ports={**self._file.ports, what: free_port(self.host)})
+            save_file(self._places.keys, self._file)
+        return self._file.ports[what]
+
+    @property
+    def broker_port(self) -> int:
+        return self._port("broker", self._settings.port)
+
+    @property
+    def cluster_port(self) -> int:
+        return self._port("cluster", self._settings.cluster_port)
+
+    @property
+    def api_port(self) -> int:
+        return self._port("api", self._settings.api_port)
+
+    def member(self) -> Member:
+        """This controller, as the others need to know it."""
+        servers = tuple(f"tls://{bracketed(name)}:{self.broker_port}" for name in self.names)
+        return Member(route=f"{bracketed(self.names[-1])}:{self.cluster_port}", servers=servers)
+
+    def cluster(self, known: dict[str, Member]) -> Cluster | None:
+        """The brokers of several controllers are one cluster; None if there is one controller only."""
+        found = self._settings.cluster_routes or routes(known.values())
+        if not found:
+            return None
+        return Cluster(
+            name=self._file.fleet,
+            host=self._settings.cluster_host or self.host,
+            port=self.cluster_port,
+            routes=found,
+            replicas=ENOUGH if len(found) >= ENOUGH else 1,
+        )
