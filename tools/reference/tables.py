@@ -22,7 +22,7 @@ from saltern.report.findings import WRITERS
 from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS
 from saltern.targeting.match import MATCHERS
-from tools.reference import api, chains, fleet, source, words
+from tools.reference import api, chains, controller, fleet, source, words
 from tools.reference.markdown import code, page, prose, shown, table
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
@@ -263,6 +263,9 @@ PAGES = {
     "chain-file.md": chains.chain_file,
     "chain-statuses.md": chains.chain_statuses,
     "check.md": check,
+    "controller-options.md": controller.options,
+    "database.md": controller.database,
+    "job-statuses.md": controller.statuses,
     "messages.md": fleet.messages,
     "source.md": source.source,
     "subjects.md": fleet.subjects,
