@@ -89,6 +89,11 @@ class ControllerProcess:
         self._process.kill()
         self._process.wait()
 
+    def wait(self) -> int:
+        """Wait until it has ended by itself; its exit code."""
+        assert self._process is not None
+        return self._process.wait(PATIENCE)
+
     def stop(self) -> int:
         """End it as a service manager does; its exit code."""
         if self._process is None or self._process.poll() is not None:

@@ -17,7 +17,10 @@ from tests.fleet.controller.processes import (
     statuses,
     wait_for,
 )
-from tests.fleet.harness import run, until
+from tests.fleet.harness import free_port, run, until
+
+from saltern.fleet.broker.config import BrokerSettings
+from saltern.fleet.broker.embedded import EmbeddedBroker
 
 pytestmark = pytest.mark.slow
 
@@ -89,5 +92,36 @@ def test_a_backup_that_is_put_back_is_completed_from_the_broker(controller: Cont
         await asyncio.to_thread(wait_for, lambda: not client.jobs.submit("test.ping", "*", wait=None)["away"])
         await agent.bus.close()
         assert controller.stop() == 0
+
+    run(scenario(), timeout=150)
+
+
+def test_an_existing_nats_that_has_imported_the_account(
+    tmp_path: Path, controller: ControllerProcess
+) -> None:
+    """The NATS is started by the test, with the keys that the controller has made."""
+
+    async def scenario() -> None:
+        folder = controller.folder / "controller/broker"
+        nats = EmbeddedBroker(str(tmp_path / "nats"), "fleet-1", BrokerSettings(port=free_port()))
+        url = nats.servers[-1]
+        ca = tmp_path / "nats/tls/ca.pem"
+        (controller.folder / "controller.yaml").write_text(f"fleet: fleet-1\nbus: {url}\nbus_ca: {ca}\n")
+        controller.launch()  # it ends: nothing listens there yet, but its keys are made
+        assert await asyncio.to_thread(controller.wait) == 1
+        assert "fleet-broker-unfit" in controller.log.read_text()
+        assert (folder / "account.jwt").stat().st_size > 100
+        shutil.copy(folder / "keys/authority.json", tmp_path / "nats/keys/authority.json")
+        nats = EmbeddedBroker(str(tmp_path / "nats"), "fleet-1", nats.settings)
+        await nats.start()
+        await asyncio.to_thread(controller.start)
+        agent = await join(token_of(controller, 1), "web1")
+        client = controller.client
+        jid = client.jobs.submit("test.ping", "*")["jid"]
+        await asyncio.to_thread(wait_for, lambda: all_returned(client, jid))
+        assert await asyncio.to_thread(controller.stop) == 0
+        assert nats.pid
+        await agent.bus.close()
+        await nats.stop()
 
     run(scenario(), timeout=150)

@@ -17,7 +17,9 @@ from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.bus.ports import BusError, Change, State
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.controller.addresses import Addresses
+from saltern.fleet.controller.batch import system_of
 from saltern.fleet.controller.calls import Calls
+from saltern.fleet.controller.foreign_broker import ForeignBroker
 from saltern.fleet.controller.gate import BrokerGate
 from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity
 from saltern.fleet.controller.lock import lock
@@ -39,6 +41,7 @@ from saltern.system.private import make_private
 log = logging.getLogger(__name__)
 
 LOOK_AROUND = 300.0  # seconds between two pokes of all: the broker's events are quicker, and may be lost
+LOOK_OFTEN = 30.0  # if there are no such events
 GIB = 1024**3
 
 
@@ -81,7 +84,7 @@ class Controller:
         migrate(database)
         return database
 
-    def _broker(self) -> EmbeddedBroker:
+    def _broker(self) -> EmbeddedBroker | ForeignBroker:
         settings, addresses = self.settings, self.addresses
         with self.database.write() as connection:
             self.members = set_member(connection, self.identity.file.name, addresses.member())
@@ -91,8 +94,17 @@ class Controller:
             names=addresses.names,
             server_name=f"saltern-{self.identity.file.name}",
             max_file_store=settings.broker_store * GIB,
-            cluster=addresses.cluster(self.members),
+            cluster=None if settings.bus else addresses.cluster(self.members),
         )
+        if settings.bus:
+            return ForeignBroker(
+                self.places.broker,
+                self.identity.file.fleet,
+                settings.bus,
+                broker,
+                ca=settings.bus_ca,
+                now=self._now,
+            )
         return EmbeddedBroker(
             self.places.broker,
             self.identity.file.fleet,
@@ -121,7 +133,7 @@ class Controller:
             PartOptions(
                 name=name,
                 roots=self.identity.file.roots,
-                servers=tuple(dict.fromkeys((*self.broker.servers, *member_servers(self.members.values())))),
+                servers=tuple(dict.fromkeys((*self.broker.servers, *self._peers))),
                 nodegroups=self.settings.nodegroups,
                 limits=self.settings.limits,
                 next_sync=self.settings.sync_seconds,
@@ -133,14 +145,20 @@ class Controller:
             now=self._now,
         )
         self.parts.health.expires = self.identity.expires
-        self.broker.peers = member_servers(self.members.values())
+        self.broker.peers = self._peers
         bus.watch(self._on_bus)
         await self.gate.refresh()
         await self._recover()
         await self.parts.start()
-        account = self.broker.authority.account_name
-        await watch_clients(self.broker.system_bus, account, self.parts.board.on_client)
+        if self.broker.system_bus is not None:
+            account = self.broker.authority.account_name
+            await watch_clients(self.broker.system_bus, account, self.parts.board.on_client)
         self._start_loops()
+
+    @property
+    def _peers(self) -> tuple[str, ...]:
+        """Where the brokers of the other controllers are; an existing NATS is the same for all."""
+        return () if self.settings.bus else member_servers(self.members.values())
 
     @property
     def _replicas(self) -> int:
@@ -216,7 +234,7 @@ class Controller:
                 await self._look_for_members()
             except (BusError, OperationError) as problem:
                 log.warning("who is there cannot be found out now: %s", problem)
-            await asyncio.sleep(LOOK_AROUND)
+            await asyncio.sleep(LOOK_AROUND if self.broker.system_bus else LOOK_OFTEN)
 
     async def _look_for_members(self) -> None:
         """A controller that has joined since is in no route of this broker: it takes a restart."""
@@ -230,6 +248,8 @@ class Controller:
 
     def _on_bus(self, change: Change) -> None:
         log.info("the bus: %s %s", change.state.value, change.why)
+        if change.state is State.DROPPED:
+            self.parts.alarms.refuse(system_of(change.why.partition(" ")[0]), "flood")
         if change.state is State.CONNECTED:
             self._spawn_once(self._repair())
 

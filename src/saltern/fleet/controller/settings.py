@@ -29,6 +29,7 @@ class ControllerSettings(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     database: str = ""
     bus: str = ""
+    bus_ca: str = ""
     broker_program: str = ""
     broker_store: int = 16
     cluster_host: str = ""
@@ -191,6 +192,7 @@ KEYS: dict[str, Key] = {
         needs="nats://HOST:PORT or tls://HOST:PORT",
         about="an existing NATS, in place of our own broker",
     ),
+    "bus_ca": Key(reader=_text, needs="a path", about="the CA of that NATS; those of the machine by default"),
     "broker.program": Key(
         reader=_text, needs="a path", about="the nats-server to run, in place of the packaged one"
     ),
