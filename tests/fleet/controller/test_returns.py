@@ -10,12 +10,15 @@ from tests.fleet.controller.kit import JOE, Bench, let_in, light_agent, new_data
 from tests.fleet.harness import run, until
 
 from saltern.fleet.bus.memory import MemoryHub
+from saltern.fleet.controller import indexer
 from saltern.fleet.controller.service import Submission
-from saltern.fleet.protocol.messages import Away, Event, Facts, Progress, Records
+from saltern.fleet.protocol.messages import Away, Event, Facts, Progress, Records, Return
 from saltern.fleet.protocol.notices import JobEnded, Notice, Progressed, StatusChanged
 from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store import job_queries, systems
+from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import read_events
+from saltern.fleet.store.jobs import Change, store_returns
 from saltern.fleet.store.returns import standings
 
 PING = Submission(function="test.ping", target="*")
@@ -350,5 +353,58 @@ def test_a_twin_is_refused_and_reported_and_a_restart_is_not(tmp_path: Path) -> 
             assert not (await twin.sync()).refused
             await bench.alarms.settle()
             assert bench.tags().count("salt/minion/web1/start") == 2
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b'{"jid":"J","status":"returned","exit_code":99999999999999999999999}', "malformed"),
+        (b'{"jid":"J","status":"returned","exit_code":-9223372036854775808}', "malformed"),
+        (b'{"jid":"J","status":"returned","why":"\\ud800"}', "malformed"),
+        (b'{"jid":"J","status":"returned","changed":1e300}', "malformed"),
+        (b'{"jid":"J","status":"returned","started":-1}', "malformed"),
+    ],
+)
+def test_numbers_and_texts_that_no_database_takes_are_refused(
+    tmp_path: Path, data: bytes, reason: str
+) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            bad, good = [await light_agent(bench, name) for name in ("web1", "web2")]
+            done = await bench.fleet.submit(JOE, PING)
+            subject = SUBJECTS["return"].of(id="web1", jid=done.jid)
+            await bad.bus.store(subject, data.replace(b"J", done.jid.encode(), 1))
+            await good.give(done.jid, why="a\0b")
+            assert await bench.index() == 2
+            assert bench.alarms.offences.reasons[reason] == 1
+            assert bench.statuses(done.jid) == {"web1": "sent", "web2": "returned"}
+
+    run(scenario())
+
+
+def test_a_message_that_cannot_be_stored_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is that a database refuses: here the code itself fails on one system's return."""
+
+    def fragile(connection: Connection, returns: list[tuple[str, Return]], now: float) -> list[Change]:
+        if any(system == "web1" for system, _ in returns):
+            raise OverflowError("too large for a column")
+        return store_returns(connection, returns, now)
+
+    monkeypatch.setattr(indexer, "store_returns", fragile)
+
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            bad, good = [await light_agent(bench, name) for name in ("web1", "web2")]
+            done = await bench.fleet.submit(JOE, PING)
+            await bad.give(done.jid)
+            await good.give(done.jid)
+            assert await bench.index() == 2
+            assert bench.alarms.offences.reasons["unstorable"] == 1
+            assert bench.statuses(done.jid) == {"web1": "sent", "web2": "returned"}
+            assert await bench.index() == 0  # it does not come again
 
     run(scenario())

@@ -25,6 +25,7 @@ REASONS: dict[str, str] = {
     "foreign-job": "it returns a job that it was not meant to run",
     "other-job": "the subject names another job than the message",
     "foreign-tag": "it uses an event tag of the controller's, or of another system",
+    "unstorable": "the database does not take what it sends",
     "flood": "it sends more than its share",
     "twin": "two machines use its identity",
     "enrol": "a request to join is refused",

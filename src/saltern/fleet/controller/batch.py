@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from saltern.fleet.bus.ports import Delivery
 from saltern.fleet.protocol.codec import MAX_BODY, PART, BadMessage, decode
@@ -19,6 +20,15 @@ from saltern.fleet.protocol.messages import Away, Event, Records, Return
 
 MOST_PARTS = math.ceil(MAX_BODY / PART)
 OWN_TAGS = ("salt/beacon/{id}/", "salt/minion/{id}/")  # what of Salt's tags an agent may use
+
+
+NUL = "\x00"  # a text of PostgreSQL cannot have it
+MOST_EXIT = 2**31 - 1
+
+
+def clean(text: str) -> str:
+    """A text as every database takes it."""
+    return text.replace(NUL, "\N{REPLACEMENT CHARACTER}")
 
 
 class Refusal(Struct, frozen=True):
@@ -70,9 +80,11 @@ def system_of(token: str) -> str:
 def _read_return(batch: Batch, system: str, rest: list[str], data: bytes) -> None:
     one = decode(Return, data)
     _check_jid(one.jid, rest)
-    if one.part >= one.parts or one.parts > MOST_PARTS or one.size > MAX_BODY:
-        raise Unfit("too-large" if one.parts > MOST_PARTS or one.size > MAX_BODY else "malformed")
-    batch.returns.append((system, one))
+    if one.parts > MOST_PARTS or one.size > MAX_BODY:
+        raise Unfit("too-large")
+    if one.part >= one.parts or abs(one.exit_code) > MOST_EXIT:
+        raise Unfit("malformed")
+    batch.returns.append((system, replace(one, why=clean(one.why)) if NUL in one.why else one))
 
 
 def _read_records(batch: Batch, system: str, rest: list[str], data: bytes) -> None:
@@ -87,7 +99,7 @@ def _read_away(batch: Batch, system: str, _rest: list[str], data: bytes) -> None
 
 def _read_event(batch: Batch, system: str, _rest: list[str], data: bytes) -> None:
     event = decode(Event, data)
-    if not is_allowed_tag(event.tag, system):
+    if NUL in event.tag or not is_allowed_tag(event.tag, system):
         raise Unfit("foreign-tag")
     batch.events.append((system, event))
 

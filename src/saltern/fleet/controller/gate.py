@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
+from saltern.fleet.bus.ports import BusError
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.identity.revocation import prune, restore, revoke
 from saltern.fleet.identity.token import JoinToken, TokenRecord
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.settings import read_setting, write_setting
+
+log = logging.getLogger(__name__)
 
 REVOKED = "revoked"
 
@@ -42,13 +46,16 @@ class BrokerGate:
         await self._push(await self._calls.write(_change, restore, key, self._now()))
 
     async def refresh(self) -> None:
-        """Bring this controller's broker to what is written down."""
+        """Bring this controller's broker to what is written down, which may have been lost on the way."""
         kept = await self._calls.read(_revoked)
-        if kept != self._broker.revoked:
-            await self._push(kept)
+        if kept or self._broker.revoked:
+            await self._broker.set_revoked(prune(kept, self._now()))
 
     async def _push(self, revoked: dict[str, int]) -> None:
-        await self._broker.set_revoked(prune(revoked, self._now()))
+        try:
+            await self._broker.set_revoked(prune(revoked, self._now()))
+        except BusError as problem:
+            log.warning("revoked keys are pushed when the broker can be reached again: %s", problem)
 
     def new_token(
         self, roots: tuple[bytes, ...], *, life: float, uses: int, site: str

@@ -40,7 +40,7 @@ class Deadlines:
         found = await hold.write(overdue, now)
         if not found:
             return
-        asked = {one.system for one in found if one.status in ("running", "down")}
+        asked = {one.system for one in found if one.status != "queued"}  # it may wait there for another one
         alive = await self._dispatcher.poke(asked) if asked else Presence(frozenset())
         late = still_overdue(found, alive)
         if await hold.write(_end, late, [one for one in found if one not in late], now):

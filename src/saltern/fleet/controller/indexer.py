@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from saltern.fleet.bus.ports import Bus, BusError, Delivery, NoStream, Reader, ReaderOptions
 from saltern.fleet.controller.alarms import Alarms
-from saltern.fleet.controller.batch import Batch, Refusal, read_batch
+from saltern.fleet.controller.batch import Batch, Refusal, read_batch, system_of
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import agent_event, end_events, status_event
@@ -24,6 +24,7 @@ from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, store_events
 from saltern.fleet.store.jobs import Change, set_status, store_returns
 from saltern.fleet.store.returns import expected_pairs, store_records
+from saltern.fleet.store.settings import write_setting
 from saltern.fleet.store.systems import announce_away
 from saltern.language.diagnostics import OperationError
 
@@ -34,6 +35,10 @@ WAIT = 5.0  # seconds for which one request waits for the first message
 PAUSE = 1.0  # after a failure
 LONGEST_AWAY = 86_400.0  # seconds that a system may announce to be away
 EVENT_RATE, EVENT_BURST = 50.0, 1000.0
+
+
+class OutOfOrder(Exception):
+    """The database takes nothing now: what was read is read again."""
 
 
 class Indexed(Struct, frozen=True):
@@ -75,7 +80,7 @@ class Indexer:
                 reader = reader or await self._bus.reader(self.options)
                 await self.step(reader)
                 self.problem = ""
-            except (BusError, OperationError, TimeoutError) as problem:
+            except (BusError, OutOfOrder, OperationError, TimeoutError) as problem:
                 self.problem = str(problem) or type(problem).__name__
                 log.warning("%s cannot be read or stored now: %s", self.options.stream, self.problem)
                 reader = None if isinstance(problem, NoStream) else reader
@@ -85,7 +90,7 @@ class Indexer:
         """One batch, stored and acknowledged; how many messages it had."""
         deliveries = await reader.fetch(BATCH, wait)
         if deliveries:
-            indexed = await self._calls.write(self._index, deliveries, self._now())
+            indexed = await self._store(deliveries)
             self.stored += indexed.returned
             self.batches += 1
             self._hub.wake()
@@ -94,10 +99,40 @@ class Indexer:
                 self._alarms.refuse(one.system, one.reason)
         return len(deliveries)
 
+    async def _store(self, deliveries: Sequence[Delivery]) -> Indexed:
+        """Store a batch; if that fails, one by one, so that no message can hold up those of others."""
+        try:
+            return await self._calls.write(self._index, deliveries, self._now())
+        except Exception as problem:
+            if not await self._is_well():
+                raise OutOfOrder(str(problem)) from problem
+            log.warning("a batch is stored one by one: %s", problem)
+        done: list[Indexed] = []
+        for delivery in deliveries:
+            try:
+                done.append(await self._calls.write(self._index, [delivery], self._now()))
+            except Exception:
+                system = system_of(delivery.kept.subject.split(".")[1])
+                done.append(Indexed(refused=(Refusal(system, "unstorable"),)))
+        refused = tuple(refusal for one in done for refusal in one.refused)
+        return Indexed(sum(one.returned for one in done), refused)
+
+    async def _is_well(self) -> bool:
+        """True if the database takes changes."""
+        try:
+            await self._calls.write(_check)
+        except OperationError:
+            return False
+        return True
+
     def _index(self, connection: Connection, deliveries: Sequence[Delivery], now: float) -> Indexed:
         """In the thread that writes: decoding is work, too."""
         batch = read_batch(deliveries)
         return Indexed(len(batch.returns), (*index(connection, batch, now, self._limit), *batch.refused))
+
+
+def _check(connection: Connection) -> None:
+    write_setting(connection, "check", 1)
 
 
 def index(connection: Connection, batch: Batch, now: float, limit: RateLimit) -> list[Refusal]:

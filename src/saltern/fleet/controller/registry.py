@@ -9,6 +9,7 @@ from typing import Protocol
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.target import expand
 from saltern.fleet.identity.token import JoinToken, TokenRecord, write_token
+from saltern.fleet.protocol.ids import BadId
 from saltern.fleet.store import audit, systems, tokens
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, store_events
@@ -97,7 +98,11 @@ class Registry:
         if not (0 < life <= LONGEST and 0 < uses <= MOST_USES):
             what = f"a token lives up to {LONGEST / DAY:.0f} days and lets 1 to {MOST_USES} systems in"
             raise OperationError(Diagnostic(code="fleet-token-limits", what=what, fix="ask for less"))
-        token, record = self._gate.new_token(self._roots, life=life, uses=uses, site=site)
+        try:
+            token, record = self._gate.new_token(self._roots, life=life, uses=uses, site=site)
+        except BadId as problem:
+            fix = "use lower case letters, digits and '-'"
+            raise OperationError(Diagnostic(code="fleet-token-limits", what=str(problem), fix=fix)) from None
         now = self._now()
         row = tokens.Token(
             id=record.id, made_at=now, made_by=who, expires=record.expires, uses=uses, site=site

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from saltern.fleet.controller.target import is_local
 from saltern.fleet.protocol.codec import MAX_DEPTH, BadMessage, check_depth
+from saltern.fleet.protocol.ids import is_jid
 from saltern.fleet.protocol.messages import Audience, Job
 from saltern.fleet.protocol.verbs import verb_of
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -18,6 +19,7 @@ SEPARATELY = 500  # systems up to which each gets a message of its own
 LARGEST = 600 * 1024  # bytes of the arguments of a job, as they are written into an answer
 LONGEST = 7 * 86_400.0  # seconds that a job may wait for those who are away
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+")
+_DIGEST = re.compile(r"([0-9a-f]{64})?")
 _WORD = 255
 LONGEST_EXPRESSION = 8192
 
@@ -73,6 +75,8 @@ def check(ask: Submission) -> None:
         (not _is_duration(ask.wait), f"wait must be between 0 and {LONGEST:.0f} seconds"),
         (not _is_duration(ask.time_limit), f"time_limit must be between 0 and {LONGEST:.0f} seconds"),
         (not _is_duration(ask.splay), f"splay must be between 0 and {LONGEST:.0f} seconds"),
+        (ask.parent is not None and not is_jid(ask.parent), f"{ask.parent!r} is not the id of a job"),
+        (not _DIGEST.fullmatch(ask.tree), "tree must be the digest of a tree, or empty"),
         (ask.client_token is not None and not 0 < len(ask.client_token) <= _WORD, "client_token is too long"),
         *_argument_problems(ask),
     ]
