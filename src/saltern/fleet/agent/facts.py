@@ -108,9 +108,9 @@ class FactsSender:
                 self._look_again = False
                 grains = await look(self._runner, self._settings) or {}
                 self._write(grains)
-            attempt = 0 if not grains or await self._send(grains) else attempt + 1
+            attempt = 0 if grains and await self._send(grains) else attempt + 1
             wait = self._backoff.delay(attempt - 1) + 1 if attempt else EVERY * (1 + SPREAD * random())
-            if not await self._woken(wait) and not attempt:
+            if not await self._woken(wait) and (not attempt or not grains):
                 self._look_again = True
 
     async def _woken(self, wait: float) -> bool:
