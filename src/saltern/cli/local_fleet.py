@@ -51,7 +51,7 @@ class LocalFleet:
             self.join(name)
             self.run_agent(name)
         with self.client() as client:
-            self.wait("an agent", lambda: _online(client) >= len(systems))
+            self.wait("an agent", lambda: all(_is_ready(client, name) for name in systems))
 
     def start_controller(self) -> None:
         if not os.path.exists(os.path.join(self.directory, CONTROLLER, "controller.yaml")):
@@ -152,5 +152,8 @@ class LocalFleet:
                 one.wait()
 
 
-def _online(client: Client) -> int:
-    return sum(one["online"] for one in client.systems.list(state="accepted"))
+def _is_ready(client: Client, name: str) -> bool:
+    """Whether an agent is there, and has reported its grains."""
+    with suppress(ControllerError):
+        return bool(client.systems.get(name)["online"] and client.systems.facts(name))
+    return False

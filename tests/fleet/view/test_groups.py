@@ -48,6 +48,8 @@ def test_the_own_name_of_a_system_makes_no_difference() -> None:
         [broken(system, f"{system}: no route to db.{system}.net") for system in ("web7", "web9")]
     )
     assert [systems for _, systems in found] == [("web7", "web9")]
+    lines = list(summary([broken(system, f"{system} is full") for system in ("web7", "web9")]))
+    assert lines[0] == "2 failed: 'nginx' (service.running) – {id} is full (web7, web9)"
 
 
 def test_a_name_inside_of_another_word_is_not_the_name() -> None:

@@ -102,7 +102,7 @@ def _wrapped(text: str, colour: str, paint: Paint, width: int, indent: int = 0) 
 
 def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
     """``2 failed: 'nginx' (service.running) – unit not found (web7, web9)``, and under it the place."""
-    why = f" – {failure.why}" if failure.why else ""
+    why = f" – {_of_all(failure.why, systems)}" if failure.why else ""
     more = f" and {failure.more} more" if failure.more else ""
     text = f"{len(systems)} failed: {failure.id!r} ({failure.function}){more}{why} ({names(systems)})"
     yield from _wrapped(text, "red", paint, width)
@@ -110,9 +110,14 @@ def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) 
         yield f"    {paint(safe_line(failure.where), 'grey')}"
 
 
+def _of_all(text: str, systems: Sequence[str]) -> str:
+    """A text of the first of several systems as that of each: with ``{id}`` where its name is."""
+    return without_name(text, systems[0]).replace(ITSELF, "{id}") if len(systems) > 1 else text
+
+
 def _problem(group: Group) -> Iterator[tuple[str, int]]:
     """``2 refused: why (web7, web9)``; a reason of several lines stands below."""
-    why = group.one.why.strip()
+    why = _of_all(group.one.why.strip(), group.systems)
     word = "" if group.one.kind == "nothing" else "failed: "
     first, *rest = why.split("\n")
     yield f"{len(group.systems)} {word}{first} ({names(group.systems)})", 0
