@@ -12,10 +12,10 @@ VM := build/vm/.fetched
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup hooks salt engines machine vm demo quick test coverage pythons chaos check audit bench docs examples format lock clean
+.PHONY: help setup hooks salt engines machine vm demo demo-fleet quick test coverage pythons chaos check audit bench docs examples format lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## make .venv and install what requirements.lock lists
 
@@ -42,6 +42,9 @@ $(ENGINES): engines.lock tools/engines.py | $(STAMP)
 
 demo: $(STAMP) ## apply a small tree to a temporary directory: in test mode, really, and again
 	@$(PY) -m tools.demo
+
+demo-fleet: $(STAMP) ## a controller and five agents on this machine, in a temporary directory
+	@$(PY) -m saltern fleet demo
 
 machine: $(STAMP) ## install the Debian packages that tests use, as root; MACHINE=no leaves that out
 	@$(PY) -m tools.machine

@@ -6,6 +6,7 @@ A comment before a fenced block says what to do with it::
     <!-- run in an empty directory -->                   the same, where the page's own files are
     <!-- write states/a.sls in an empty directory -->    ```yaml: a file
     <!-- append to states/a.sls in an empty directory -->
+    <!-- run in a fleet -->                              with a controller and the systems db1, web1 and web2
 
 All blocks of a page that name the same place share one copy of it.
 """
@@ -15,13 +16,16 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from tools.transcript import missing, run, steps
+from tools.transcript import environment, missing, run, steps
 
 ROOT = Path(__file__).parent.parent
+FLEET, SYSTEMS = "a fleet", ("db1", "web1", "web2")
 BLOCK = re.compile(
     r"<!-- (?P<verb>run|write|append to) ?(?P<file>\S+\.\w+)? in (?P<place>.+?) -->\n"
     r"```\w+\n(?P<text>.*?)```\n",
@@ -52,18 +56,28 @@ def runnable() -> list[Path]:
 
 def problems(page: Path, scratch: Path) -> Iterator[str]:
     """What the page says and saltern does not do."""
-    for block in blocks(page):
-        directory = _place(block.place, scratch)
-        if block.verb == "run":
-            yield from _compared(block.text, directory)
-            continue
-        file = directory / block.file
-        file.parent.mkdir(parents=True, exist_ok=True)
-        before = file.read_text(encoding="utf-8") + "\n" if block.verb == "append to" else ""
-        file.write_text(before + block.text, encoding="utf-8")
+    with ExitStack() as kept:
+        places: dict[str, Path] = {}
+        for block in blocks(page):
+            if block.place not in places:
+                places[block.place] = _place(block.place, scratch, kept)
+            yield from _done(block, places[block.place])
 
 
-def _place(name: str, scratch: Path) -> Path:
+def _done(block: Block, directory: Path) -> Iterator[str]:
+    """Run a block, or write its file."""
+    if block.verb == "run":
+        yield from _compared(block.text, directory)
+        return
+    file = directory / block.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = file.read_text(encoding="utf-8") + "\n" if block.verb == "append to" else ""
+    file.write_text(before + block.text, encoding="utf-8")
+
+
+def _place(name: str, scratch: Path, kept: ExitStack) -> Path:
+    if name == FLEET:
+        return kept.enter_context(_fleet())
     directory = scratch / name.replace("/", "-").replace(" ", "-")
     if not directory.exists():
         if name == "an empty directory":
@@ -71,6 +85,24 @@ def _place(name: str, scratch: Path) -> Path:
         else:
             shutil.copytree(ROOT / name, directory)
     return directory
+
+
+@contextmanager
+def _fleet() -> Iterator[Path]:
+    """A directory with a fleet that runs; its path is short, since sockets have paths of 107 characters."""
+    from saltern.cli.local_fleet import LocalFleet
+
+    with TemporaryDirectory(prefix="sf-", ignore_cleanup_errors=True) as directory:
+        here = Path(directory).resolve()
+        fleet = LocalFleet(str(here), environment(here))
+        fleet.write("controller/pillar/top.sls", "base:\n  '*':\n    - place\n")
+        fleet.write("controller/pillar/place.sls", f"place: {here}/systems\n")
+        fleet.write("controller/salt/top.sls", "base: {}\n")
+        try:
+            fleet.start(SYSTEMS)
+            yield here
+        finally:
+            fleet.stop()
 
 
 def _compared(text: str, directory: Path) -> Iterator[str]:

@@ -27,6 +27,9 @@ NORMAL: tuple[tuple[str, str], ...] = (
     (r"(?m)(pid:)(\s+)\d+$", r"\1\2PID"),
     (r"\b\d{8}-\d{6}-\d+-(\w+\.log)\b", r"TIME-PID-\1"),
     (r"\b20\d{18}\b", "RUN"),
+    (r"\b20\d{6}T\d{6}\.\d{6}-[0-9a-f]{6}\b", "JOB"),
+    (r"\bsaltern-join-\S+", "TOKEN"),
+    (r"\bat \d\d:\d\d\b", "at TIME"),
     (r"\b[0-9a-f]{64}\b", "SHA256"),
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID"),
     (r"\bSHA256:[\w+/]{43}", "SHA256:HASH"),
@@ -43,8 +46,10 @@ def environment(directory: Path) -> Mapping[str, str]:
     """Nothing of the user's configuration, and all that is kept stays in ``directory``."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SALTERN_")}
     state = directory / ".home"
+    controller = directory / "controller" / "controller.sock"
     return {
         **kept,
+        **({"SALTERN_CONTROLLER": str(controller)} if controller.exists() else {}),
         "HOME": str(state),
         "XDG_CONFIG_HOME": str(state),
         "SALTERN_CACHEDIR": str(state / "cache"),
