@@ -81,7 +81,15 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     await _load_policy(access, say)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
     ca = "" if settings.api_certificate else os.path.join(tls, "ca.pem")
-    app = make_app(controller.parts.fleet, access, prefix=settings.api_prefix, ca=_text(ca))
+    health = controller.parts.health
+    app = make_app(
+        controller.parts.fleet,
+        access,
+        prefix=settings.api_prefix,
+        ca=_text(ca),
+        checks=health.checks,
+        metrics=health.metrics,
+    )
     server = ApiServer(app, listen)
     await server.start()
     return server

@@ -245,6 +245,8 @@ class Controller:
             if new
             else ""
         )
+        for warning in self.parts.health.warnings:
+            log.warning("%s", warning)
 
     def _on_bus(self, change: Change) -> None:
         log.info("the bus: %s %s", change.state.value, change.why)

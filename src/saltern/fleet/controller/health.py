@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -50,33 +51,23 @@ class Health:
         self._now = now
         self._started = now()
 
-    async def problems(self) -> dict[str, str]:
-        """What is wrong, by part; a controller with none is ready for work."""
+    @property
+    def checks(self) -> dict[str, Callable[[], Awaitable[str]]]:
+        """What must work for a controller to be ready: each says what is wrong, or nothing."""
         parts = self._parts
-        found = {
-            "database": await self._database(),
-            "broker": "" if parts.bus.connected else "there is no connection to the broker",
-            "certificate": self._certificate(),
-            "controllers": self.members,
+        rows: dict[str, Callable[[], str]] = {
+            "broker": lambda: "" if parts.bus.connected else "there is no connection to the broker",
+            **{one.options.stream.lower(): partial(_problem, one) for one in parts.indexers},
+            **{name: partial(_problem, one) for name, one in parts.singletons.items()},
         }
-        for one in parts.indexers:
-            found[one.options.stream.lower()] = one.problem
-        for name, single in parts.singletons.items():
-            found[name] = single.problem
-        return {name: problem for name, problem in found.items() if problem}
+        return {name: _later(look) for name, look in rows.items()}
 
-    async def _database(self) -> str:
-        try:
-            await self._parts.calls.read(count_open)
-        except OperationError as problem:
-            return problem.diagnostics[0].what
-        return ""
-
-    def _certificate(self) -> str:
+    @property
+    def warnings(self) -> list[str]:
+        """What works now, and needs someone to look at it."""
         days = (self.expires - self._now()) / 86_400
-        if days > SOON:
-            return ""
-        return f"the certificate ends in {max(0.0, days):.0f} days: start it with the root key"
+        ends = f"the certificate ends in {max(0.0, days):.0f} days: start the controller with the root key"
+        return [one for one in (self.members, ends if days < SOON else "") if one]
 
     async def metrics(self) -> bytes:
         """The page that Prometheus reads."""
@@ -98,6 +89,7 @@ class Health:
                 {name: float(one.fence is not None) for name, one in parts.singletons.items()},
             ),
             "certificate_seconds": ("seconds until the certificate ends", {"": self.expires - self._now()}),
+            "warnings": ("what needs someone to look at it", {"": float(len(self.warnings))}),
             "stream_messages": ("messages in a stream", await self._streams()),
         }
         try:
@@ -130,6 +122,17 @@ class Health:
                 {reason: float(number) for reason, number in parts.alarms.offences.reasons.items()},
             ),
         }
+
+
+def _problem(one: Indexer | Singleton) -> str:
+    return one.problem
+
+
+def _later(look: Callable[[], str]) -> Callable[[], Awaitable[str]]:
+    async def check() -> str:
+        return look()
+
+    return check
 
 
 LABELS = {"lease_held": "work", "stream_messages": "stream", "systems": "state", "refused": "reason"}
