@@ -205,8 +205,13 @@ def let_in(database: Database, id: str, grains: dict[str, object] | None = None)
             systems.store_facts(connection, id, Facts(nonce="n", digest=digest, grains=grains), 1.0)
 
 
+def new_address(folder: Path) -> str:
+    """The address of an empty database."""
+    return f"sqlite:///{folder}/fleet.db"
+
+
 def new_database(folder: Path) -> Database:
-    database = open_database(f"sqlite:///{folder}/fleet.db")
+    database = open_database(new_address(folder))
     migrate(database)
     return database
 

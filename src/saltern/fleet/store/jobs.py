@@ -17,6 +17,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Update, and_, bindparam, case, func, insert, or_, select, update
 
 from saltern.fleet.protocol.messages import Job, Return
+from saltern.fleet.store.database import serialize
 from saltern.fleet.store.job_queries import targets
 from saltern.fleet.store.statuses import (
     ENDS,
@@ -66,6 +67,7 @@ def create_job(connection: Connection, new: NewJob, now: float) -> str:
     client whose connection broke can simply ask again.
     """
     if new.client_token is not None:
+        serialize(connection, f"client token of {new.job.user}")  # both may be sent at once
         same = and_(JOBS.c.user == new.job.user, JOBS.c.client_token == new.client_token)
         if known := connection.scalar(select(JOBS.c.jid).where(same)):
             return str(known)
