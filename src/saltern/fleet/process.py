@@ -12,6 +12,7 @@ from collections.abc import Callable
 from saltern.fleet.access.service import Access
 from saltern.fleet.api.app import make_app
 from saltern.fleet.api.server import ApiServer, Listen
+from saltern.fleet.bus.tasks import end
 from saltern.fleet.client.trust import ca_fingerprint
 from saltern.fleet.controller.controller import Controller
 from saltern.fleet.controller.places import ControllerPlaces
@@ -39,7 +40,8 @@ async def _run(places: ControllerPlaces, settings: ControllerSettings, say: Say)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     controller = Controller(places, settings)
-    await controller.start()
+    if not await _is_started(controller, stopped):
+        return
     api = None
     try:
         api = await _start_api(controller, say)
@@ -51,6 +53,20 @@ async def _run(places: ControllerPlaces, settings: ControllerSettings, say: Say)
             controller.parts.hub.close()
             await api.stop()
         await controller.stop()
+
+
+async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
+    """Start it; False if a signal came first: brokers of a cluster may wait long for each other."""
+    starting = asyncio.create_task(controller.start())
+    signalled = asyncio.create_task(stopped.wait())
+    await asyncio.wait({starting, signalled}, return_when=asyncio.FIRST_COMPLETED)
+    await end(signalled)
+    if starting.done():
+        starting.result()
+        return True
+    starting.cancel()  # once: what it has begun ends in order
+    await asyncio.wait({starting})
+    return False
 
 
 async def _until(stopped: asyncio.Event, controller: Controller) -> None:
@@ -81,15 +97,7 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
     await _load_policy(access, say)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)
     ca = "" if settings.api_certificate else os.path.join(tls, "ca.pem")
-    health = controller.parts.health
-    app = make_app(
-        controller.parts.fleet,
-        access,
-        prefix=settings.api_prefix,
-        ca=_text(ca),
-        checks=health.checks,
-        metrics=health.metrics,
-    )
+    app = make_app(controller.parts.fleet, access, prefix=settings.api_prefix, ca=_text(ca))
     server = ApiServer(app, listen)
     await server.start()
     return server

@@ -125,3 +125,18 @@ def test_an_existing_nats_that_has_imported_the_account(
         await nats.stop()
 
     run(scenario(), timeout=150)
+
+
+def test_a_controller_that_waits_for_others_can_be_stopped(tmp_path: Path) -> None:
+    """One of three, alone: its broker waits for the two others."""
+    routes = [f"127.0.0.1:{free_port()}" for _ in range(3)]
+    port = int(routes[0].partition(":")[2])
+    one = ControllerProcess(tmp_path / "c", f"cluster: {{port: {port}, routes: {routes}}}\n")
+    try:
+        one.launch()
+        wait_for((tmp_path / "c/controller/broker/broker.pid").exists)
+        broker = one.broker
+        assert one.stop() == 0
+        wait_for(lambda: not os.path.exists(f"/proc/{broker}"))
+    finally:
+        one.clean_up()

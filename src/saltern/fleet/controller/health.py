@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -51,16 +50,13 @@ class Health:
         self._now = now
         self._started = now()
 
-    @property
-    def checks(self) -> dict[str, Callable[[], Awaitable[str]]]:
-        """What must work for a controller to be ready: each says what is wrong, or nothing."""
+    async def problems(self) -> dict[str, str]:
+        """What does not work, by part; a controller for which this is empty is ready."""
         parts = self._parts
-        rows: dict[str, Callable[[], str]] = {
-            "broker": lambda: "" if parts.bus.connected else "there is no connection to the broker",
-            **{one.options.stream.lower(): partial(_problem, one) for one in parts.indexers},
-            **{name: partial(_problem, one) for name, one in parts.singletons.items()},
-        }
-        return {name: _later(look) for name, look in rows.items()}
+        found = {"broker": "" if parts.bus.connected else "there is no connection to the broker"}
+        found |= {one.options.stream.lower(): one.problem for one in parts.indexers}
+        found |= {name: one.problem for name, one in parts.singletons.items()}
+        return {name: problem for name, problem in found.items() if problem}
 
     @property
     def warnings(self) -> list[str]:
@@ -122,17 +118,6 @@ class Health:
                 {reason: float(number) for reason, number in parts.alarms.offences.reasons.items()},
             ),
         }
-
-
-def _problem(one: Indexer | Singleton) -> str:
-    return one.problem
-
-
-def _later(look: Callable[[], str]) -> Callable[[], Awaitable[str]]:
-    async def check() -> str:
-        return look()
-
-    return check
 
 
 LABELS = {"lease_held": "work", "stream_messages": "stream", "systems": "state", "refused": "reason"}
