@@ -13,6 +13,7 @@ SLOW = (
     "tests/chaos",
     "tests/e2e",
     "tests/fault",
+    "tests/fleet/e2e",
     "tests/formulas",
     "tests/property/test_hostile_arguments.py",
     "tests/unit/system/test_power_door.py",

@@ -51,6 +51,8 @@ def demo(*, keep: bool = False, colour: bool | None = None) -> int:
             print("\nsaltern: interrupted", file=sys.stderr)
             return exits.INTERRUPTED
         finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C would leave processes behind
             print("saltern: the demonstration is taken down", file=sys.stderr)
             fleet.stop()
     return exits.OK

@@ -37,6 +37,7 @@ def test_who_is_away_is_named_at_once_and_gets_the_job_later(whole: Place) -> No
     left_out = whole.run("call", "test.ping", "--on", "*", "--wait", "0", "--out", "json")
     assert left_out.returncode == 0, left_out
     assert "web2" not in left_out.stdout
+    assert "1 away and left out: web2 since" in left_out.stderr
     whole.fleet.run_agent("web2")
     later = whole.run("job", jid, "--follow")
     assert later.returncode == 0, later

@@ -218,7 +218,8 @@ class SubmitBody(Body, frozen=True, kw_only=True):
 
 
 class SubmitAnswer(Answer, frozen=True, kw_only=True):
-    """The job. ``away``: who will get it later, and since when they are away.
+    """The job. ``away``: who will get it later, and since when they are away; one that is not expected was
+    left out.
 
     ``known``: the job of an earlier request with the same client token. ``cursor``: from where to follow it.
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from saltern.fleet.bus.poke import Presence
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.dispatch import Dispatcher
@@ -125,18 +127,21 @@ class Fleet:
         expected, expression = await self._resolved(ask.target)
         if not expected:
             raise refuse_empty(ask.target, self._inventory.ids)
+        left_out: dict[str, float | None] = {}
         if ask.wait == 0:
-            expected = await self._present(expected)
-        return await self._send(who, ask, expected, expression, await permit(tuple(expected)))
+            expected, left_out = await self._present(expected)
+        made = await self._send(who, ask, expected, expression, await permit(tuple(expected)))
+        return replace(made, away={**left_out, **made.away}) if left_out else made
 
-    async def _present(self, expected: list[str]) -> list[str]:
-        away = (await self._dispatcher.away(expected)).keys()
+    async def _present(self, expected: list[str]) -> tuple[list[str], dict[str, float | None]]:
+        """Those who are there, and those who are away, with since when."""
+        away = await self._dispatcher.away(expected)
         there = [system for system in expected if system not in away]
         if not there:
             what = f"all {len(expected)} systems of the target are away"
             fix = "submit it without 'wait: 0', and they get it when they are back"
             raise OperationError(Diagnostic(code="fleet-all-away", what=what, fix=fix))
-        return there
+        return there, dict(away)
 
     async def _send(
         self, who: Principal, ask: Submission, expected: list[str], expression: str, rule: str

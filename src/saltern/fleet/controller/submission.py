@@ -46,7 +46,8 @@ class Submission(Struct, kw_only=True, frozen=True):
 
 
 class Submitted(Struct, kw_only=True, frozen=True):
-    """A job that is written down. ``away``: who will get it later, and since when they are away.
+    """A job that is written down. ``away``: who will get it later, and since when they are away; one that is
+    not expected was left out.
 
     ``known``: a submission with the same client token was there before, and this is its job. ``cursor``: to
     follow the job from its beginning.
