@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -118,8 +119,35 @@ def _log(args: SimpleNamespace, places: AgentPlaces) -> int:
 
 def _leave(_args: SimpleNamespace, places: AgentPlaces) -> int:
     from saltern.fleet.agent.join import leave
+    from saltern.fleet.agent.socket import ask_agent
 
+    with suppress(OperationError):  # it need not run
+        ask_agent(places.socket, {"ask": "leave"})
     _say(f"left fleet {leave(places)}; remove it on the controller: saltern fleet keys revoke")
+    return exits.OK
+
+
+def _install(args: SimpleNamespace, places: AgentPlaces) -> int:
+    from saltern.fleet.agent import service
+
+    if not os.path.isdir(args.root):
+        what = f"--root {args.root}: there is no such directory"
+        raise OperationError(Diagnostic(code="option-path", what=what))
+    try:
+        if args.remove:
+            done, word = service.remove(args.root), "removed"
+        else:
+            done, word = service.install(args.root, directory=places.base, python=args.python), "wrote"
+    except OSError as problem:
+        what = f"{problem.filename or args.root}: {problem.strerror}"
+        fix = "run it as root, or give another --root"
+        raise OperationError(Diagnostic(code="service-not-installed", what=what, fix=fix)) from None
+    for place in done:
+        print(f"{word} {place}")
+    if not done:
+        print("nothing is installed" if args.remove else "all is installed already")
+    elif not args.remove and args.root == "/":
+        _say("start it now: systemctl start saltern-agent, or service saltern-agent start")
     return exits.OK
 
 
@@ -130,6 +158,7 @@ VERBS: dict[str, Callable[[SimpleNamespace, AgentPlaces], int]] = {
     "sync": _sync,
     "log": _log,
     "leave": _leave,
+    "install-service": _install,
 }
 LINE = CommandLine(
     command="agent",
@@ -155,6 +184,27 @@ LINE = CommandLine(
             metavar="SECONDS",
             default="300",
             help="join: wait at most SECONDS for an operator to accept the key",
+        ),
+        Row(
+            flag="--root",
+            dest="root",
+            metavar="DIR",
+            default="/",
+            help="install-service: the root of another machine's disk",
+        ),
+        Row(
+            flag="--python",
+            dest="python",
+            metavar="FILE",
+            default="",
+            help="install-service: the Python to start",
+        ),
+        Row(
+            flag="--remove",
+            dest="remove",
+            kind="on",
+            default=False,
+            help="install-service: remove it again",
         ),
         Row(flag="--lines", dest="lines", metavar="N", default="50", help="log: how many lines"),
         Row(

@@ -157,11 +157,22 @@ def _typed(module: str) -> Callable[[Task, JobFollower], int]:
     return work
 
 
+def _schedule(task: Task, follower: JobFollower) -> int:
+    from saltern.cli.call import LINE
+    from saltern.cli.options import session
+    from saltern.cli.worker_schedule import print_schedule
+
+    engine = session(_args(LINE, ["-"], task, follower))
+    engine.load_pillar()
+    return print_schedule(engine)
+
+
 COMMANDS: dict[str, Callable[[Task, JobFollower], int]] = {
     "call": _call,
     "single": _single,
     "apply": _apply,
     "resume": _resume,
+    "schedule": _schedule,
     **{name: _typed(name) for name in ("plan", "show", "runs", "report")},
 }
 

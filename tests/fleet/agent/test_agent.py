@@ -173,7 +173,7 @@ def test_refuses_with_a_reason_what_it_may_not_or_cannot_take(tmp_path: Path) ->
         agent.inbox._free = lambda _path: 1 << 30
         controller.refused[ID] = "another machine is at work as this one"
         agent.syncer.wake()
-        await until(lambda: agent.inbox.draining)
+        await until(lambda: agent.inbox.refused)
         twin = await controller.returned(ID, await controller.send(ID, "pkg.install", "x"))
         assert (twin.status, "another machine" in twin.why) == ("refused", True)
         assert not agent.spool.open_entries()

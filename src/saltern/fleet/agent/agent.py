@@ -18,10 +18,12 @@ from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.agent.facts import FactsSender
 from saltern.fleet.agent.housekeeping import Housekeeping
 from saltern.fleet.agent.inbox import Inbox
+from saltern.fleet.agent.intake import denied_by
 from saltern.fleet.agent.jobs import Jobs, WorkerSettings
 from saltern.fleet.agent.outbox import Outbox
 from saltern.fleet.agent.renewal import Home, Renewal
 from saltern.fleet.agent.runner import Runner
+from saltern.fleet.agent.scheduler import Scheduler
 from saltern.fleet.agent.spool import Spool
 from saltern.fleet.agent.supply import JobSupply
 from saltern.fleet.agent.sync import Syncer
@@ -74,6 +76,7 @@ class Agent:
     ) -> None:
         self.member = member
         self.instance = secrets.token_hex(8)
+        self.stop = asyncio.Event()  # set by who wants it to end
         self.bus = bus
         self.spool = spool
         self.clock = clock or FleetClock(latest=float(spool.get("latest") or 0))
@@ -114,6 +117,13 @@ class Agent:
             away=self.tell_away,
             now=self.clock.now,
         )
+        self.scheduler = Scheduler(
+            spool,
+            runner,
+            self.settings,
+            denied=lambda job: denied_by(job, denied()),
+            added=lambda: self.jobs.wake(),
+        )
         self.home = home
         self._loops = [
             self.syncer.run,
@@ -121,6 +131,7 @@ class Agent:
             self.jobs.run,
             self.facts.run,
             self.watch.run,
+            self.scheduler.run,
             Housekeeping(spool, runner, jobs_folder, self.clock.now).run,
             *([Renewal(home, bus, self.clock.now).run] if home else []),
         ]
@@ -207,12 +218,20 @@ class Agent:
             self.syncer.wake()
         elif order.action == "drain":
             self.inbox.draining = order.why or "this agent takes no jobs now"
+        elif order.action == "reload":
+            self.inbox.draining = ""
+            self.facts.look_again()
+            self.scheduler.look_again()
+        elif order.action == "leave":
+            log.warning("the controller asks this machine to leave: %s", order.why)
+            self.stop.set()
 
     def _on_return(self, jid: str) -> None:
         self.outbox.wake()
         entry = self.spool.entry(jid)
         if entry is not None and entry.job.changing:
             self.facts.look_again()
+            self.scheduler.look_again()
 
     def _refuse(self, job: Job, why: str) -> None:
         """Return that a job is not run; it is not in the spool, so it is sent directly."""
@@ -244,7 +263,7 @@ class Agent:
 
     async def on_sync(self, answer: SyncAnswer) -> None:
         """Take what the controller says: confirmations, jobs, cancellations."""
-        self.inbox.draining = answer.refused
+        self.inbox.refused = answer.refused
         if answer.refused:
             return
         for one in answer.confirmed:

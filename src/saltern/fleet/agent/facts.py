@@ -14,12 +14,13 @@ import msgspec
 
 from saltern.fleet.agent.ask import Asker
 from saltern.fleet.agent.jobs import WorkerSettings
+from saltern.fleet.agent.output import read_output
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import Spool
-from saltern.fleet.agent.task import PART, Task
+from saltern.fleet.agent.task import Task
 from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.ports import BusError
-from saltern.fleet.protocol.codec import BadMessage, Body, unpack_body
+from saltern.fleet.protocol.codec import BadMessage
 from saltern.fleet.protocol.envelope import Refused
 from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.messages import Facts, Received
@@ -54,17 +55,12 @@ async def look(runner: Runner, settings: WorkerSettings) -> dict[str, Any] | Non
     if outcome is None or outcome.code or not outcome.parts:
         log.warning("the facts of this machine cannot be read: %s", outcome.why if outcome else "killed")
         return None
-    parts = []
-    for number in range(outcome.parts):
-        with open(folder.file(PART.format(number)), "rb") as file:
-            parts.append(file.read())
-    folder.remove()
     try:
-        body = Body(encoding=outcome.encoding, size=outcome.size, parts=tuple(parts))
-        found = unpack_body(body)
+        found = read_output(folder, outcome)
     except BadMessage as problem:
         log.warning("the facts of this machine cannot be read: %s", problem)
         return None
+    folder.remove()
     return found if isinstance(found, dict) else None
 
 

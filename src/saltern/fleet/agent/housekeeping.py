@@ -7,7 +7,6 @@ import logging
 import os
 from collections.abc import Callable
 
-from saltern.fleet.agent.facts import LOOK as FACTS
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.spool import Spool, SpoolFailed
 from saltern.fleet.protocol.envelope import SKEW
@@ -16,6 +15,7 @@ log = logging.getLogger(__name__)
 
 EVERY = 3600.0  # seconds between two looks
 DAY = 86_400.0
+OWN = ("facts", "schedule")  # folders of the agent's own questions
 KEEP = 7 * DAY  # a return that no controller has taken
 
 
@@ -45,7 +45,7 @@ class Housekeeping:
             log.error("returns of %d jobs were taken by no controller for a week, and are dropped", len(lost))
         if self._jobs and os.path.isdir(self._jobs):
             for name in os.listdir(self._jobs):
-                if name != FACTS:
+                if name not in OWN:
                     self._remove_if_over(name)
 
     def _remove_if_over(self, jid: str) -> None:

@@ -35,7 +35,8 @@ class Inbox:
         free: Callable[[str], int] | None = None,
     ) -> None:
         self.refusals: Counter[str] = Counter()
-        self.draining = ""
+        self.draining = ""  # by order
+        self.refused = ""  # by the last sync
         self.trust = trust
         self._spool = spool
         self._clock = clock
@@ -93,7 +94,7 @@ class Inbox:
         full = f"the disk of {self._spool.path} is full: {free} bytes are left" if free < LEAST_FREE else ""
         return Standing(
             known=self._spool.is_known(job.jid),
-            draining=full or self.draining,
+            draining=full or self.refused or self.draining,
             born=self._born,
             denied=self._denied(),
         )

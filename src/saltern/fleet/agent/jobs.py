@@ -26,6 +26,7 @@ from saltern.fleet.protocol.verbs import verb_of
 log = logging.getLogger(__name__)
 
 PING = "test.ping"
+UNSENT = 2**53  # all records of a run that no controller has asked for
 FULL = 30.0  # seconds after which a spool that could not be written is tried again
 
 
@@ -227,6 +228,8 @@ class Jobs:
                 log.error("the return of job %s waits: %s", entry.jid, problem)
                 await asyncio.sleep(self._retry)
         self._runner.folder(entry.jid).remove()
+        if entry.local:
+            self._spool.confirm(entry.jid, records=UNSENT)
         if self._supply:
             self._supply.release(entry.jid)
         self._returned(entry.jid)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from saltern.fleet.agent.task import PART, JobFolder, Outcome, known_to_people
-from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, Body, check_depth, pack_body
+from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, Body, check_depth, pack_body, unpack_body
 from saltern.system import atomic
 
 ERRORS = 8000  # characters of what a command prints as errors that go with its return
@@ -63,3 +63,14 @@ def _packed(folder: JobFolder, bare: bool, names: dict[str, str], limit: int) ->
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
         return pack_body(data.decode(errors="replace"), limit=limit)
     return pack_body(msgspec.Raw(data), limit=limit)
+
+
+def read_output(folder: JobFolder, outcome: Outcome) -> object:
+    """What a worker of our own printed, as data; ``BadMessage`` if it cannot be unpacked. None if nothing."""
+    parts = []
+    for number in range(outcome.parts):
+        with open(folder.file(PART.format(number)), "rb") as file:
+            parts.append(file.read())
+    if not parts:
+        return None
+    return unpack_body(Body(encoding=outcome.encoding, size=outcome.size, parts=tuple(parts)))

@@ -63,6 +63,7 @@ async def _serve(places: AgentPlaces) -> int:
     )
     runner = ProcessRunner(places.jobs)
     agent = _agent(places, member, bus, spool, runner, Home(places.keys, member, keys, credential))
+    agent.stop = stop
     log.info("agent %s of fleet %s, version %s", member.id, member.fleet, saltern.__version__)
     async with ControlSocket(places.socket, agent):
         await agent.start()

@@ -18,6 +18,7 @@ import saltern
 from saltern.fleet.agent.agent import Agent
 from saltern.fleet.files.worker import answer_file
 from saltern.fleet.pillar.agent import answer_pillar
+from saltern.fleet.protocol.messages import Away
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIMIT = 65_536  # bytes of a question
@@ -122,10 +123,18 @@ async def _pillar(agent: Agent, question: Answer) -> Answer:
     return await answer_pillar(agent.pillar, question, agent.clock.now())
 
 
+async def _leave(agent: Agent, _question: Answer) -> Answer:
+    """The machine leaves the fleet: tell the controllers, and end."""
+    await agent.tell_away(Away(why="leave"))
+    asyncio.get_running_loop().call_later(0.1, agent.stop.set)
+    return {}
+
+
 ANSWERS: dict[str, Callable[[Agent, Answer], Awaitable[Answer]]] = {
     "status": _status,
     "sync": _sync,
     "paused": _paused,
+    "leave": _leave,
     "file": _file,
     "pillar": _pillar,
 }

@@ -1,0 +1,61 @@
+"""Runs that the machine itself asks for, at times: pure rules over Salt's keys of a schedule.
+
+They are kept in the spool like other jobs, so they wait their turn; no controller is needed for them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+UNITS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86_400.0}
+
+
+class Scheduled(Struct, frozen=True, kw_only=True):
+    """One job of the schedule, its times in one form: ``every`` seconds, by ``crons``, or ``at`` moments."""
+
+    name: str
+    function: str
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    every: float = 0.0
+    crons: tuple[str, ...] = ()
+    at: tuple[float, ...] = ()
+    splay: tuple[float, float] = (0.0, 0.0)
+    on_start: bool = False
+    after: float = 0.0
+    until: float = 0.0
+
+
+def next_time(job: Scheduled, *, last: float, now: float, zone: float = 0.0) -> float | None:
+    """When it is due, later than ``last``; None if never again. What was missed while nothing ran is done
+    once, now, if it is by an interval, and not at all if it is by a time of day.
+
+    ``last``: when it was last begun, or when the schedule was first seen. ``zone``: seconds that local time
+    is ahead of UTC.
+    """
+    times = [max(now, last + job.every)] if job.every else []
+    times += [found for cron in job.crons if (found := _by_cron(cron, max(last, now), zone)) is not None]
+    times += [moment for moment in job.at if moment > max(last, now - 1)]
+    if not times:
+        return None
+    due = max(min(times), job.after)
+    return None if job.until and due > job.until else due
+
+
+def _by_cron(cron: str, after: float, zone: float) -> float | None:
+    from cronsim import CronSim, CronSimError
+
+    try:
+        found = next(CronSim(cron, datetime.fromtimestamp(after + zone, UTC).replace(tzinfo=None)))
+    except (CronSimError, StopIteration):
+        return None
+    return found.replace(tzinfo=UTC).timestamp() - zone
+
+
+def spread(job: Scheduled, chance: float) -> float:
+    """Seconds by which a start is put off, so that not all machines begin at once."""
+    low, high = job.splay
+    return low + (high - low) * chance

@@ -1,0 +1,172 @@
+"""Smaller parts of an agent: deny list, clock, credential, service, what a worker printed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.fleet.agent.light import FLEET as NAME
+from tests.fleet.agent.light import ROOT, issuer
+
+from saltern.fleet.agent import service
+from saltern.fleet.agent.clock import FleetClock
+from saltern.fleet.agent.deny import ALL, DenyList
+from saltern.fleet.agent.log import LogFile, read_log
+from saltern.fleet.agent.output import pack_output, read_output
+from saltern.fleet.agent.renewal import renewal_time
+from saltern.fleet.agent.task import JobFolder, Outcome, Step
+from saltern.fleet.agent.watch import Seen, is_worth_sending
+from saltern.fleet.protocol.envelope import Refused, Trust
+from saltern.fleet.protocol.messages import Audience, SyncAnswer
+
+TRUST = Trust(fleet=NAME, roots=(ROOT.public,))
+DAY = 86_400.0
+
+
+# -- deny list -------------------------------------------------------------------------------------
+
+
+def test_the_deny_list_is_read_again_when_it_changes(tmp_path: Path) -> None:
+    path = tmp_path / "agent.d" / "deny.yaml"
+    denied = DenyList(str(path))
+    assert denied() == ()
+    path.parent.mkdir()
+    path.write_text("deny:\n  - cmd.*\n  - system.reboot\n")
+    assert denied() == ("cmd.*", "system.reboot")
+    path.unlink()
+    assert denied() == ()
+
+
+BROKEN = {
+    "no YAML": "deny: [",
+    "no list": "deny: cmd.*",
+    "no texts": "deny: [{a: 1}]",
+    "another key": "denied: [cmd.*]",
+    "no mapping": "- cmd.*",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_list_that_cannot_be_understood_denies_everything(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "deny.yaml"
+    path.write_text(BROKEN[name])
+    found = DenyList(str(path)).current()
+    assert (found.patterns, str(path) in found.problem) == (ALL, True)
+
+
+def test_an_empty_list_denies_nothing(tmp_path: Path) -> None:
+    (tmp_path / "deny.yaml").write_text("# nothing yet\n")
+    assert DenyList(str(tmp_path / "deny.yaml"))() == ()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is asked to be careful")
+def test_root_does_not_believe_a_list_that_others_can_write(tmp_path: Path) -> None:
+    path = tmp_path / "deny.yaml"
+    path.write_text("deny: []\n")
+    path.chmod(0o666)
+    assert DenyList(str(path))() == ALL
+
+
+# -- clock -----------------------------------------------------------------------------------------
+
+
+def answer(issued: float, nonce: str) -> bytes:
+    made = issuer(issued - 10)
+    return made.issue(SyncAnswer(), Audience(ids=["me"]), now=issued, life=300, nonce=nonce)
+
+
+@pytest.mark.parametrize("off", [-DAY, DAY, 0.0, 400 * DAY])
+def test_an_answer_to_our_own_question_sets_the_clock(off: float) -> None:
+    clock = FleetClock(lambda: time.time() + off)
+    clock.check_answer(answer(time.time(), "n"), TRUST, me="me", nonce="n")
+    assert abs(clock.now() - time.time()) < 1
+    assert clock.is_wrong == bool(off)
+
+
+def test_the_clock_is_not_turned_back_and_not_by_another_question() -> None:
+    clock = FleetClock(time.time)
+    clock.check_answer(answer(time.time(), "n"), TRUST, me="me", nonce="n")
+    with pytest.raises(Refused):
+        clock.check_answer(answer(time.time() - DAY, "m"), TRUST, me="me", nonce="m")
+    with pytest.raises(Refused):
+        clock.check_answer(answer(time.time() + DAY, "n"), TRUST, me="me", nonce="m")
+    assert not clock.is_wrong
+
+
+def test_a_credential_is_renewed_at_half_of_its_life() -> None:
+    assert renewal_time(0, 1000) == 500
+    assert renewal_time(0, 1000, chance=1.0) == 600
+
+
+# -- progress --------------------------------------------------------------------------------------
+
+
+def test_progress_is_sent_at_most_once_a_second_but_failures_at_once() -> None:
+    seen = Seen(step=Step(done=1), at=100.0)
+    assert not is_worth_sending(seen, Step(done=1), 200.0)
+    assert not is_worth_sending(seen, Step(done=2), 100.5)
+    assert is_worth_sending(seen, Step(done=2), 101.0)
+    assert is_worth_sending(seen, Step(done=2, failed=1), 100.1)
+
+
+# -- output ----------------------------------------------------------------------------------------
+
+
+def printed(tmp_path: Path, text: bytes, **options: object) -> tuple[Outcome, object]:
+    folder = JobFolder(str(tmp_path))
+    Path(folder.file("out")).write_bytes(text)
+    Path(folder.file("err")).write_text("careful\n")
+    found = pack_output(folder, Outcome(attempt=1, code=0), **options)  # type: ignore[arg-type]
+    return found, read_output(folder, found)
+
+
+def test_what_a_worker_printed_is_packed_as_data(tmp_path: Path) -> None:
+    found, value = printed(tmp_path, b'{"local": [1, "\xc3\xa4"]}\n', bare=True)
+    assert (value, found.why) == ([1, "ä"], "careful")
+    assert printed(tmp_path, b'{"local": 1}')[1] == {"local": 1}
+    assert printed(tmp_path, b"not data\xff")[1] == "not data\ufffd"
+    assert printed(tmp_path, b"")[1] is None
+
+
+def test_an_output_that_is_too_long_or_too_deep_is_left_out_with_a_reason(tmp_path: Path) -> None:
+    found, value = printed(tmp_path, b'"' + b"x" * 5000 + b'"', limit=1000)
+    assert (value, "1000 bytes" in found.why) == (None, True)
+    found, value = printed(tmp_path, b"[" * 500 + b"]" * 500)
+    assert (value, "nested" in found.why) == (None, True)
+
+
+def test_a_long_output_travels_in_parts(tmp_path: Path) -> None:
+    text = os.urandom(900_000).hex()
+    found, value = printed(tmp_path, f'"{text}"'.encode())
+    assert found.parts > 1
+    assert value == text
+
+
+# -- service and log -------------------------------------------------------------------------------
+
+
+def test_the_service_is_installed_once_and_removed(tmp_path: Path) -> None:
+    written = service.install(str(tmp_path), directory="/srv/my agent")
+    assert service.UNIT_PLACE in written
+    assert service.install(str(tmp_path), directory="/srv/my agent") == []
+    unit = (tmp_path / service.UNIT_PLACE.lstrip("/")).read_text()
+    assert '"/srv/my agent"' in unit
+    script = tmp_path / service.SCRIPT_PLACE.lstrip("/")
+    assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
+    assert "'/srv/my agent'" in script.read_text()
+    assert set(service.remove(str(tmp_path))) == set(written)
+    assert service.remove(str(tmp_path)) == []
+
+
+def test_the_log_does_not_grow(tmp_path: Path) -> None:
+    import logging
+
+    path = str(tmp_path / "log")
+    handler = LogFile(path, limit=200)
+    for number in range(50):
+        handler.handle(logging.LogRecord("x", 20, "", 0, f"line {number}", (), None))
+    assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 500
+    assert read_log(path, 2) == ["line 48", "line 49"]
