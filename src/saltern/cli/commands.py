@@ -34,7 +34,7 @@ COMMANDS: dict[str, Command] = {
     "audit": Command("who did what at the controller, and whether that record is whole", "audit"),
     "install-service": Command("resume broken and rebooting runs when the machine boots", "install_service"),
     "controller": Command("run the controller of a fleet", "controller"),
-    "agent": Command("take part in a fleet: join, run, status, sync, log, leave", "agent"),
+    "agent": Command("take part in a fleet: join, run, status, sync, log, leave, install-service", "agent"),
     "check": Command("compile everything without running it, and report every problem", "check"),
     "fmt": Command("lay state files out in one way, without changing what they mean", "fmt"),
     "lsp": Command("serve an editor: problems as you type, completion, documentation", "lsp"),

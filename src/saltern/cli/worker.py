@@ -131,7 +131,12 @@ def _continue(task: Task, follower: JobFollower, run: str) -> int:
     engine = session(args)
     state = Runs(engine.settings).state(run)
     if state.status in RESUMABLE:
-        return resume_named(args)
+        try:
+            return resume_named(args)
+        except OperationError as problem:
+            if problem.diagnostics[0].code != "run-not-resumable":
+                raise
+            state = Runs(engine.settings).state(run)  # the machine's own service was quicker
     report = report_of(state)
     tell_report(args, engine, report)
     return exit_code(report)

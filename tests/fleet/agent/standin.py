@@ -177,6 +177,7 @@ class AgentProcess:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.inside: tuple[str, ...] = ()  # a command that runs it in a namespace
         self.process: asyncio.subprocess.Process | None = None
 
     def command(self, *words: str) -> list[str]:
@@ -193,7 +194,8 @@ class AgentProcess:
 
     async def start(self) -> None:
         with (self.folder / "stderr").open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(*self.command("run"), stderr=log, stdout=log)
+            command = [*self.inside, *self.command("run")]
+            self.process = await asyncio.create_subprocess_exec(*command, stderr=log, stdout=log)
 
     async def kill(self) -> None:
         assert self.process is not None
@@ -203,7 +205,7 @@ class AgentProcess:
     async def stop(self) -> int:
         assert self.process is not None
         if self.process.returncode is None:
-            self.process.terminate()
+            (self.process.kill if self.inside else self.process.terminate)()
         return await self.process.wait()
 
     async def say(self, *words: str) -> tuple[int, str]:

@@ -153,3 +153,40 @@ def test_cancels_before_the_next_state_and_by_force(tmp_path: Path) -> None:
             assert (done.status, "time limit" in done.why) == ("failed", True)
 
     run(scenario())
+
+
+NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a namespace of processes")
+def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(tmp_path: Path) -> None:
+    """A new namespace has another process 1: to the agent that is another boot."""
+
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            await agent.stop()
+            armed = tmp_path / "armed"
+            (agent.folder / "agent.yaml").write_text(
+                f"file_roots: {{base: [{states}]}}\nreboot_command: [sh, -c, 'touch {armed}']\n"
+            )
+            (states / "boot.sls").write_text(
+                f"before:\n  cmd.run:\n    - name: echo x >> {tmp_path}/before\n"
+                "down:\n  system.reboot:\n    - only_on_pending_reboot: false\n"
+                f"after:\n  cmd.run:\n    - name: echo x >> {tmp_path}/after\n"
+            )
+            agent.inside = NAMESPACE
+            await agent.start()
+            await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
+            jid = await controller.send(ID, "state.apply", "boot")
+            await until(lambda: armed.exists() and [one for _, one in controller.away if one.why == "reboot"])
+            away = next(one for _, one in controller.away if one.why == "reboot")
+            assert (away.jid, away.back_by > controller.now()) == (jid, True)
+            assert (ID, jid) not in controller.parts
+            await agent.kill()  # and with it all processes of the machine
+            await agent.start()
+            done = await controller.returned(ID, jid)
+            assert done.status == "returned", done.why
+            assert len(controller.value(ID, jid)["local"]) == 3
+            assert (lines(tmp_path / "before"), lines(tmp_path / "after")) == (["x"], ["x"])
+
+    run(scenario())
