@@ -1,7 +1,7 @@
 """``schedule``: functions to be run at times, kept in a file of the configuration.
 
 The file is ``_schedule.conf`` in the directory of included files: ``/etc/saltern/saltern.d``, or
-``/etc/salt/minion.d`` where saltern reads Salt's configuration. The agent (`saltern agent run`) runs the jobs.
+``/etc/salt/minion.d`` where saltern reads Salt's configuration. `saltern agent run` runs the jobs.
 """
 
 from __future__ import annotations
