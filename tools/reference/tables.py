@@ -22,7 +22,7 @@ from saltern.report.findings import WRITERS
 from saltern.report.outputs import OUTPUTS, OutputOptions
 from saltern.targeting.compound import LETTERS
 from saltern.targeting.match import MATCHERS
-from tools.reference import api, chains, controller, fleet, source, words
+from tools.reference import access, api, chains, controller, fleet, source, words
 from tools.reference.markdown import code, page, prose, shown, table
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "saltern"
@@ -259,6 +259,7 @@ def check() -> str:
 
 
 PAGES = {
+    "access.md": access.access,
     "api.md": api.api,
     "chain-file.md": chains.chain_file,
     "chain-statuses.md": chains.chain_statuses,
