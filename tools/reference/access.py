@@ -24,8 +24,9 @@ def access() -> str:
             [(code(n), prose(row.what), _by(row)) for n, row in ACTIONS.items()],
         ),
         "## Keys of a policy",
-        f"A policy has the keys {_codes(document.KEYS)}. A rule has the keys {_codes(rules.KEYS)}. A"
-        f" condition in `only` has one or several of {_codes(conditions.KEYS)}; of a list of conditions one must hold.",
+        f"A policy has the keys {_codes(document.KEYS)}.",
+        f"A rule has the keys {_codes(rules.KEYS)}. A condition in `only` has one or several of"
+        f" {_codes(conditions.KEYS)}; of a list of conditions one must hold.",
         *(_section(shape.__name__.lower(), shape) for shape in (Login, Pam, Oidc)),
         "## Failed logins",
         "After so many failures the next attempt has to wait; each one more doubles the wait.",
@@ -39,7 +40,9 @@ def access() -> str:
 def _by(row: Action) -> str:
     if row.own:
         return "everyone who has logged in"
-    return "the rules of the policy" if row.by_rules else ", ".join(row.roles)
+    if row.by_rules:
+        return "the rules of the policy"
+    return ", ".join(row.roles) + ("; everyone for their own jobs" if row.own_jobs else "")
 
 
 def _codes(names: tuple[str, ...]) -> str:

@@ -254,3 +254,46 @@ def test_logins_that_others_can_read_are_not_used(tmp_path: Path) -> None:
     with pytest.raises(OperationError) as refused:
         stored_login("https://a:1", environ)
     assert "damaged" in str(refused.value)
+
+
+def test_who_has_a_rule_and_no_role_sees_what_came_of_their_own_jobs(
+    api: Running, type_: Type, tmp_path: Path
+) -> None:
+    api.agent("web1")
+    file = tmp_path / "policy.yaml"
+    file.write_text("rules: [{who: anna, functions: test.ping}]\n")
+    assert type_("policy", "set", str(file))[0] == 0
+    add(type_, "anna", "viewer")
+    admin = api.client()
+    admin.operators.change("anna", roles=[])
+    anna = api.client()
+    anna.own.login("anna", PASSWORD)
+    mine, other = (client.jobs.submit("test.ping", "*")["jid"] for client in (anna, admin))
+    assert anna.jobs.get(mine)["user"] == "anna" and list(anna.jobs.targets(mine))
+    for refused in (
+        lambda: anna.jobs.get(other),
+        lambda: list(anna.jobs.list()),
+        lambda: list(anna.systems.list()),
+    ):
+        with pytest.raises(OperationError) as problem:
+            refused()
+        assert problem.value.diagnostics[0].code == "not-allowed"
+    token = api.client(anna.own.make_token(scopes=["jobs.submit"])["token"])
+    with pytest.raises(OperationError):
+        token.jobs.get(mine)
+
+
+def test_users_of_the_host_are_known_on_the_socket_if_the_policy_says_so(api: Running) -> None:
+    import pwd
+
+    from saltern.fleet.access.ports import Peer
+
+    access = api.server.app.desk.access
+    peer = Peer(uid=pwd.getpwnam("daemon").pw_uid)
+    assert access.authenticate({}, peer, 1.0) is None
+    access.policies.edit(
+        "login: {socket: true}\nroles: {viewer: ['group:local:daemon']}", who="root", now=1.0
+    )
+    found = access.authenticate({}, peer, 1.0)
+    assert found is not None and (found.name, found.roles) == ("local:daemon", ("viewer",))
+    assert access.authenticate({"x-forwarded-for": "192.0.2.1"}, peer, 1.0) is None

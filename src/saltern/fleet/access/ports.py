@@ -42,13 +42,15 @@ CONTROLLER = Principal(name="controller", roles=("admin",), via="internal")
 
 class Action(Struct, frozen=True, kw_only=True):
     """A row of the table. ``roles`` may do it. ``by_rules``: the rules of the policy decide instead, by
-    function and system. ``own``: everyone who has logged in may.
+    function and system. ``own``: everyone who has logged in may. ``own_jobs``: everyone may it for jobs that
+    they have submitted themselves.
     """
 
     what: str
     roles: tuple[str, ...] = ("admin",)
     by_rules: bool = False
     own: bool = False
+    own_jobs: bool = False
 
 
 _READERS = EVERY_ROLE
@@ -66,7 +68,9 @@ ACTIONS: dict[str, Action] = {
     "tokens.write": Action(what="make and remove join tokens"),
     "jobs.submit": Action(what="run a function on systems", roles=NO_ROLE, by_rules=True),
     "jobs.cancel": Action(what="cancel a job of another person", roles=NO_ROLE, by_rules=True),
-    "jobs.read": Action(what="list jobs, follow them, read returns and records", roles=_READERS),
+    "jobs.read": Action(
+        what="list jobs, follow them, read returns and records", roles=_READERS, own_jobs=True
+    ),
     "events.read": Action(what="follow events", roles=_READERS),
     "trees.read": Action(what="list versions of trees and compare them", roles=_READERS),
     "trees.write": Action(what="publish a tree, or return to an earlier version"),
