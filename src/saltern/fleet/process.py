@@ -71,8 +71,7 @@ async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
 
 async def _until(stopped: asyncio.Event, controller: Controller) -> None:
     """Return when a signal came; raise what ended a loop."""
-    assert controller.failed is not None
-    failed = controller.failed
+    failed = controller.loops.failed
     failed.add_done_callback(lambda _: stopped.set())
     await stopped.wait()
     if failed.done():

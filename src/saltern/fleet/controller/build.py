@@ -1,0 +1,119 @@
+"""What a controller is made of, from its places and its settings: identity, database, broker, options."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable
+
+from saltern.fleet.broker.config import BrokerSettings
+from saltern.fleet.broker.embedded import EmbeddedBroker
+from saltern.fleet.controller.addresses import Addresses
+from saltern.fleet.controller.foreign_broker import ForeignBroker
+from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_identity
+from saltern.fleet.controller.members import Member
+from saltern.fleet.controller.members import servers as member_servers
+from saltern.fleet.controller.parts import PartOptions
+from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.recover import generation, reader_name
+from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.files.keeper import Roots
+from saltern.fleet.pillar.desk import PillarOptions
+from saltern.fleet.store.database import Database, open_database
+from saltern.fleet.store.migrate import migrate
+
+log = logging.getLogger(__name__)
+
+GIB = 1024**3
+Broker = EmbeddedBroker | ForeignBroker
+
+
+class Builder:
+    """Makes the parts of one controller."""
+
+    def __init__(
+        self, places: ControllerPlaces, settings: ControllerSettings, *, now: Callable[[], float]
+    ) -> None:
+        self._places = places
+        self._settings = settings
+        self._now = now
+
+    def identity(self) -> ControllerIdentity:
+        name = self._settings.name or socket.gethostname().split(".")[0] or "controller"
+        keys = self._places.keys
+        return load_or_make_identity(keys, fleet=self._settings.fleet, name=name, now=self._now())
+
+    def database(self) -> Database:
+        database = open_database(self._settings.database or f"sqlite:///{self._places.database}")
+        migrate(database)
+        return database
+
+    def broker(
+        self, identity: ControllerIdentity, addresses: Addresses, members: dict[str, Member]
+    ) -> Broker:
+        """A broker of our own, or the one that the configuration names."""
+        settings, folder, fleet = self._settings, self._places.broker, identity.file.fleet
+        how = BrokerSettings(
+            host=addresses.host,
+            port=addresses.broker_port,
+            names=addresses.names,
+            server_name=f"saltern-{identity.file.name}",
+            max_file_store=settings.broker_store * GIB,
+            cluster=None if settings.bus else addresses.cluster(members),
+        )
+        if settings.bus:
+            return ForeignBroker(folder, fleet, settings.bus, how, ca=settings.bus_ca, now=self._now)
+        made = EmbeddedBroker(
+            folder,
+            fleet,
+            how,
+            binary=settings.broker_program,
+            now=self._now,
+            crashed=lambda why: log.error("%s", why),
+        )
+        made.peers = member_servers(members.values())
+        return made
+
+    def options(self, identity: ControllerIdentity, broker: Broker, database: Database) -> PartOptions:
+        settings = self._settings
+        with database.read() as connection:
+            reader = reader_name(generation(connection))
+        return PartOptions(
+            name=identity.file.name,
+            roots=identity.file.roots,
+            servers=tuple(dict.fromkeys((*broker.servers, *broker.peers))),
+            nodegroups=settings.nodegroups,
+            limits=settings.limits,
+            next_sync=settings.sync_seconds,
+            files=self._files(),
+            pillar=self._pillar(),
+            replicas=replicas_of(broker),
+            reader=reader,
+        )
+
+    def _files(self) -> Roots:
+        """Where the files of the fleet are."""
+        return Roots(
+            roots=self._settings.file_roots or {"base": [self._places.root("salt")]},
+            directory=self._places.files,
+            versions=self._settings.retention_trees,
+            git_interval=self._settings.git_seconds,
+        )
+
+    def _pillar(self) -> PillarOptions:
+        settings = self._settings
+        return PillarOptions(
+            pillar_roots=settings.pillar_roots or {"base": [self._places.root("pillar")]},
+            file_roots=settings.file_roots or {"base": [self._places.root("salt")]},
+            nodegroups=settings.nodegroups,
+            ext_pillar=settings.ext_pillar,
+            merging=settings.pillar_source_merging_strategy,
+            merge_lists=settings.pillar_merge_lists,
+            pinned=settings.pinned_grains,
+            life=settings.pillar_seconds,
+        )
+
+
+def replicas_of(broker: Broker) -> int:
+    """How many brokers keep each stream."""
+    return broker.settings.cluster.replicas if broker.settings.cluster else 1
