@@ -80,21 +80,6 @@ def test_answers_that_are_kept_show_nothing(api: Running, client: Client, tmp_pa
     assert list(client.tokens.list()) == []
 
 
-def test_another_person_with_the_same_token_does_something_else(api: Running, client: Client) -> None:
-    from saltern.fleet.store import answers
-
-    with api.database.write() as connection:
-        assert answers.claim(connection, "ann", "t", "r", 1.0) is None
-        assert answers.claim(connection, "joe", "t", "r", 1.0) is None
-        kept = answers.claim(connection, "joe", "t", "r", 2.0)
-        assert kept is not None and kept.status == 0
-        assert answers.claim(connection, "joe", "t", "r", 2.0 + answers.CLAIM) is None  # it was broken off
-        answers.keep(connection, "joe", "t", 200, b"x")
-        kept = answers.claim(connection, "joe", "t", "r", 500.0)
-        assert kept is not None and kept.body == b"x"
-        assert answers.claim(connection, "joe", "t", "r", 1000.0 + answers.KEPT) is None
-
-
 @pytest.mark.parametrize("token", ["short", "x" * 129, "with a space in it", "ü" * 20])
 def test_a_client_token_must_be_hard_to_guess(api: Running, token: str) -> None:
     body = b'{"function": "test.ping", "target": "*"}'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -24,7 +24,6 @@ class Route(Struct, frozen=True, kw_only=True):
 
     method: str
     path: str
-    about: str
     action: str | None
     handler: Handler
     answer: Any
@@ -37,3 +36,26 @@ class Route(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The name of the operation: that of its handler."""
         return self.handler.__name__
+
+    @property
+    def about(self) -> str:
+        """What it does: the docstring of its handler."""
+        return " ".join((self.handler.__doc__ or "").split())
+
+
+class Maker(Protocol):
+    """Makes a row of one method."""
+
+    def __call__(
+        self, path: str, action: str | None, handler: Handler, answer: Any, **more: Any
+    ) -> Route: ...
+
+
+def _maker(method: str) -> Maker:
+    def make(path: str, action: str | None, handler: Handler, answer: Any, **more: Any) -> Route:
+        return Route(method=method, path=path, action=action, handler=handler, answer=answer, **more)
+
+    return make
+
+
+get, post, put, patch, delete = map(_maker, ("GET", "POST", "PUT", "PATCH", "DELETE"))

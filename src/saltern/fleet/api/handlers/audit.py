@@ -14,6 +14,7 @@ from saltern.fleet.store.audit import Entry, Head
 
 
 async def list_audit(call: Call[PageQuery, None]) -> Page[AuditAnswer]:
+    """Who did what, the oldest first."""
     query = call.query
     after = decode_cursor(query.cursor, tuple[int])[0] if query.cursor else 0
     rows = await call.read(audit.page, after=after, limit=query.limit + 1)
@@ -21,6 +22,7 @@ async def list_audit(call: Call[PageQuery, None]) -> Page[AuditAnswer]:
 
 
 async def verify_audit(call: Call[AuditNoted, None]) -> AuditVerified:
+    """Check the chain of the audit."""
     noted = Head(call.query.number, call.query.digest) if call.query.number else None
     problem = await call.read(audit.verify, noted)
     head = await call.read(audit.head)

@@ -14,7 +14,7 @@ from saltern.language.diagnostics import Diagnostic
 
 
 async def events(call: Call[EventsQuery, None]) -> EventsAnswer | EventStream:
-    """A list, or a stream for those who accept one."""
+    """Events, the oldest first; with `Accept: text/event-stream`, all notices as they come."""
     query = call.query
     if MEDIA in call.headers.get("accept", ""):
         start = await call.read(events_start, cursor_of(call.headers.get("last-event-id"), query.after))
@@ -28,6 +28,7 @@ async def events(call: Call[EventsQuery, None]) -> EventsAnswer | EventStream:
 
 
 async def job_events(call: Call[FollowQuery, None]) -> EventStream:
+    """Follow a job: its present state, then each notice as it comes, until it has ended."""
     jid = call.path["jid"]
     start = await call.read(job_start, jid, cursor_of(call.headers.get("last-event-id"), call.query.after))
     if start is None:

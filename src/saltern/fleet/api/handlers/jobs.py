@@ -26,6 +26,7 @@ from saltern.fleet.store import job_queries, listings
 
 
 async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobListed]:
+    """Jobs, the newest first."""
     query = call.query
     before = decode_cursor(query.cursor, tuple[float, str]) if query.cursor else None
     only = convert(query, listings.JobFilter, from_attributes=True)
@@ -35,6 +36,7 @@ async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobListed]:
 
 
 async def get_job(call: Call[NoQuery, None]) -> JobAnswer:
+    """One job, and how many systems have which status."""
     jid = call.path["jid"]
     row, work = await call.read(job_queries.job, jid), await call.read(listings.work_of, jid)
     if row is None or work is None:
@@ -55,6 +57,7 @@ async def get_job(call: Call[NoQuery, None]) -> JobAnswer:
 
 
 async def list_targets(call: Call[TargetsQuery, None]) -> Page[TargetAnswer]:
+    """The systems that a job is meant for, and how far it is there."""
     await _check_job(call)
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
@@ -66,6 +69,7 @@ async def list_targets(call: Call[TargetsQuery, None]) -> Page[TargetAnswer]:
 
 
 async def list_returns(call: Call[PageQuery, None]) -> Page[ReturnAnswer]:
+    """What the systems returned. A page ends early if the bodies are large."""
     await _check_job(call)
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
@@ -74,6 +78,7 @@ async def list_returns(call: Call[PageQuery, None]) -> Page[ReturnAnswer]:
 
 
 async def get_return(call: Call[NoQuery, None]) -> ReturnAnswer:
+    """What one system returned."""
     jid, system = call.path["jid"], call.path["system"]
     row = await call.read(listings.target, jid, system)
     found = await call.read(make_return, row) if row is not None else None
@@ -83,6 +88,7 @@ async def get_return(call: Call[NoQuery, None]) -> ReturnAnswer:
 
 
 async def list_records(call: Call[PageQuery, None]) -> Page[RecordAnswer]:
+    """The journal of a job on a system, record by record."""
     jid, system = call.path["jid"], call.path["system"]
     if await call.read(listings.target, jid, system) is None:
         raise unknown(f"part of job {jid} on", system)

@@ -26,6 +26,7 @@ from saltern.fleet.store.credentials import credentials
 
 
 async def login(call: Call[NoQuery, LoginBody]) -> LoginAnswer:
+    """Log in with a name and a password."""
     ask, logins = call.body, call.desk.access.logins
     made = await call.ask(
         logins.with_password, ask.name, ask.password, call.peer, call.desk.now(), way=ask.way
@@ -34,40 +35,48 @@ async def login(call: Call[NoQuery, LoginBody]) -> LoginAnswer:
 
 
 async def list_ways(call: Call[NoQuery, None]) -> LoginWays:
+    """The ways to log in."""
     login = (await call.ask(call.desk.access.policies.current)).login
     return LoginWays(ways=[name for name in ("local", "pam", "oidc") if getattr(login, name)])
 
 
 async def begin_oidc(call: Call[NoQuery, OidcBegin]) -> OidcBegun:
+    """Begin a login at the OpenID Connect provider: authorization code with PKCE."""
     ask = call.body
     begun = await call.ask(call.desk.access.oidc.begin, ask.redirect, ask.challenge, call.desk.now())
     return OidcBegun(address=begun.address, state=begun.state)
 
 
 async def finish_oidc(call: Call[NoQuery, OidcFinish]) -> LoginAnswer:
+    """Finish it with the code that came back, once."""
     ask, oidc = call.body, call.desk.access.oidc
     made = await call.ask(oidc.finish, ask.state, ask.code, ask.verifier, call.desk.now(), issuer=ask.issuer)
     return LoginAnswer(token=made.secret, name=made.name, expires=made.expires, failures=made.failures)
 
 
 async def logout(call: Call[NoQuery, NoBody]) -> None:
+    """End the session that is used for this request."""
     await call.ask(call.desk.access.sessions.end, call.who, call.desk.now())
 
 
 async def change_password(call: Call[NoQuery, OwnPasswordBody]) -> None:
+    """Change one's own password; all other sessions end."""
     accounts, ask = call.desk.access.accounts, call.body
     await call.ask(accounts.change_own_password, call.who, ask.old, ask.new, call.desk.now())
 
 
 async def list_own_tokens(call: Call[PageQuery, None]) -> Page[ApiTokenAnswer]:
+    """One's own sessions and API tokens."""
     return await tokens_of(call, call.who.name)
 
 
 async def make_own_token(call: Call[NoQuery, ApiTokenBody]) -> ApiTokenMade:
+    """Make an API token. It is shown only now."""
     return await make_token_for(call, "")
 
 
 async def remove_own_token(call: Call[NoQuery, None]) -> None:
+    """Remove one of one's own sessions or API tokens, by its id."""
     accounts = call.desk.access.accounts
     await call.ask(
         accounts.remove_token, call.who, call.path["token"], call.desk.now(), operator=call.who.name

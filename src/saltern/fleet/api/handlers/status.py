@@ -18,11 +18,12 @@ CHECK_TIME = 5.0  # seconds
 
 
 async def health(call: Call[NoQuery, None]) -> Health:  # noqa: ARG001
+    """The process answers. For a supervisor or a load balancer."""
     return Health(version=__version__)
 
 
 async def ready(call: Call[NoQuery, None]) -> Ready:
-    """Look at the database and at all parts of the controller."""
+    """All parts of the controller work; if not, the answer is 503 and says which and why."""
     found = await _problems(call)
     if found:
         wrong = "; ".join(f"{name}: {problem}" for name, problem in found.items())
@@ -45,6 +46,7 @@ async def _problems(call: Call[NoQuery, None]) -> dict[str, str]:
 
 
 async def ca(call: Call[NoQuery, None]) -> CaAnswer:
+    """The certificate of the fleet's own CA. Compare its fingerprint before you trust it."""
     if not call.desk.ca:
         what = "the certificate of this controller is not from a CA of its own"
         fix = "trust the CA that it is from; where it is known, nothing has to be done"
@@ -53,10 +55,12 @@ async def ca(call: Call[NoQuery, None]) -> CaAnswer:
 
 
 async def metrics(call: Call[NoQuery, None]) -> Response:
+    """Figures for Prometheus."""
     looked_at = call.desk.fleet.health
     data = await looked_at.metrics() if looked_at is not None else b""
     return Response(data, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 async def me(call: Call[NoQuery, None]) -> Me:
+    """Who the controller takes you for."""
     return Me(name=call.who.name, roles=[*call.who.roles], via=call.who.via)

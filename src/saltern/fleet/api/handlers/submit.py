@@ -20,6 +20,7 @@ from saltern.fleet.store import job_queries, listings
 
 
 async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
+    """Start a job."""
     ask = convert(call.body, Submission, from_attributes=True)
     ask = replace(ask, client_token=call.client_token or None)
 
@@ -32,6 +33,7 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
 
 
 async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
+    """Call a job off."""
     jid = call.path["jid"]
     row, work = await call.read(job_queries.job, jid), await call.read(listings.work_of, jid)
     if row is None or work is None:

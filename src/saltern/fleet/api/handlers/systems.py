@@ -17,6 +17,7 @@ from saltern.fleet.store.systems import System
 
 
 async def list_systems(call: Call[SystemsQuery, None]) -> Page[SystemAnswer]:
+    """Systems by id, or those that a target means."""
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
     found: list[System]
@@ -29,12 +30,14 @@ async def list_systems(call: Call[SystemsQuery, None]) -> Page[SystemAnswer]:
 
 
 async def get_system(call: Call[NoQuery, Any]) -> SystemAnswer:
+    """One system."""
     if found := await call.read(store.system, call.path["system"]):
         return _answer(found)
     raise unknown("system", call.path["system"])
 
 
 async def get_facts(call: Call[NoQuery, None]) -> FactsAnswer:
+    """The grains of a system."""
     if found := await call.read(listings.facts_of, call.path["system"]):
         return convert(found, FactsAnswer, from_attributes=True)
     raise unknown("system with facts", call.path["system"])

@@ -27,12 +27,14 @@ def keeper(call: Call[Any, Any]) -> TreeKeeper:
 
 
 async def list_trees(call: Call[PageQuery, None]) -> Page[TreeAnswer]:
+    """The version of each environment that is in force."""
     rows = (await call.read(store.in_force)).values()
     found = [convert(row, TreeAnswer, from_attributes=True) for row in rows]
     return cut_page(found, call.query, lambda one: one.environment)
 
 
 async def tree_log(call: Call[PageQuery, None]) -> Page[TreeAnswer]:
+    """Versions of an environment, the newest first."""
     query = call.query
     before = decode_cursor(query.cursor, tuple[int])[0] if query.cursor else None
     rows = await call.read(store.log, call.path["environment"], before=before, limit=query.limit + 1)
@@ -41,21 +43,25 @@ async def tree_log(call: Call[PageQuery, None]) -> Page[TreeAnswer]:
 
 
 async def tree_diff(call: Call[DiffQuery, None]) -> Page[DiffAnswer]:
+    """What differs between two versions."""
     query = call.query
     found = await keeper(call).diff(call.path["environment"], query.old, query.new)
     return cut_page([_answer(one) for one in found], query, lambda one: one.path)
 
 
 async def publish_tree(call: Call[NoQuery, NoBody]) -> TreeNow:
+    """Publish the roots as they are now, with what git remotes have."""
     return TreeNow(digest=await keeper(call).publish(call.who.name))
 
 
 async def rollback_tree(call: Call[NoQuery, RollbackBody]) -> TreeNow:
+    """Return to an earlier version, and stay there."""
     environment, version = call.path["environment"], call.body.version
     return TreeNow(digest=await keeper(call).rollback(environment, version, call.who.name))
 
 
 async def follow_tree(call: Call[NoQuery, NoBody]) -> TreeNow:
+    """Follow the roots again after a rollback."""
     return TreeNow(digest=await keeper(call).follow(call.path["environment"], call.who.name))
 
 
