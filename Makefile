@@ -81,8 +81,8 @@ check: $(STAMP) ## format, lint, types, import contracts, generated pages, words
 audit: $(STAMP) ## known weaknesses in what is pinned, or the ages of the pins; informs and fails nothing
 	@$(PY) -m tools.audit
 
-bench: $(STAMP) ## measure
-	$(PY) bench/run.py
+bench: $(STAMP) ## measure; BENCH=--short takes a minute, for information
+	$(PY) bench/run.py $(BENCH)
 
 docs: $(STAMP) ## write the generated pages of docs/reference again
 	$(PY) -m tools.reference

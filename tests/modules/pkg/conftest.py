@@ -29,9 +29,11 @@ APT::Architectures {{ "{arch}"; }};
 APT::Sandbox::User "root";
 Acquire::Languages "none";
 """
-# Neither a user nor a chroot of its own; and what dpkg wants on its PATH is not always there.
+# Neither a user nor a chroot of its own; what dpkg wants on its PATH is not always there; and what it
+# unpacks need not outlive a loss of power.
 DPKG = """#!/bin/sh
-exec dpkg --root={root} --force-not-root --force-script-chrootless --force-bad-path --log={root}/log "$@"
+force="--force-not-root --force-script-chrootless --force-bad-path --force-unsafe-io"
+exec dpkg --root={root} $force --log={root}/log "$@"
 """
 
 
@@ -86,7 +88,9 @@ class World(Calls):
         target = self.repo if listed else self.base / "files"
         target.mkdir(exist_ok=True)
         path = target / f"{name}_{version.replace(':', '%3a')}_all.deb"
-        subprocess.run(["dpkg-deb", "--root-owner-group", "-b", place, path], check=True, capture_output=True)
+        subprocess.run(
+            ["dpkg-deb", "--root-owner-group", "-Znone", "-b", place, path], check=True, capture_output=True
+        )
         if listed:
             data = path.read_bytes()
             self.packages += (

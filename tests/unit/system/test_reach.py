@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from saltern.system import files
-from saltern.system.paths import open_directory, reach, settle
+from saltern.system.paths import open_directory, open_without_links, reach, settle
 
 PARTS = st.sampled_from(
     ["", ".", "..", "d", "e", "file", "up", "out", "loop", "dangling", "missing", "tofile", "absolute"]
@@ -64,6 +64,21 @@ def test_it_leads_where_settling_leads(tree: Path, parts: list[str], follow: boo
     path = "/".join([str(tree), *parts] if rooted else ["", *parts])
     assert at_once(path, follow) == by_hand(path, follow)
     assert len(os.listdir("/proc/self/fd")) == before, "a handle was left open"
+
+
+@pytest.mark.parametrize("name", ["plain", "two\nlines", "gone (deleted)", "\udcff", "ü", "a b\t"])
+def test_a_directory_of_any_name_is_opened_at_once_unless_a_link_leads_there(
+    tmp_path: Path, name: str
+) -> None:
+    top = os.path.realpath(tmp_path)
+    os.makedirs(f"{top}/{name}/inner")
+    os.symlink(name, f"{top}/link")
+    directory = open_without_links(f"{top}/{name}/inner")
+    assert directory is not None
+    assert _inode(directory) == _inode(os.open(f"{top}/{name}/inner", os.O_PATH))
+    assert open_without_links(f"{top}/link") is None
+    assert open_without_links(f"{top}/link/inner") is None
+    assert open_without_links(f"{top}/missing") is None
 
 
 @pytest.mark.parametrize("there", ["nothing", "file", "link", "directory"])
