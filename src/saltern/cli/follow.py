@@ -96,12 +96,23 @@ def follow_job(controller: Controller, job: Followed, shown: Shown) -> int:
     return print_job(controller.jobs, job, shown)
 
 
+def show_away(job: Followed) -> None:
+    """Name those who are away, for a command that does not follow the job."""
+    for line in _away(job):
+        print(f"saltern: {line}", file=sys.stderr)
+
+
+def _away(job: Followed) -> list[str]:
+    now = time.time()
+    lines = (away_line(job.board, now), away_line(job.board, now, left_out=job.left_out))
+    return [line for line in lines if line]
+
+
 def _begin(watcher: Watcher, job: Followed) -> None:
-    now, board = time.time(), job.board
+    board = job.board
     watcher.note(f"job {job.jid} on {count(len(board.places), 'system')}")
-    for line in (away_line(board, now), away_line(board, now, left_out=job.left_out)):
-        if line:
-            watcher.note(line)
+    for line in _away(job):
+        watcher.note(line)
     watcher.record(
         "submitted", jid=job.jid, expected=list(board.places), away=board.away, expires=board.expires
     )

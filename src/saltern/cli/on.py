@@ -40,10 +40,14 @@ LOCAL = {
     "boot": "--boot",
 }
 
+# Options of pillar, and the verbs that take them with them.
+PILLAR = {"pillar": "--pillar", "pillarenv": "--pillarenv"}
+TAKES = {"pillar": ("apply", "plan", "show", "single"), "pillarenv": ("apply", "plan", "show")}
+
 
 def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
     """The exit code of a verb with ``--on``."""
-    _refuse(args)
+    _refuse(line.command, args)
     call = VERBS[line.command](args)
     if args.roster:
         from saltern.cli.ssh_run import run_over_ssh
@@ -66,17 +70,19 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
 
 
 def _submit(args: SimpleNamespace, argv: Sequence[str], client: Client, ask: dict[str, Any]) -> int:
-    from saltern.cli.follow import follow_job, new_followed
+    from saltern.cli.follow import follow_job, new_followed, show_away
 
     submitted = client.jobs.submit(**ask)
     if not submitted["expected"] and not submitted["away"]:
         what = f"no system matches {args.on!r}"
         fix = "`saltern fleet systems` lists them; a glob needs quotes for your shell"
         raise OperationError(Diagnostic(code="target-matches-nothing", what=what, fix=fix))
+    job = new_followed(submitted, ask)
     if args.detach:
+        show_away(job)
         print(submitted["jid"])
         return exits.OK
-    return follow_job(client, new_followed(submitted, ask), _shown(args, argv))
+    return follow_job(client, job, _shown(args, argv))
 
 
 def _shown(args: SimpleNamespace, argv: Sequence[str]) -> Shown:
@@ -107,13 +113,17 @@ def chosen_format(args: SimpleNamespace, argv: Sequence[str]) -> str:
     raise OperationError(Diagnostic(code="option-choice", what=what, fix=fix))
 
 
-def _refuse(args: SimpleNamespace) -> None:
+def _refuse(verb: str, args: SimpleNamespace) -> None:
     """Options that would be ignored."""
     given = vars(args)
     elsewhere = {} if args.roster else HERE
     for names, why in (
         (elsewhere, "the controller has the files and the pillar of the fleet"),
         (LOCAL, "it is for this machine only"),
+        (
+            {name: flag for name, flag in PILLAR.items() if verb not in TAKES[name]},
+            f"{verb} does not take it there",
+        ),
     ):
         for name, flag in names.items():
             if given.get(name):
@@ -171,7 +181,9 @@ def _given(options: dict[str, object]) -> dict[str, Any]:
 def _single(args: SimpleNamespace) -> Call:
     positional, keywords = call_arguments(args.args)
     name = str(keywords.pop("name", positional[0] if positional else args.function))
-    return Call(function="state.single", args=[args.function, name], kwargs=keywords, test=bool(args.test))
+    options = _given({"pillar": mapping_value("--pillar", args.pillar) or None, "saltenv": args.saltenv})
+    kwargs = {**keywords, **options}
+    return Call(function="state.single", args=[args.function, name], kwargs=kwargs, test=bool(args.test))
 
 
 def _call(args: SimpleNamespace) -> Call:

@@ -116,6 +116,8 @@ def test_options_of_this_machine_are_refused(place: Place) -> None:
     done = place.run("apply", "motd", "--on", "*", "--file-root", "/srv")
     assert done.returncode == exits.SURROUNDINGS
     assert "--file-root cannot be used with --on" in done.stderr
+    done = place.run("call", "test.ping", "--on", "*", "--pillar", "{a: 1}")
+    assert "--pillar cannot be used with --on" in done.stderr
 
 
 def test_a_target_that_means_nothing_is_an_error_that_names_what_is_near(place: Place) -> None:
@@ -163,7 +165,7 @@ def test_the_overview_and_the_lists(place: Place) -> None:
     assert (
         place.run("fleet", "facts", "web1", "id").stdout == "web1:\n    ----------\n    id:\n        web1\n"
     )
-    assert "saltern/" in place.run("events", "--after", "0", "--no-follow").stdout
+    assert "salt/auth" in place.run("events", "--after", "0", "--no-follow").stdout
 
 
 def test_groups_are_targets(place: Place) -> None:
@@ -172,3 +174,15 @@ def test_groups_are_targets(place: Place) -> None:
     assert "canary" in place.run("fleet", "groups").stdout
     assert place.run("fleet", "groups", "remove", "canary").returncode == 0
     assert "no groups" in place.run("fleet", "groups").stdout
+
+
+def test_shells_complete_systems_groups_and_jobs(place: Place) -> None:
+    def candidates(*words: str) -> list[str]:
+        before = (words[0], "--controller", place.fleet.socket, *words[1:-1])
+        return place.fleet.call("completion", "bash", "--words", *before, "--", words[-1]).stdout.split()
+
+    jid = place.run("call", "test.ping", "--on", "web1", "--detach").stdout.strip()
+    assert candidates("apply", "--on", "we") == ["web1", "web2"]
+    assert candidates("fleet", "facts", "d") == ["db1"]
+    assert candidates("fleet", "keys", "acc") == ["accept", "accepted"]
+    assert jid in candidates("job", "2")
