@@ -24,8 +24,10 @@ def record_enrolment(
         return False
     if known is not None and same and known.state == state:
         return None
-    if state not in ("accepted", "pending") or (same and state == "pending"):
+    if state not in ("accepted", "pending"):
         return False
+    if known is not None and same and known.state != "pending":
+        return False  # an operator has decided meanwhile
     if token and not use_token(connection, token, now):
         return False
     return _write(connection, one, state, now, known, same=same, token=token)
