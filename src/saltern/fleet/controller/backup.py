@@ -6,6 +6,7 @@ the roots have those.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import os
@@ -13,6 +14,7 @@ import secrets
 import tarfile
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 
 import msgspec
@@ -22,6 +24,7 @@ from saltern import __version__
 from saltern.fleet.controller.identity import load_identity
 from saltern.fleet.controller.places import ControllerPlaces
 from saltern.fleet.controller.settings import ControllerSettings
+from saltern.fleet.store import audit
 from saltern.fleet.store.database import open_database
 from saltern.fleet.store.migrate import migrate
 from saltern.fleet.store.settings import write_setting
@@ -130,7 +133,7 @@ def restore(places: ControllerPlaces, settings: ControllerSettings, path: str) -
             if name != DATABASE:
                 _put(places, name, os.path.join(scratch, name))
         put_snapshot(address, os.path.join(scratch, DATABASE))
-    _begin_generation(address)
+    _begin_generation(address, manifest)
     return manifest
 
 
@@ -148,7 +151,7 @@ def _unpack(path: str, scratch: str) -> Manifest:
         *(f"config/{name}" for name in CONFIGURATION),
     }
     try:
-        with tarfile.open(path, "r:gz") as archive:
+        with gzip.open(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
                 if member.name not in known or not member.isreg() or member.size > LARGEST:
                     raise _bad(
@@ -157,12 +160,16 @@ def _unpack(path: str, scratch: str) -> Manifest:
                 target = os.path.join(scratch, member.name)
                 os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
                 _copy(archive, member, target)
+            while stream.read(1 << 20):
+                pass  # to the end: the last thing in it is its checksum
         with open(os.path.join(scratch, MANIFEST), "rb") as file:
             manifest = msgspec.json.decode(file.read(), type=Manifest)
-    except (OSError, EOFError, tarfile.TarError, msgspec.DecodeError) as problem:
+    except (OSError, EOFError, zlib.error, tarfile.TarError, msgspec.DecodeError) as problem:
         raise _bad(f"{path} is not a backup of a controller: {problem}", "use another file") from None
     wrong = [
-        name for name, digest in manifest.digests.items() if _digest(os.path.join(scratch, name)) != digest
+        name
+        for name, digest in manifest.digests.items()
+        if name not in known or _digest(os.path.join(scratch, name)) != digest
     ]
     if wrong or DATABASE not in manifest.digests:
         raise _bad(f"{path} is damaged: {', '.join(wrong) or 'it has no database'}", "use another file")
@@ -198,13 +205,15 @@ def _put(places: ControllerPlaces, name: str, where: str) -> None:
         write(target, file.read(), Attributes(mode=0o600))
 
 
-def _begin_generation(address: str) -> None:
+def _begin_generation(address: str, manifest: Manifest) -> None:
     """From now on all that the streams still have is read again: some of it is not in the backup."""
+    detail = {"made_at": manifest.made_at, "version": manifest.version}
     database = open_database(address)
     try:
         migrate(database)
         with database.write() as connection:
             write_setting(connection, GENERATION, secrets.token_hex(4))
+            audit.append(connection, "controller", "controller.restore", detail, time.time())
     finally:
         database.close()
 
