@@ -174,6 +174,7 @@ READERS = {
         {"main.sls": "a: test.nop\n", "etc/saltern.yaml": "TEXT"},
         ["apply", "main", "--test"],
     ),
+    "a check": ({"main.sls": "TEXT"}, ["check"]),
     "a pillar": (
         {"main.sls": "a: test.nop\n", "pillar/top.sls": "base: {'*': [x]}\n", "pillar/x.sls": "TEXT"},
         ["apply", "main", "--test"],

@@ -141,25 +141,33 @@ def _wanted(
     found: Findings, choices: Choices, loaders: Sequence[KeptLoader]
 ) -> Iterator[tuple[Diagnostic, Diagnostic]]:
     """The problems as they are reported, each once and sorted, with what each was before."""
-    told = {(one.code, one.where.file, one.where.line) for one in found if one.where}
+    reported = {(one.code, one.where.file, one.where.line) for one in found if one.where}
+    ignored: dict[str, dict[int, list[str]]] = {}
     for problem in sorted(dict.fromkeys(found), key=_place):
         severity = choices.get(problem.code, problem.severity)
         where, cause = problem.where, _CAUSES.get(problem.code)
-        follows = cause and where and (cause, where.file, where.line) in told
-        if severity is not None and not follows and not _is_ignored(problem, loaders):
+        if where is not None and where.file not in ignored:
+            ignored[where.file] = _ignored_rules(where.file, loaders)
+        follows = cause and where and (cause, where.file, where.line) in reported
+        if severity is not None and not follows and not _is_ignored(problem, ignored):
             yield replace(problem, severity=severity), problem
 
 
-def _is_ignored(problem: Diagnostic, loaders: Sequence[KeptLoader]) -> bool:
-    """``# saltern: ignore RULE`` on the line, or on the one above it."""
-    if problem.where is None:
-        return False
-    file, at = problem.where.file, problem.where.line
+def _ignored_rules(file: str, loaders: Sequence[KeptLoader]) -> dict[int, list[str]]:
+    """The lines of a file with ``# saltern: ignore RULE``, and the rules that each names."""
     text = next((text for loader in loaders if (text := loader.text_of(file)) is not None), "")
     if "saltern: ignore" not in text:
+        return {}
+    found = ((at, _IGNORED.findall(line)) for at, line in enumerate(text.split("\n"), start=1))
+    return {at: re.split(r"[ ,]+", " ".join(names)) for at, names in found if names}
+
+
+def _is_ignored(problem: Diagnostic, ignored: Mapping[str, Mapping[int, Sequence[str]]]) -> bool:
+    """On its line, or on the one above it."""
+    if problem.where is None:
         return False
-    said = _IGNORED.findall("\n".join(text.split("\n")[max(at - 2, 0) : at]))
-    return any(problem.code in re.split(r"[ ,]+", names) for names in said)
+    rules = ignored[problem.where.file]
+    return any(problem.code in rules.get(problem.where.line - above, ()) for above in (0, 1))
 
 
 def _place(problem: Diagnostic) -> tuple[str, int, int, str, str]:

@@ -6,7 +6,7 @@ import re
 
 from saltern.lint.findings import Findings
 from saltern.lint.page import Line, Page
-from saltern.render.yaml import plain
+from saltern.render.yaml import MOST_SIXTIES, plain
 
 _OCTAL = re.compile(r"0o?[0-7]{3,4}")
 _SIXTIES = re.compile(r"(?<![0-9_])[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
@@ -49,7 +49,7 @@ def base_sixty(page: Page, found: Findings) -> None:
     if not _SIXTIES.search(page.text):
         return
     for line, value in page.values:
-        if _SIXTIES.fullmatch(value["value"]):
+        if value["value"].count(":") <= MOST_SIXTIES and _SIXTIES.fullmatch(value["value"]):
             what = f"YAML reads {value['value']} to the base of 60: {plain(value['value'])}"
             _told("base-sixty", what, page, line, value, found)
 
