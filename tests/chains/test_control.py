@@ -28,7 +28,7 @@ from saltern.journal.store import Writer
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.runtime.recovery import MOST_RECOVERIES
 from saltern.system import ledger
-from saltern.system.mounts import is_forgetful
+from saltern.system.mounts import is_in_memory
 
 SAY = "command: {run: 'echo %s >> BASE/log'}"
 LONG = "command: {run: 'touch BASE/on; echo long >> BASE/log; sleep %s; echo ended >> BASE/log'}"
@@ -470,7 +470,7 @@ def test_item_4_a_full_disk_has_room_for_how_it_ended(
 
 
 def test_item_5_a_chain_that_reboots_says_that_memory_forgets_it(tmp_path: Path) -> None:
-    if not is_forgetful(str(tmp_path)):
+    if not is_in_memory(str(tmp_path)):
         pytest.skip("no file system in memory")
     bench = made(tmp_path, f"id: a, {SAY % 'a'}", "id: r, reboot: {}")
     assert "a reboot loses this chain" in bench.chain("run", str(bench.file)).err

@@ -45,7 +45,7 @@ class World:
         self.library.bind(self.session.run, self.registry)
 
     def apply(self, sls: str = "main") -> dict[str, Result]:
-        report = apply(self.session, Request(sls=(sls,)), self.library.told)
+        report = apply(self.session, Request(sls=(sls,)), self.library.hear)
         return {answer.chunk.id: answer.result for answer in report.answers}
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:

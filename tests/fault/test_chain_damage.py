@@ -38,7 +38,7 @@ TOKEN = ("--token", "once")
 # Killed there, for the so manieth time, in the boot of this number.
 MOMENTS = [
     (1, "chain.chunk.synced", 1),
-    (1, "keeper.told", 1),
+    (1, "keeper.answered", 1),
     (2, "chain.results", 1),
     (2, "chain.finished", 1),
 ]
@@ -176,7 +176,7 @@ def _some(cases: list[Case], chance: random.Random) -> list[Case]:
 def test_an_order_that_is_damaged_is_still_an_order() -> None:
     """Whatever is left of the reason: that there is a file is the order."""
     chance = random.Random("orders")
-    with broken(1, "keeper.told", 1) as one:
+    with broken(1, "keeper.answered", 1) as one:
         known = one.leg()
         assert known is not None
         order = one.state / "chains" / f"{known.id}.cancel"

@@ -37,7 +37,7 @@ NEEDED = {
     "journal.synced",
     "keeper.ask",
     "keeper.asked",
-    "keeper.told",
+    "keeper.answered",
     "end",
 }
 OF_RUNS = {"frame.made", "rehearsed", "step.reported", "listener.reported"}

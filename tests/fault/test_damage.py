@@ -30,7 +30,7 @@ beside:
 EVERY = {"0", "1", "2", "3", "beside"}
 # Killed there, for the so manieth time: before a command is asked for, while the keeper has it, after it has
 # ended, after its answer is written, at the end.
-MOMENTS = [("keeper.ask", 3), ("keeper.asked", 3), ("keeper.told", 3), ("journal.saved", 3), ("end", 1)]
+MOMENTS = [("keeper.ask", 3), ("keeper.asked", 3), ("keeper.answered", 3), ("journal.saved", 3), ("end", 1)]
 
 
 @contextmanager

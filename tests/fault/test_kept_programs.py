@@ -115,7 +115,7 @@ long:
         assert one.log() == {"long": 1}
 
 
-@pytest.mark.parametrize("point", ["keeper.ask", "keeper.asked", "keeper.told"])
+@pytest.mark.parametrize("point", ["keeper.ask", "keeper.asked", "keeper.answered"])
 def test_a_run_killed_beside_its_keeper_starts_a_command_once(point: str) -> None:
     """Before it is asked nothing has begun: then, and only then, the command is begun by the next process."""
     with machine(_main(after="")) as one:

@@ -44,7 +44,7 @@ def test_a_state_directory_of_another_user_is_refused(words: tuple[str, ...]) ->
 @pytest.mark.parametrize("side", ["", "-wal", ".mark"])
 def test_a_journal_of_another_user_is_not_resumed(side: str) -> None:
     with machine(COUNTING) as one:
-        assert one.apply(lambda name: die() if name == "keeper.told" else None).code == DEAD
+        assert one.apply(lambda name: die() if name == "keeper.answered" else None).code == DEAD
         os.chown(f"{one.journal()}{side}", NOBODY, NOBODY)
         before = one.log()
         done = one.resume()

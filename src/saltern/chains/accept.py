@@ -18,7 +18,7 @@ from saltern.config.settings import Settings
 from saltern.engine.nested_engine import make_session
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import clock
-from saltern.system.mounts import is_forgetful
+from saltern.system.mounts import is_in_memory
 from saltern.system.run_numbers import run_number
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Order(Struct, frozen=True, kw_only=True):
 
 
 def start(
-    settings: Settings, order: Order, tell: EventSink | None = None, *, again: Sequence[str] = ()
+    settings: Settings, order: Order, on_event: EventSink | None = None, *, again: Sequence[str] = ()
 ) -> Known:
     """Run a chain on this machine. The leg may not be over when this returns: the machine may go down.
 
@@ -76,16 +76,16 @@ def start(
             "owner": owner() if any(action.row.may_replace for action in plan.steps) else "",
         }
         legs.reserve.make()
-        _tell_place(legs, plan)
+        _show_place(legs, plan)
         journal.add("accepted", **head)
-        found = drive(settings, name, tell, again)
+        found = drive(settings, name, on_event, again)
     legs.prune()
     return found
 
 
-def _tell_place(legs: Legs, plan: Plan) -> None:
+def _show_place(legs: Legs, plan: Plan) -> None:
     """A chain that reboots needs a journal that a boot does not forget."""
-    if any(chunk.barrier for chunk in plan.chunks) and is_forgetful(legs.folder):
+    if any(chunk.barrier for chunk in plan.chunks) and is_in_memory(legs.folder):
         what = f"{legs.folder} is in memory: a reboot loses this chain, and it cannot be resumed"
         print(f"saltern: {what}; set state_dir to a directory on a disk", file=sys.stderr)
 

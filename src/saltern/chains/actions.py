@@ -224,7 +224,7 @@ class Health(Body, frozen=True, kw_only=True):
 
 
 class Reboot(Body, frozen=True, kw_only=True):
-    """Reboot, and go on when the machine has proven that it did."""
+    """Reboot, and continue when the machine has proven that it did."""
 
     when: Literal["always", "needed"] = "always"
     notice: Seconds = 0

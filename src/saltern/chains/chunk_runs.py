@@ -1,4 +1,4 @@
-"""What the runs of a leg's chunks have done, as far as their journals and ledgers tell."""
+"""What the runs of a leg's chunks have done, as far as their journals and ledgers say."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's stat
 def go_on(
     settings: Settings,
     name: str,
-    tell: EventSink | None = None,
+    on_event: EventSink | None = None,
     *,
     again: Sequence[str] = (),
     question: ResumeQuestion | None = None,
@@ -60,7 +60,7 @@ def go_on(
         raise over(known)
     with legs.locked(name):
         legs.orders.remove(name, "pause")
-        return _Driver(settings, legs, name, tell, again, question).to_the_end()
+        return _Driver(settings, legs, name, on_event, again, question).to_the_end()
 
 
 def left_open(settings: Settings, of: str = "") -> list[str]:
@@ -81,9 +81,11 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
     ]
 
 
-def drive(settings: Settings, name: str, tell: EventSink | None = None, again: Sequence[str] = ()) -> Known:
+def drive(
+    settings: Settings, name: str, on_event: EventSink | None = None, again: Sequence[str] = ()
+) -> Known:
     """Do what is to be done now; the lock of the leg is held."""
-    return _Driver(settings, Legs(settings), name, tell, again).to_the_end()
+    return _Driver(settings, Legs(settings), name, on_event, again).to_the_end()
 
 
 class _Driver:
@@ -94,11 +96,11 @@ class _Driver:
         settings: Settings,
         legs: Legs,
         name: str,
-        tell: EventSink | None,
+        on_event: EventSink | None,
         again: Sequence[str] = (),
         question: ResumeQuestion | None = None,
     ) -> None:
-        self.legs, self.name, self.tell, self.question = legs, name, tell, question
+        self.legs, self.name, self.on_event, self.question = legs, name, on_event, question
         self.onward = ("--boot", *again)  # the run first, then the legs that are open
         self.head = legs.known(name).head
         self.settings = self.session(settings).settings
@@ -244,11 +246,11 @@ class _Driver:
             plan = self.legs.known(self.name).state.plan
             barriers = {one.id for one in plan.steps if one.row.barrier}
             safe = {one.id for one in plan.steps if one.repeatable}
-            told = results(report, names, barriers)
-            stopped = [name for name in names if told[name]["status"] == Step.INDETERMINATE.value]
-            told |= in_doubt(state, names, safe, kept, stopped)
-            told |= called_off(state, names, said) if said else {}
-            self.journal.add("results", steps=told, jid=jid)
+            rows = results(report, names, barriers)
+            stopped = [name for name in names if rows[name]["status"] == Step.INDETERMINATE.value]
+            rows |= in_doubt(state, names, safe, kept, stopped)
+            rows |= called_off(state, names, said) if said else {}
+            self.journal.add("results", steps=rows, jid=jid)
             return True
         if status in LEAVING:
             self.journal.add("left", status=LEAVING[status].value)
@@ -259,8 +261,8 @@ class _Driver:
         """Stop before a state if the leg is cancelled or paused; else pass the event on."""
         if isinstance(event, ChunkStarted) and (self.orders.is_cancelled() or self.orders.is_paused()):
             raise KeyboardInterrupt
-        if self.tell is not None:
-            self.tell(event)
+        if self.on_event is not None:
+            self.on_event(event)
 
     def pause(self, command: steps.Pause) -> bool:
         self.journal.add("paused", reason=command.reason)
@@ -269,18 +271,18 @@ class _Driver:
     def quarantine(self, _command: steps.Quarantine) -> bool:
         """Record what its run has done, as far as that is known, and end it for good."""
         state = self.legs.known(self.name).state
-        told: dict[str, object] = {}
+        rows: dict[str, object] = {}
         if state.chunk is not None and state.chunk.jid in self.runs.jids():
             run, names = self.chunk_runs.state(state.chunk.jid), state.chunk.actions
             if run is None:
-                told |= unknown(dict.fromkeys(names, False))
-                self.journal.add("quarantine", steps=told)
+                rows |= unknown(dict.fromkeys(names, False))
+                self.journal.add("quarantine", steps=rows)
                 return True
             if run.has_plan:
                 kept = self.chunk_runs.kept(state.chunk.jid)
-                told |= results(report_of(run), names) | in_doubt(run, names, (), kept)
+                rows |= results(report_of(run), names) | in_doubt(run, names, (), kept)
             abandon(self.settings, state.chunk.jid, "it broke again and again")
-        self.journal.add("quarantine", steps=told)
+        self.journal.add("quarantine", steps=rows)
         return True
 
     def finish(self, command: steps.Finish) -> bool:

@@ -1,7 +1,7 @@
 """Chunks → SLS. Each action is a state that requires the one before.
 
 What comes next is remembered *before* the barrier that ends a chunk: a machine that goes down at once
-knows where to go on. Where the barrier itself fails, that is forgotten again. The texts run under a real
+knows where to continue. Where the barrier itself fails, that is forgotten again. The texts run under a real
 Salt, too, with the module that ``salt_module`` gives.
 """
 
@@ -156,7 +156,7 @@ def _require(before: tuple[str, str] | None) -> list[object]:
 
 
 def _needed(actions: Sequence[Action]) -> tuple[str, str] | None:
-    """What the chain's going on hangs on."""
+    """What the continuation of the chain depends on."""
     stopping = [action for action in actions if action.stops]
     return (_module(stopping[-1]), state_id(stopping[-1].id)) if stopping else None
 

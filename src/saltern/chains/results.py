@@ -16,22 +16,22 @@ from saltern.system.keeper import called
 from saltern.system.ledger import Kept
 from saltern.system.process import Ran
 
-Told = dict[str, dict[str, object]]
+Rows = dict[str, dict[str, object]]
 NOT_REACHED = "the run ended before it"
 AGAIN = "it was stopped while it ran; it may be run again"
 
 
-def results(report: Report, actions: Iterable[str], barriers: Container[str] = ()) -> Told:
+def results(report: Report, actions: Iterable[str], barriers: Container[str] = ()) -> Rows:
     """Each action's status, comment, whether it changed anything, and how long it took.
 
     A barrier that changed nothing was not needed.
     """
     answers = {answer.chunk.id: answer for answer in report.answers if not answer.frame and not answer.sub}
-    told = {name: _told(answers.get(state_id(name))) for name in actions}
-    for name, row in told.items():
+    rows = {name: _row_of(answers.get(state_id(name))) for name in actions}
+    for name, row in rows.items():
         if name in barriers and row["status"] == Step.SUCCEEDED.value and not row["changed"]:
             row["status"] = Step.SKIPPED.value
-    return told
+    return rows
 
 
 def begun_in(state: RunState) -> dict[str, int]:
@@ -47,27 +47,27 @@ def in_doubt(
     repeatable: Container[str],
     kept: Kept,
     stopped: Container[str] = (),
-) -> Told:
+) -> Rows:
     """What was begun in a run that is not continued, or was ``stopped`` before it had done anything. How a
     program ended may be known."""
     numbers = begun_in(state)
     crossed = Counter(body["number"] for body in state.barriers)  # calls that have ended at a barrier
-    told: Told = {}
+    rows: Rows = {}
     for name in actions:
         number = numbers.get(state_id(name))
         if number is None:
             if name in repeatable and name in stopped:
-                told[name] = _row(Step.CANCELLED, AGAIN)
+                rows[name] = _row(Step.CANCELLED, AGAIN)
             continue
         this_call = called(number, crossed[number])
         programs = [one for one in kept.begun if one.rpartition(".")[0] == this_call]
         if len(programs) == 1 and programs[0] in kept.ended:
-            told[name] = _of_program(kept.ended[programs[0]])
+            rows[name] = _of_program(kept.ended[programs[0]])
         elif name in repeatable:
-            told[name] = _row(Step.CANCELLED, AGAIN)
+            rows[name] = _row(Step.CANCELLED, AGAIN)
         else:
-            told[name] = _row(Step.INDETERMINATE, "it was begun, and how it ended is unknown")
-    return told
+            rows[name] = _row(Step.INDETERMINATE, "it was begun, and how it ended is unknown")
+    return rows
 
 
 def _of_program(ran: Ran) -> dict[str, object]:
@@ -78,7 +78,7 @@ def _of_program(ran: Ran) -> dict[str, object]:
     return {**_row(status, f"its program ended with exit code {ran.code}"), "changed": True}
 
 
-def called_off(state: RunState, actions: Iterable[str], said: str) -> Told:
+def called_off(state: RunState, actions: Iterable[str], said: str) -> Rows:
     """What waits for a reboot when its leg is cancelled. One that is not called off may still be done."""
     places = {body["place"] for body in state.open_barriers if not body["scope"]}
     chunks = chunks_in(state.scope("").plan, state.sources) if places else []
@@ -87,7 +87,7 @@ def called_off(state: RunState, actions: Iterable[str], said: str) -> Told:
     return {name: _row(status, said) for name in actions if state_id(name) in names}
 
 
-def not_compiled(actions: Iterable[str], why: str) -> Told:
+def not_compiled(actions: Iterable[str], why: str) -> Rows:
     """The states of the chunk are wrong: the first action says so, and nothing was run."""
     first, *others = actions
     return {
@@ -96,7 +96,7 @@ def not_compiled(actions: Iterable[str], why: str) -> Told:
     }
 
 
-def unknown(actions: Mapping[str, bool]) -> Told:
+def unknown(actions: Mapping[str, bool]) -> Rows:
     """The run is gone, with all it knew. ``actions``: whether it is safe to run it again."""
     why = "its run is no longer known, so it is unknown whether it was done"
     return {
@@ -117,7 +117,7 @@ def status(result: Result) -> Step:
     return Step.TIMED_OUT if result.extra.get("timed_out") else Step.FAILED
 
 
-def _told(answer: Answer | None) -> dict[str, object]:
+def _row_of(answer: Answer | None) -> dict[str, object]:
     if answer is None:
         return _row(Step.NOT_RUN, NOT_REACHED)
     result = answer.result

@@ -68,8 +68,8 @@ def _live(known: Known, settings: Settings) -> dict[str, dict[str, object]]:
     if runs.is_damaged(chunk.jid):
         return {name: {"status": Step.INDETERMINATE.value, "comment": LOST} for name in chunk.actions}
     state = runs.state(chunk.jid)
-    told = results(report_of(state), chunk.actions) if state.has_plan else {}
-    return {name: row for name, row in told.items() if row["status"] != Step.NOT_RUN.value}
+    rows = results(report_of(state), chunk.actions) if state.has_plan else {}
+    return {name: row for name, row in rows.items() if row["status"] != Step.NOT_RUN.value}
 
 
 def running(known: Known, settings: Settings) -> dict[str, bool]:

@@ -60,7 +60,7 @@ class Library:
         assert self._registry is not None, "bind() comes first"
         return self._registry
 
-    def told(self, event: Event) -> None:
+    def hear(self, event: Event) -> None:
         """Hears what happens in the run, for ``__running__``."""
         if isinstance(event, ChunkFinished):
             answer = event.answer

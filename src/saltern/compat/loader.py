@@ -78,8 +78,8 @@ def run(
     """
     name = f"{LOADED}.{'ext' if own else 'int'}.{KINDS.get(kind, kind)}.{_stem(path)}"
     module = ModuleType(name)
-    poured = pour(library)
-    module.__dict__.update(poured, __file__=path, __builtins__=builtins_for(library, path))
+    injected = pour(library)
+    module.__dict__.update(injected, __file__=path, __builtins__=builtins_for(library, path))
     if os.path.basename(path) == "__init__.py":
         module.__path__ = [os.path.dirname(path)]
     _teach_logging()
@@ -92,9 +92,9 @@ def run(
     except SyntaxError as problem:
         raise Unavailable(f"{path}:{problem.lineno}: not Python: {problem.msg}", broken=True) from None
     except (Exception, SystemExit) as problem:
-        told = f"{path} cannot be loaded: {type(problem).__name__}: {problem}"
-        raise Unavailable(told, broken=not isinstance(problem, ImportError)) from None
-    module.__dict__.update(poured)
+        why_not = f"{path} cannot be loaded: {type(problem).__name__}: {problem}"
+        raise Unavailable(why_not, broken=not isinstance(problem, ImportError)) from None
+    module.__dict__.update(injected)
     library.modules[name] = module
     return module
 
@@ -176,8 +176,8 @@ def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
         if isinstance(answer, tuple):
             answer, why = answer[0], str(answer[1]) if len(answer) > 1 else ""
     if not answer:
-        told = f"{module.__file__}: {why or 'it says that it is not for this machine'}"
-        raise Unavailable(told, refused=not failed)
+        why_not = f"{module.__file__}: {why or 'it says that it is not for this machine'}"
+        raise Unavailable(why_not, refused=not failed)
     usual = known.get("__virtualname__", answer if isinstance(answer, str) else stem)
     usual = usual if isinstance(usual, str) else stem
     return tuple(dict.fromkeys((usual, *known.get("__virtual_aliases__", ()))))

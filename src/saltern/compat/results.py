@@ -39,8 +39,8 @@ def to_result(returned: object, function: str, *, provider: str = "") -> Result:
     except BadReturn as problem:
         changes = returned.get("changes") if isinstance(returned, Mapping) else None
         kept = _mapping(changes) if isinstance(changes, Mapping) else {}
-        told = f"{function} gave a malformed return: {problem}"
-        return Result(outcome=Outcome.FAILED, comment=told, changes=kept, extra=extra)
+        comment = f"{function} gave a malformed return: {problem}"
+        return Result(outcome=Outcome.FAILED, comment=comment, changes=kept, extra=extra)
 
 
 def to_salt(result: Result, name: str) -> dict[str, object]:

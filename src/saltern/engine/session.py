@@ -158,7 +158,7 @@ class Session:
         """The listener to what happens; Salt-style modules listen, too (``__running__``)."""
         if "library" not in vars(self):
             return tell
-        hear = self.library.told
+        hear = self.library.hear
 
         def both(event: Event) -> None:
             hear(event)

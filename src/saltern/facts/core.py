@@ -72,8 +72,8 @@ def system(_: Settings) -> dict[str, object]:
 def _package_architecture(family: str, machine: str) -> str:
     if family != "Debian":
         return machine
-    told = probe.line("/var/lib/dpkg/arch")  # only there when foreign architectures were added
-    return told or _DPKG.get(machine, machine)
+    native = probe.line("/var/lib/dpkg/arch")  # only there when foreign architectures were added
+    return native or _DPKG.get(machine, machine)
 
 
 def processor(_: Settings) -> dict[str, object]:

@@ -109,17 +109,17 @@ def virtual(_: Settings) -> dict[str, object]:
 def _container() -> str:
     if os.path.exists("/.dockerenv"):
         return "Docker"
-    told = probe.line("/run/systemd/container")
+    named = probe.line("/run/systemd/container")
     if os.path.exists("/run/.containerenv"):
-        told = told or "podman"
+        named = named or "podman"
     groups = probe.read("/proc/1/cgroup")
-    return in_container(told, groups, probe.read("/proc/1/environ"))
+    return in_container(named, groups, probe.read("/proc/1/environ"))
 
 
-def in_container(told: str, groups: str, environment: str) -> str:
+def in_container(named: str, groups: str, environment: str) -> str:
     """The kind of container, by its name, process 1's control groups or its environment."""
-    if told:
-        return _CONTAINERS.get(told, told)
+    if named:
+        return _CONTAINERS.get(named, named)
     for word, kind in _CONTAINERS.items():
         if any(f"{before}{word}" in groups for before in (":/", "system.slice/")):
             return kind

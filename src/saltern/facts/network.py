@@ -54,11 +54,11 @@ def from_ip(text: str) -> Interfaces:
     import msgspec.json
 
     try:
-        told = msgspec.json.decode(text)
+        links = msgspec.json.decode(text)
     except msgspec.DecodeError:
         return {}
     found: Interfaces = {}
-    for link in told:
+    for link in links:
         name = link.get("ifname")
         if not name:
             continue
@@ -81,9 +81,9 @@ def _from_psutil() -> Interfaces:
     except ImportError:
         return {}
     found: Interfaces = {}
-    for name, told in psutil.net_if_addrs().items():
+    for name, infos in psutil.net_if_addrs().items():
         each = found.setdefault(name, Interface())
-        for info in told:
+        for info in infos:
             if info.family.name == "AF_INET":
                 each.inet.append(info.address)
             elif info.family.name == "AF_INET6":
@@ -116,10 +116,10 @@ def _ipv4(name: str) -> str:
     asked = name.encode()[:15].ljust(40, b"\0")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         try:
-            told = fcntl.ioctl(any_socket, 0x8915, asked)  # SIOCGIFADDR
+            answer = fcntl.ioctl(any_socket, 0x8915, asked)  # SIOCGIFADDR
         except OSError:
             return ""
-    return socket.inet_ntoa(told[20:24])
+    return socket.inet_ntoa(answer[20:24])
 
 
 def if_inet6(text: str) -> list[tuple[str, str]]:

@@ -69,8 +69,8 @@ def machine_id(_: Settings) -> dict[str, object]:
 
 def language(_: Settings) -> dict[str, object]:
     variables = ("LC_ALL", "LC_CTYPE", "LANG", "LANGUAGE")
-    told = next((os.environ[name] for name in variables if os.environ.get(name)), "")
-    name, encoding = locale(told)
+    setting = next((os.environ[name] for name in variables if os.environ.get(name)), "")
+    name, encoding = locale(setting)
     zone = time.tzname[1 if time.localtime().tm_isdst > 0 else 0]
     return {
         "locale_info": {

@@ -39,7 +39,7 @@ class Findings(Diagnostics):
         also: tuple[tuple[str, Mark], ...] = (),
         edit: Edit | None = None,
     ) -> None:
-        """Rules tell with this, too: how severe that is, the table of rules and the user decide."""
+        """Rules report with this, too: how severe it is, the table of rules and the user decide."""
         problem = Diagnostic(severity=Severity.WARNING, code=code, what=what, where=where, fix=fix, also=also)
         self._found.append(problem)
         if edit is not None:

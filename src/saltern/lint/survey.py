@@ -110,7 +110,7 @@ class Walk:
         for ref in (*roots, *alone):  # the second time for those that only include each other
             if ref not in self.covered and ref not in self.loader.problems:
                 self._unit([ref])
-        self._tell_unrendered()
+        self._report_unrendered()
 
     def survey(self) -> Survey:
         return Survey(
@@ -229,7 +229,7 @@ class Walk:
         self.found.edits |= found.edits
         self._add(plan.chunks, delays, late=True)
 
-    def _tell_unrendered(self) -> None:
+    def _report_unrendered(self) -> None:
         """What only a delayed entry names may need what that entry gives it; it was rendered with that."""
         delayed = {
             ref for ref in self._seen.named if (f"{ref.env}:", ref.name) in self._frames

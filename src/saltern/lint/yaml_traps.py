@@ -42,7 +42,7 @@ def unquoted_octal(page: Page, found: Findings) -> None:
     for line, value in page.values:
         if value["key"] and _MODES.fullmatch(value["key"]) and _OCTAL.fullmatch(value["value"]):
             what = f"{value['value']} is a number here, and which one depends on who reads the YAML"
-            _told("unquoted-octal", what, page, line, value, found)
+            _report("unquoted-octal", what, page, line, value, found)
 
 
 def base_sixty(page: Page, found: Findings) -> None:
@@ -51,7 +51,7 @@ def base_sixty(page: Page, found: Findings) -> None:
     for line, value in page.values:
         if value["value"].count(":") <= MOST_SIXTIES and _SIXTIES.fullmatch(value["value"]):
             what = f"YAML reads {value['value']} to the base of 60: {plain(value['value'])}"
-            _told("base-sixty", what, page, line, value, found)
+            _report("base-sixty", what, page, line, value, found)
 
 
 def unquoted_text(page: Page, found: Findings) -> None:
@@ -64,10 +64,10 @@ def unquoted_text(page: Page, found: Findings) -> None:
         read = plain(text)
         if not isinstance(read, str) and not _same(read, text):
             what = f"YAML reads the {value['key']} {text} as {_shown(read)}"
-            _told("unquoted-text", what, page, line, value, found)
+            _report("unquoted-text", what, page, line, value, found)
 
 
-def _told(code: str, what: str, page: Page, line: Line, value: re.Match[str], found: Findings) -> None:
+def _report(code: str, what: str, page: Page, line: Line, value: re.Match[str], found: Findings) -> None:
     """A plain word that quotes would keep as it is."""
     start, end = value.span("value")
     quoted = f"'{value['value']}'"

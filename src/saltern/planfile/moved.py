@@ -13,18 +13,18 @@ from saltern.planfile.make import Foresight, content_sum, value_sum
 from saltern.report.foreseen import VERBS, Foreseen
 from saltern.report.plain import plain
 
-MOST_TOLD = 20
+MOST_SHOWN = 20
 
 
 def check(proposal: Proposal, session: Session, now: Foresight, *, path: str) -> None:
     """Raises ``OperationError`` with everything that has moved. ``session`` is the one that looked again."""
     body = unpacked(proposal, path)
     with readable(path):
-        told = [*_bases(proposal, session), *_states(proposal, body, now)]
-    if not told:
+        moved = [*_bases(proposal, session), *_states(proposal, body, now)]
+    if not moved:
         return
-    left = len(told) - MOST_TOLD
-    shown = [*told[:MOST_TOLD], f"and {left} more"] if left > 0 else told
+    left = len(moved) - MOST_SHOWN
+    shown = [*moved[:MOST_SHOWN], f"and {left} more"] if left > 0 else moved
     raise OperationError(
         Diagnostic(
             code="plan-moved",

@@ -64,9 +64,9 @@ class Serializer(Extension):
         label = parser.parse_expression()
         body = parser.parse_statements(("name:endprofile",), drop_needle=True)
         start = nodes.Assign(nodes.Name(hidden, "store"), self.call_method("clock", lineno=line), lineno=line)
-        told = self.call_method("profiled", [label, nodes.Name(hidden, "load")], lineno=line)
+        report = self.call_method("profiled", [label, nodes.Name(hidden, "load")], lineno=line)
         # The body is not a scope of its own: what it sets is known after it.
-        return [start, *body, nodes.ExprStmt(told, lineno=line)]
+        return [start, *body, nodes.ExprStmt(report, lineno=line)]
 
     def _call(self, method: str, hidden: str, line: int, *constants: object) -> nodes.Call:
         arguments = [nodes.Name(hidden, "load"), *map(nodes.Const, constants)]
@@ -145,7 +145,7 @@ def _read(
         if origin is not None:
             where = origin(problem.line, problem.column)
             raise Misread(problem.what, where, problem.fix) from None
-        raise TemplateRuntimeError(f"{title}: {without_values(problem.told(of_what))}") from None
+        raise TemplateRuntimeError(f"{title}: {without_values(problem.sentence(of_what))}") from None
 
 
 def without_values(text: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def locate(text: str, path: Path) -> tuple[int, int]:
     """The line and column (from 1) of the value that ``path`` leads to, or of the last step found.
 
-    Parses the text once more, and keeps it: who has one problem has many. Only ever called to tell one.
+    Parses the text once more, and keeps it: who has one problem has many. Called only to report one.
     """
     node = _composed(text)
     if node is False:

@@ -51,7 +51,7 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 _before: Callable[[], None] | None = None
 _watching = False
-_telling = False
+_reporting = False
 _acted = False  # since a journal was opened
 _one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, whichever thread writes it
 
@@ -71,7 +71,7 @@ def acting() -> None:
     """Another process is about to be asked to act for us, in a way that Python does not report."""
     if _before is not None:
         with _one_at_a_time:
-            _tell()
+            _report()
 
 
 def has_acted() -> bool:
@@ -89,19 +89,19 @@ def _heard(event: str, args: tuple[object, ...]) -> None:
     if _before is None or not (event in ACTS or (event == "open" and _writes(args))):
         return
     with _one_at_a_time:
-        _tell()
+        _report()
 
 
-def _tell() -> None:
+def _report() -> None:
     """What is done to write it down is no effect of the run."""
-    global _telling, _acted
-    if _telling or _before is None:
+    global _reporting, _acted
+    if _reporting or _before is None:
         return
-    _telling = _acted = True
+    _reporting = _acted = True
     try:
         _before()
     finally:
-        _telling = False
+        _reporting = False
     point("effect")
 
 

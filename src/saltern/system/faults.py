@@ -13,7 +13,7 @@ def point(name: str) -> None:
         _watch(name)
 
 
-def watch(tell: Callable[[str], None] | None) -> None:
-    """For tests: ``tell`` is called at every point, and may end the process or raise."""
+def watch(call: Callable[[str], None] | None) -> None:
+    """For tests: ``call`` is called at every point, and may end the process or raise."""
     global _watch
-    _watch = tell
+    _watch = call

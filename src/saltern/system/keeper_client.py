@@ -40,7 +40,7 @@ class KeeperClient(Struct):
             reply = keeper_process.read(self.replies)
         except BrokenPipeError:
             reply = None
-        point("keeper.told")
+        point("keeper.answered")
         return None if reply is None else msgpack.decode(reply, type=Answer)
 
     def interrupt(self) -> None:

@@ -82,17 +82,17 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         sweep(options["env"])
-        _tell(answers, Answer(Ran(128 + signal.SIGINT, signal=int(signal.SIGINT))))
+        _send(answers, Answer(Ran(128 + signal.SIGINT, signal=int(signal.SIGINT))))
         return
     except Exception as problem:
         known = (one.__name__ for one in type(problem).__mro__ if one in (ValueError, TypeError, OSError))
-        _tell(answers, Answer(raised=next(known, "RuntimeError"), text=str(problem)))
+        _send(answers, Answer(raised=next(known, "RuntimeError"), text=str(problem)))
         return
     if ran.timed_out:
         sweep(options["env"])
     ledger.add(book, Entry(name, os.getpid(), ran, clock.now()))
     try:
-        _tell(answers, Answer(ran))
+        _send(answers, Answer(ran))
     except BrokenPipeError:
         os.fsync(book.file)  # while a run waits for it, the journal has it soon enough
 
@@ -100,7 +100,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
 # -- words through pipes ------------------------------------------------------------------------------
 
 
-def _tell(pipe: int, answer: Answer) -> None:
+def _send(pipe: int, answer: Answer) -> None:
     write(pipe, msgpack.encode(answer))
 
 

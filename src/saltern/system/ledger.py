@@ -32,7 +32,7 @@ class Entry(Struct, frozen=True, array_like=True):
 
 
 class Kept(Struct):
-    """All that the ledgers of a run tell. What is ``begun`` may have ended, or may have been lost.
+    """All that the ledgers of a run say. What is ``begun`` may have ended, or may have been lost.
 
     ``whole`` has the names of the ledgers that can be read to their end. Only those can prove that a program
     was not begun.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-FORGETFUL = frozenset({"tmpfs", "ramfs"})  # what they hold is gone after a boot
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})  # what they hold is gone after a boot
 
 
 def file_system(path: str, table: str = "/proc/self/mountinfo") -> str:
@@ -24,5 +24,5 @@ def file_system(path: str, table: str = "/proc/self/mountinfo") -> str:
     return found[1]
 
 
-def is_forgetful(path: str) -> bool:
-    return file_system(path) in FORGETFUL
+def is_in_memory(path: str) -> bool:
+    return file_system(path) in IN_MEMORY

@@ -59,7 +59,7 @@ class Printed:
                 self._sizes[1] -= len(self._tail.popleft())
 
     def _to_file(self, piece: bytes) -> None:
-        """What cannot be written is left out: the program goes on."""
+        """What cannot be written is left out: the program continues."""
         if not self._spill or not Limits.file:
             return
         try:

@@ -212,7 +212,7 @@ def _not_started(problem: OSError, start: Start) -> Ran:
     return Ran(NOT_ALLOWED, err=f"{start.argv[0]}: {problem.strerror or problem}")
 
 
-class _Told(Printed):
+class _Forwarded(Printed):
     """What is printed goes to another process."""
 
     def __init__(self, sink: Sink, stream: int) -> None:
@@ -230,7 +230,7 @@ Both = tuple[Printed, Printed]
 
 def _collectors(sink: Sink | None, spill: str) -> Both:
     if sink is not None:
-        return _Told(sink, 1), _Told(sink, 2)
+        return _Forwarded(sink, 1), _Forwarded(sink, 2)
     return Printed(spill and f"{spill}.stdout"), Printed(spill and f"{spill}.stderr")
 
 
@@ -319,7 +319,7 @@ def _push(feed: int, rest: memoryview) -> memoryview:
 
 
 def _ended_by(pid: int, end: float) -> bool:
-    """A program may close its streams and go on: then it has the rest of its time."""
+    """A program may close its streams and continue: then it has the rest of its time."""
     import select
 
     ended = os.pidfd_open(pid)

@@ -70,7 +70,7 @@ def _state(given: FakeState) -> Callable[..., Result]:
 
 
 def _react_as_before(faked: ModuleType, name: str) -> None:
-    """A module that reacts to ``watch`` still does, by telling so."""
+    """A module that reacts to ``watch`` still does, and says so."""
     from importlib import import_module
 
     if name not in STATES or hasattr(faked, "mod_watch"):

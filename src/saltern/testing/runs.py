@@ -57,14 +57,14 @@ class Ran:
         """Fail the test if a state failed, with the words of each; what they kept from running is counted."""
         bad = self._failed()
         causes = [one for one in bad if one.result.ran] or bad
-        told = [
+        lines = [
             f"{one.chunk.function} {one.path} ({one.chunk.mark()}): {one.result.comment}" for one in causes
         ]
         held = [one.chunk.id for one in bad if one not in causes]
         if held:
-            told.append(f"not run because of that: {', '.join(held)}")
-        if told:
-            raise AssertionError("these states failed:\n" + "\n".join(told))
+            lines.append(f"not run because of that: {', '.join(held)}")
+        if lines:
+            raise AssertionError("these states failed:\n" + "\n".join(lines))
         return self
 
     def _failed(self) -> list[Answer]:

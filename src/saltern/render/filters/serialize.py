@@ -189,12 +189,12 @@ class WrongText(ValueError):
         super().__init__(what, line, column, fix)
         self.what, self.line, self.column, self.fix = what, line, column, fix
 
-    def told(self, of: str) -> str:
+    def sentence(self, of: str) -> str:
         place = f"line {self.line}, column {self.column} of {of}"
         return f"{self.what} ({place})" + (f"; {self.fix}" if self.fix else "")
 
     def __str__(self) -> str:
-        return self.told("the text")
+        return self.sentence("the text")
 
 
 def load_yaml(value: Any) -> Any:

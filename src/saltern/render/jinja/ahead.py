@@ -143,7 +143,7 @@ def _start(work: Sequence[Template], seconds: float) -> tuple[int, int] | None:
 
 
 def _answer(pid: int, pipe: int) -> list[tuple[str, bytes]]:
-    """What a process has done; nothing, if it was ended before it could tell."""
+    """What a process has done; nothing, if it was ended before it could say it."""
     with os.fdopen(pipe, "rb") as file:
         data = file.read()
     os.waitpid(pid, 0)

@@ -61,7 +61,7 @@ class Pieces:
     def lines(self) -> list[int]:
         """For each line of the text, the line of the template.
 
-        Text that stands in the template goes on from line to line; all that an expression printed, be it
+        Text that stands in the template continues from line to line; all that an expression printed, be it
         a macro of many lines, comes from the line of the expression.
         """
         result = [1]

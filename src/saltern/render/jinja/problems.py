@@ -46,8 +46,8 @@ def said(
     text = words_of(problem)
     if isinstance(problem, KeyError):
         text = f"there is no key {problem}"
-    told = isinstance(problem, jinja2.TemplateError) or name == "BadArgument"
-    return "template-failed", text if told else f"{text} ({name})", failed_fix(text)
+    own = isinstance(problem, jinja2.TemplateError) or name == "BadArgument"
+    return "template-failed", text if own else f"{text} ({name})", failed_fix(text)
 
 
 def _undefined(
@@ -92,7 +92,7 @@ def _asked(problem: jinja2.UndefinedError) -> tuple[object, str]:
     return None, ""
 
 
-def told(
+def located(
     trace: TracebackType | None, file: str, code: str, what: str, fix: str, at: Mark | None = None
 ) -> CompileError:
     """The problem at the innermost template line; the lines that led there beside it."""

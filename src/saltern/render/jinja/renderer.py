@@ -18,7 +18,7 @@ from saltern.render.jinja.environment import Environment, TreeLoader, place_name
 from saltern.render.jinja.header import header
 from saltern.render.jinja.hints import syntax_fix
 from saltern.render.jinja.linemap import Pieces
-from saltern.render.jinja.problems import TIME, TIME_FIX, said, told
+from saltern.render.jinja.problems import TIME, TIME_FIX, located, said
 from saltern.render.tags import Misread, Raised
 from saltern.render.watchdog import TimeIsUp, bounded, limited
 from saltern.sources.tree import Tree
@@ -87,7 +87,7 @@ class JinjaRenderer:
             except CompileError:
                 raise
             except TimeIsUp:
-                raise told(
+                raise located(
                     sys.exc_info()[2], file, "template-time", TIME.format(self._seconds), TIME_FIX
                 ) from None
             except TemplateSyntaxError as problem:
@@ -95,7 +95,7 @@ class JinjaRenderer:
             except (Exception, SystemExit) as problem:
                 at = problem.where if isinstance(problem, Misread) else None
                 words = self._redacted(problem, values, environment, text)
-                raise told(problem.__traceback__, file, *words, at=at) from None
+                raise located(problem.__traceback__, file, *words, at=at) from None
 
     def _redacted(
         self, problem: BaseException, values: Mapping[str, object], environment: Environment, text: str

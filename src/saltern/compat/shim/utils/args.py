@@ -27,10 +27,10 @@ def clean_kwargs(**kwargs: Any) -> dict[str, Any]:
 def invalid_kwargs(invalid_kwargs: Mapping[str, Any] | Iterable[str], raise_exc: bool = True) -> str:
     given = invalid_kwargs
     shown = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
-    told = f"these keyword arguments are not valid: {', '.join(shown)}"
+    message = f"these keyword arguments are not valid: {', '.join(shown)}"
     if raise_exc:
-        raise SaltInvocationError(told)
-    return told
+        raise SaltInvocationError(message)
+    return message
 
 
 def parse_kwarg(string_: str) -> tuple[str | None, str | None]:

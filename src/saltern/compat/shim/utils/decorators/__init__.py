@@ -89,15 +89,15 @@ def ignores_kwargs(*names: str) -> Callable[[Fun], Fun]:
 
 def allow_one_of(*names: str) -> Callable[[Fun], Fun]:
     """At most one of these arguments."""
-    return _counted(names, fewest=0, told="only one of {} may be given")
+    return _counted(names, fewest=0, message="only one of {} may be given")
 
 
 def require_one_of(*names: str) -> Callable[[Fun], Fun]:
     """Exactly one of these arguments."""
-    return _counted(names, fewest=1, told="exactly one of {} must be given")
+    return _counted(names, fewest=1, message="exactly one of {} must be given")
 
 
-def _counted(names: tuple[str, ...], *, fewest: int, told: str) -> Callable[[Fun], Fun]:
+def _counted(names: tuple[str, ...], *, fewest: int, message: str) -> Callable[[Fun], Fun]:
     def mark(function: Fun) -> Fun:
         from inspect import signature
 
@@ -107,7 +107,7 @@ def _counted(names: tuple[str, ...], *, fewest: int, told: str) -> Callable[[Fun
         def checked(*args: Any, **kwargs: Any) -> Any:
             given = known.bind_partial(*args, **kwargs).arguments
             if not fewest <= sum(1 for name in names if given.get(name)) <= 1:
-                raise SaltInvocationError(told.format(", ".join(names)))
+                raise SaltInvocationError(message.format(", ".join(names)))
             return function(*args, **kwargs)
 
         return checked

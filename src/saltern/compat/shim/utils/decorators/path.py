@@ -20,8 +20,8 @@ def which_bin(exes: Iterable[str]) -> Callable[[Fun], Fun]:
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             if find(wanted) is None:
-                told = f"none of {', '.join(wanted)} was found"
-                raise exceptions.CommandNotFoundError(told)  # type: ignore[attr-defined]
+                message = f"none of {', '.join(wanted)} was found"
+                raise exceptions.CommandNotFoundError(message)  # type: ignore[attr-defined]
             return function(*args, **kwargs)
 
         return checked
