@@ -19,6 +19,7 @@ from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.verbs import verb_of
 from saltern.fleet.ssh.controller import SshController
 from saltern.fleet.ssh.drive import Work
+from saltern.fleet.ssh.pillar import HostPillar
 from saltern.fleet.ssh.records import Record, Records
 from saltern.fleet.ssh.roster.host import Host
 from saltern.fleet.ssh.tree import local_tree
@@ -32,10 +33,11 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown) -> int:
     directory = os.path.join(state_directory(settings), "ssh")
     os.makedirs(directory, 0o700, exist_ok=True)
     tree = local_tree(settings.file_roots, os.path.join(directory, "digests"))
+    pillar = HostPillar(settings)
     jid = _jid(args, call, [host.id for host in hosts], Records(os.path.join(directory, "jobs")))
 
     def work_for(host: Host) -> Work:
-        return Work(task=_task(host, jid, call, args.saltenv or "base"), tree=tree)
+        return Work(task=_task(host, jid, call, args.saltenv or "base"), tree=tree, pillar=pillar)
 
     controller = SshController(jid, hosts, make_reach(args), work_for)
     ask = {"function": call.function, "test": call.test}

@@ -124,6 +124,33 @@ def test_a_mistake_in_a_file_names_its_line(laptop: Laptop) -> None:
     assert f"{laptop.tree}/web.sls:4" in done.stdout + done.stderr
 
 
+def test_each_host_gets_its_own_pillar(laptop: Laptop, tmp_path: Path) -> None:
+    roots = tmp_path / "pillar"
+    roots.mkdir()
+    (roots / "top.sls").write_text(
+        "base:\n  'web1':\n    - one\n  'kernel:Linux':\n    - match: grain\n    - all\n"
+    )
+    (roots / "one.sls").write_text("secret: only-for-web1\n")
+    (roots / "all.sls").write_text("machine: {{ grains['cpuarch'] }}\n")
+    laptop.hosts("web1", web2=laptop.host("web2", pillar={"size": 7}, groups=["edge"]))
+    found: dict[str, object] = {**laptop.data("call", "pillar.items", f"--pillar-root={roots}")}
+    assert found["web1"] == {"secret": "only-for-web1", "machine": os.uname().machine}
+    assert found["web2"] == {"machine": os.uname().machine, "size": 7, "roster": {"groups": ["edge"]}}
+    base = laptop.base("web2")
+    assert not [path for path in base.rglob("*") if path.is_file() and b"only-for" in path.read_bytes()]
+
+
+def test_a_mistake_in_the_pillar_stops_every_state(laptop: Laptop, tmp_path: Path) -> None:
+    roots = tmp_path / "pillar"
+    roots.mkdir()
+    (roots / "top.sls").write_text("base:\n  '*':\n    - nosuch\n")
+    laptop.sls(f"{tmp_path}/never:\n  file.touch: []\n")
+    done = laptop.run("apply", "web", f"--pillar-root={roots}", on="web1")
+    assert done.returncode == 5
+    assert "nosuch" in done.stdout + done.stderr
+    assert not (tmp_path / "never").exists()
+
+
 def test_one_host_that_is_gone_holds_no_other(laptop: Laptop) -> None:
     laptop.hosts("web1", gone=laptop.host("gone", port=free_port()))
     done = laptop.run("call", "test.echo", "hello")
@@ -239,7 +266,7 @@ def worker_of(jobs: Path) -> int:
 def test_pillar_data_is_in_no_command_line_and_out_of_reach_of_others(laptop: Laptop, tmp_path: Path) -> None:
     pillar = tmp_path / "pillar.yaml"
     pillar.write_text("password: hush-hush\n")
-    laptop.sls(f"{tmp_path}/seen:\n  cmd.run:\n    - name: cat /proc/[0-9]*/cmdline > {tmp_path}/seen\n")
+    laptop.sls(f"look:\n  cmd.run:\n    - name: cat /proc/[0-9]*/cmdline > {tmp_path}/seen || true\n")
     assert laptop.run("apply", "web", "--pillar", str(pillar), on="web1").returncode == 0
     seen = (tmp_path / "seen").read_bytes()
     assert b"saltern" in seen

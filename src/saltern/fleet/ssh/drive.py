@@ -17,6 +17,7 @@ from msgspec import Struct
 from saltern.fleet.ssh.bundle.make import Bundle, Bundles
 from saltern.fleet.ssh.bundle.target import target_of
 from saltern.fleet.ssh.frames import Frame
+from saltern.fleet.ssh.pillar import HostPillar
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.problems import PROBLEMS, Unreached
 from saltern.fleet.ssh.roster.host import Host
@@ -34,6 +35,7 @@ class Work(Struct, frozen=True, kw_only=True):
 
     task: dict[str, Any]
     tree: LocalTree | None = None
+    pillar: HostPillar | None = None
     patience: float = PATIENCE
 
 
@@ -115,7 +117,8 @@ class Drive:
             tree = self._work.tree
             self._begun = True  # from here on it may be
             files = {"tree": tree.digest, "roots": tree.roots} if tree is not None else {}
-            await session.send({"do": "start", "task": self._work.task, **files})
+            pillar = self._work.pillar.known(self._host) if self._work.pillar is not None else None
+            await session.send({"do": "start", "task": self._work.task, "pillar": pillar, **files})
             if self._cancelled is not None:
                 await self.cancel(hard=self._cancelled)
             return await self._follow(session)
@@ -171,14 +174,18 @@ class Drive:
 
     async def _answer(self, session: Session, head: dict[str, Any]) -> None:
         question, number = head["question"], head["number"]
-        tree = self._work.tree
+        tree, pillar = self._work.tree, self._work.pillar
+        if question.get("ask") == "pillar" and pillar is not None:
+            answer = await pillar.answer(self._host, question)
+            return await session.send({"do": "answer", "number": number, "answer": answer})
         if question.get("ask") != "content" or tree is None or question.get("digest") not in tree.contents:
-            await session.send(
-                {"do": "answer", "number": number, "answer": {}, "problem": "the caller does not have that"}
+            problem = "the caller does not have that"
+            return await session.send(
+                {"do": "answer", "number": number, "answer": {"problem": problem}, "problem": problem}
             )
-            return
         for data, more in tree.parts(question["digest"]):
             await session.send({"do": "answer", "number": number, "more": more}, data)
+        return None
 
     async def cancel(self, *, hard: bool) -> None:
         """Have the job end before its next state, or at once."""

@@ -11,6 +11,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -46,6 +47,7 @@ class Server:
         self._trees = Trees(os.path.join(base, "files"), caller)
         self._waiting: dict[int, queue.Queue[Frame]] = {}
         self._number = 0
+        self._pillar: str | None = None
         self._lock = threading.Lock()
 
     def run(self) -> None:
@@ -58,6 +60,7 @@ class Server:
     def start(self, head: dict[str, Any], _body: bytes) -> None:
         """Begin a job that is not known here, and follow it either way."""
         task = msgspec.convert(head["task"], Task)
+        self._pillar = head.get("pillar")
         folder = JobFolder(os.path.join(self._base, "jobs", task.jid))
         socket = os.path.join(self._base, "jobs", f"{task.jid}.sock")
         listener = QuestionSocket(socket, self.ask)
@@ -148,6 +151,10 @@ class Server:
         if question.get("ask") == "paused":
             self._caller.send({"is": "paused", "kind": question.get("kind", "")})
             return {}
+        if question.get("ask") == "pillar":
+            if self._pillar is not None:
+                return {"pillar": self._pillar}
+            question = {**question, "grains": self._grains}
         if question.get("ask") == "file":
             return self._trees.fetch(str(question["tree"]), str(question["path"]), self._contents)
         answer: dict[str, Any] = next(self._answers(question))[0]["answer"]
@@ -176,13 +183,19 @@ class Server:
 
     # -- other requests ------------------------------------------------------------------------------
 
-    def grains(self, _head: dict[str, Any], _body: bytes) -> None:
-        """Say what the machine is."""
+    @cached_property
+    def _grains(self) -> dict[str, Any]:
+        """What the machine is, as data that can be sent."""
         from saltern.config.load import load
         from saltern.engine.nested_engine import make_session
 
         settings, _ = load(None, {"state_dir": os.path.join(self._base, "state")}, {})
-        self._caller.send({"is": "grains", "grains": make_session(settings).grains})
+        built: dict[str, Any] = msgspec.to_builtins(dict(make_session(settings).grains), enc_hook=str)
+        return built
+
+    def grains(self, _head: dict[str, Any], _body: bytes) -> None:
+        """Say what the machine is."""
+        self._caller.send({"is": "grains", "grains": self._grains})
 
 
 def _names(here: Roots, there: Roots) -> dict[str, str]:
