@@ -29,7 +29,7 @@ from saltern.language.diagnostics import OperationError
 USUAL = "40x25x3" if os.environ.get("CHAOS_SECONDS") else "4x6x1"
 AGENTS, JOBS, SEEDS = (int(part) for part in os.environ.get("CHAOS_FLEET", USUAL).split("x"))
 FIRST_SEED = int(os.environ.get("CHAOS_SEED", "1"))
-PATIENCE = 40.0 + 10 * AGENTS
+PATIENCE = 180.0 + 10 * AGENTS
 STATES = """\
 mark:
   cmd.run:

@@ -10,7 +10,7 @@ from random import random
 
 from msgspec import Struct
 
-STEPS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+STEPS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 STABLE = 30.0  # seconds after which a connection counts as good, and the next loss begins with the first step
 
 

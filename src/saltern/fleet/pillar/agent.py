@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
+import time
 import zlib
 from collections.abc import Awaitable
 from contextlib import suppress
@@ -22,6 +24,7 @@ from saltern.fleet.protocol.messages import Message, PillarAnswer, PillarRequest
 from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
 from saltern.system import atomic
 
+WAIT, STEP = 90.0, 0.5  # seconds that a controller is waited for, and between two questions
 MOST = 256 << 20  # bytes of a pillar, unpacked
 M = TypeVar("M", bound=Message)
 
@@ -47,7 +50,10 @@ class NoPillar(Exception):
 class AgentPillar:
     """Asks for the pillar of this system, and opens it. While no controller answers, the last one counts."""
 
-    def __init__(self, ask: Ask, key: SealingKey, *, fleet: str, system: str, directory: str) -> None:
+    def __init__(
+        self, ask: Ask, key: SealingKey, *, fleet: str, system: str, directory: str, wait: float = WAIT
+    ) -> None:
+        self._wait = wait
         self._ask = ask
         self._key = key
         self._fleet = fleet
@@ -66,7 +72,7 @@ class AgentPillar:
         )
         warnings: list[str] = []
         try:
-            answer = await self._ask("pillar", request, PillarAnswer)
+            answer = await self._asked(request, 0.0 if copy is not None else self._wait)
         except (BusError, Refused, BadMessage) as problem:
             if copy is None:
                 raise NoPillar(f"no controller answers: {problem}") from None
@@ -80,6 +86,17 @@ class AgentPillar:
         if not overrides:
             self._write(environment, _Copy(answer.digest, answer.sealed, now))
         return data, warnings
+
+    async def _asked(self, request: PillarRequest, wait: float) -> PillarAnswer:
+        """The answer of a controller. One that is away is waited for: a restart must not fail a run."""
+        end = time.monotonic() + wait
+        while True:
+            try:
+                return await self._ask("pillar", request, PillarAnswer)
+            except BusError:
+                if time.monotonic() + STEP > end:
+                    raise
+            await asyncio.sleep(STEP)
 
     def _opened(self, box: bytes, request: PillarRequest) -> bytes:
         bound = SealedFor(fleet=self._fleet, system=self._system, purpose=purpose_of(request))
