@@ -82,8 +82,12 @@ class Site:
     def agent(self, name: str, key: SealingKey | None = None) -> AgentPillar:
         ask = Asker(self.hub.connect(name), FleetClock(), id=name, trust=lambda: TRUST)
         return AgentPillar(
+            ask,
+            key or self.keys[name],
+            fleet=FLEET,
+            system=name,
+            directory=str(self.place / f"a-{name}"),
             wait=0.0,
-            ask, key or self.keys[name], fleet=FLEET, system=name, directory=str(self.place / f"a-{name}")
         )
 
 
