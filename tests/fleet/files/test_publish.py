@@ -196,6 +196,21 @@ def test_the_cache_stays_below_its_limit_and_keeps_what_a_job_needs(tmp_path: Pa
     run(scenario())
 
 
+def test_what_jobs_of_an_earlier_agent_needed_is_released(tmp_path: Path, root: Path) -> None:
+    async def scenario() -> None:
+        site = Site(tmp_path)
+        tree = await site.publish({"base": [str(root)]})
+        for job in ("j1", "j2"):
+            await site.agent().ensure(tree.digest, job=job)
+        agent = site.agent()
+        agent.release_others(["j2"])
+        assert agent.cache.pinned() == {"j2": tree.digest}
+        agent.release("j2")
+        assert agent.cache.pinned() == {}
+
+    run(scenario())
+
+
 def test_the_cache_is_closed_to_others_and_holds_no_leavings(tmp_path: Path, root: Path) -> None:
     async def scenario() -> None:
         site = Site(tmp_path)

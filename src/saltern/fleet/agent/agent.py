@@ -148,6 +148,8 @@ class Agent:
         for subject in [*jobs, *(SUBJECTS["job-site"].of(site=site) for site in self._sites)]:
             await self.bus.subscribe(subject, self._on_job)
         await self.bus.subscribe(SUBJECTS["control"].of(id=id), self._on_control)
+        if self.files is not None:
+            self.files.release_others([entry.jid for entry in self.spool.open_entries()])
         self.jobs.recover()
         for loop in self._loops:
             self._tasks.append(asyncio.create_task(loop()))

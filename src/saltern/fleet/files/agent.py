@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain
 
 from saltern.fleet.bus.ports import Bus
@@ -35,7 +35,8 @@ class AgentFiles:
     def __init__(self, cache: Cache, bus: Bus, *, wait: float = 60.0) -> None:
         self.cache = cache
         self.fetcher = Fetcher(bus, wait=wait, absent_wait=min(wait, ABSENT_WAIT))
-        self._ready: dict[str, dict[str, Manifest]] = {}
+        self._checked: set[str] = set()  # trees whose contents were read in this process
+        self._open: dict[str, dict[str, dict[str, Entry]]] = {}  # trees of which a state asks for files
         self._turn = asyncio.Lock()
 
     async def ensure(self, tree: str, job: str = "") -> str:
@@ -54,16 +55,24 @@ class AgentFiles:
                 raise NotFetched(f"the tree {tree[:12]} cannot be written: {problem.strerror}") from None
 
     def release(self, job: str) -> None:
+        """The job has ended: its tree may go, and with the last job what is known of trees in memory."""
         self.cache.unpin(job)
+        if not self.cache.pinned():
+            self._open = {}
+
+    def release_others(self, jobs: Collection[str]) -> None:
+        """Release all jobs but these: of others, an agent before this one has seen the end."""
+        for job in self.cache.pinned().keys() - set(jobs):
+            self.release(job)
 
     async def _made(self, tree: str) -> str:
-        if tree not in self._ready:
+        if tree not in self._checked or not self.cache.has_tree(tree):
             manifests = await self._manifests(tree)
             every = chain.from_iterable(one.entries() for one in manifests.values())
             if await self._fetch(filter(is_needed_first, every)) or not self.cache.has_tree(tree):
                 await asyncio.to_thread(make_tree, self.cache, tree, manifests)
                 await asyncio.to_thread(self.cache.trim)
-            self._ready = {tree: manifests}
+            self._checked.add(tree)
         self.cache.use_tree(tree)
         return self.cache.tree_path(tree)
 
@@ -121,9 +130,11 @@ class AgentFiles:
 
     async def fetch_path(self, tree: str, path: str) -> None:
         """Fetch one file of a tree, by its path below the directory of roots, and small ones beside it."""
-        manifests = self._ready.get(tree) or await self._manifests(tree)
-        layer = layers_of(manifests).get(path.partition("/")[0], {})
-        entry = layer.get(path.partition("/")[2])
+        if tree not in self._open:
+            self._open[tree] = layers_of(await self._manifests(tree))
+        root, _, name = path.partition("/")
+        layer = self._open[tree].get(root, {})
+        entry = layer.get(name)
         if entry is None or entry.kind != FILE:
             raise NotFetched(f"the tree {tree[:12]} has no file {path!r}")
         wanted = [entry, *_beside(entry, layer)]
