@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from saltern.fleet.api.shapes import ReturnAnswer
+from saltern.fleet.api.job_shapes import ReturnAnswer
 from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, check_depth
 from saltern.fleet.store import job_queries, listings
 from saltern.fleet.store.job_queries import TargetRow

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from saltern.fleet.api.pages import Limit, PageQuery
+from saltern.fleet.api.pages import PageQuery
 
 TEXT = r"^[^\x00]*$"  # PostgreSQL stores no NUL in a text
 Word = Annotated[str, Meta(max_length=255, pattern=TEXT)]
@@ -35,7 +35,7 @@ class Query(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What all queries have: nothing."""
 
 
-# -- the controller ----------------------------------------------------------------------------
+# -- the controller -------------------------------------------------------------------------------
 
 
 class Health(Answer, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class Me(Answer, frozen=True, kw_only=True):
     via: str
 
 
-# -- systems -----------------------------------------------------------------------------------
+# -- systems --------------------------------------------------------------------------------------
 
 
 class SystemsQuery(PageQuery, frozen=True, kw_only=True):
@@ -176,135 +176,7 @@ class FactsAnswer(Answer, frozen=True, kw_only=True):
     grains: dict[str, Any]
 
 
-# -- jobs --------------------------------------------------------------------------------------
-
-
-class JobsQuery(PageQuery, frozen=True, kw_only=True):
-    """Which jobs are listed."""
-
-    user: Word = ""
-    function: Word = ""
-    parent: Word = ""
-    system: Word = ""
-    open: bool = False
-
-
-class TargetsQuery(PageQuery, frozen=True, kw_only=True):
-    """Which systems of a job are listed."""
-
-    status: Word = ""
-
-
-class SubmitBody(Body, frozen=True, kw_only=True):
-    """What is to run where. ``life``: seconds for which the job is offered to systems that are away.
-
-    ``wait`` is the same, and 0 leaves out who is away. ``client_token`` is as the header ``Client-Token``.
-    """
-
-    function: Word
-    target: Target
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    test: bool = False
-    environment: Word = "base"
-    life: float | None = None
-    wait: float | None = None
-    changing: bool | None = None
-    time_limit: float = 0
-    splay: float = 0
-    parent: JobId | None = None
-    client_token: str | None = None
-    tree: Digest = ""
-
-
-class SubmitAnswer(Answer, frozen=True, kw_only=True):
-    """The job. ``away``: who will get it later, and since when they are away; one that is not expected was
-    left out.
-
-    ``known``: the job of an earlier request with the same client token. ``cursor``: from where to follow it.
-    """
-
-    jid: str
-    expected: list[str]
-    away: dict[str, float | None]
-    expires: float
-    known: bool
-    cursor: int
-
-
-class CancelBody(Body, frozen=True, kw_only=True):
-    """``hard``: stop what runs at once, and not before its next state."""
-
-    hard: bool = False
-
-
-class CancelAnswer(Answer, frozen=True, kw_only=True):
-    """What happens on each system where the job had not ended: ``cancelled``, ``asked`` or ``away``."""
-
-    systems: dict[str, str]
-
-
-class JobListed(Answer, frozen=True, kw_only=True):
-    """A job in a list: ``open`` of its ``expected`` systems have not ended yet."""
-
-    jid: str
-    created: float
-    expires: float
-    user: str
-    function: str
-    target: str
-    expected: int
-    open: int
-    parent: str | None
-    cancelled_at: float | None
-    ended: float | None
-
-
-class JobAnswer(JobListed, frozen=True, kw_only=True):
-    """A job: what it runs, and how many systems have which status. Secret arguments are concealed."""
-
-    args: list[Any]
-    kwargs: dict[str, Any]
-    test: bool
-    changing: bool
-    environment: str
-    tree: str
-    rule: str
-    cancelled_by: str
-    counts: dict[str, int]
-
-
-class TargetAnswer(Answer, frozen=True, kw_only=True):
-    """A job on one system: how far it is there."""
-
-    jid: str
-    system: str
-    status: str
-    why: str
-    updated: float
-    started: float | None
-    ended: float | None
-    exit_code: int
-    changed: int
-    failed: int
-    records: int
-    back_by: float | None
-
-
-class ReturnAnswer(TargetAnswer, frozen=True, kw_only=True):
-    """What a system returned: ``body`` is what the same verb prints there with ``--out json``."""
-
-    body: Any
-
-
-class RecordAnswer(Answer, frozen=True, kw_only=True):
-    """One record of the journal of a job on a system."""
-
-    number: int
-    data: Any
-
-
-# -- trees -------------------------------------------------------------------------------------
+# -- trees ----------------------------------------------------------------------------------------
 
 
 class TreeAnswer(Answer, frozen=True, kw_only=True):
@@ -347,65 +219,3 @@ class TreeNow(Answer, frozen=True, kw_only=True):
     """The digest of what is in force now."""
 
     digest: str
-
-
-# -- events and audit --------------------------------------------------------------------------
-
-
-class EventsQuery(Query, frozen=True, kw_only=True):
-    """Which events: from where on, and with which tags."""
-
-    limit: Limit = 100
-    after: Number | None = None
-    tag: Tag = "*"
-
-
-class FollowQuery(Query, frozen=True, kw_only=True):
-    """From where on: the number of the last notice that the reader has."""
-
-    after: Number | None = None
-
-
-class EventAnswer(Answer, frozen=True, kw_only=True):
-    """An event: ``number`` is the cursor of its readers."""
-
-    number: int
-    at: float
-    tag: str
-    system: str
-    data: dict[str, Any]
-
-
-class EventsAnswer(Answer, frozen=True, kw_only=True):
-    """Some events. ``cursor`` is where to ask from next time, also if there is nothing yet."""
-
-    items: list[EventAnswer]
-    next: str | None
-    cursor: int
-
-
-class AuditAnswer(Answer, frozen=True, kw_only=True):
-    """Who did what."""
-
-    number: int
-    at: float
-    who: str
-    action: str
-    detail: dict[str, Any]
-    digest: str
-
-
-class AuditVerified(Answer, frozen=True, kw_only=True):
-    """Whether the chain of the audit is whole; ``number`` and ``digest`` of its last row are what to note."""
-
-    whole: bool
-    problem: str
-    number: int
-    digest: str
-
-
-class AuditNoted(Query, frozen=True, kw_only=True):
-    """A row that was noted before: with it a cut at the end is found, too."""
-
-    number: Number = 0
-    digest: Digest = ""

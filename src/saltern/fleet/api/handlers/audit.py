@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from saltern.fleet.api.call import Call
+from saltern.fleet.api.job_shapes import AuditAnswer, AuditNoted, AuditVerified
 from saltern.fleet.api.pages import Page, PageQuery, decode_cursor, make_page
-from saltern.fleet.api.shapes import AuditAnswer, AuditNoted, AuditVerified
 from saltern.fleet.store import audit
 from saltern.fleet.store.audit import Entry, Head
 

@@ -6,8 +6,13 @@ from msgspec import convert
 
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.follow import event_notices, events_start, job_notices, job_start
+from saltern.fleet.api.job_shapes import (
+    EventAnswer,
+    EventsAnswer,
+    EventsQuery,
+    FollowQuery,
+)
 from saltern.fleet.api.problems import ApiError, unknown
-from saltern.fleet.api.shapes import EventAnswer, EventsAnswer, EventsQuery, FollowQuery
 from saltern.fleet.api.stream import MEDIA, EventStream
 from saltern.fleet.store.events import newest_event, read_events
 from saltern.language.diagnostics import Diagnostic

@@ -9,11 +9,7 @@ from msgspec.structs import asdict
 
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.concealed import concealed
-from saltern.fleet.api.pages import Page, PageQuery, decode_cursor, make_page
-from saltern.fleet.api.problems import unknown
-from saltern.fleet.api.returned import make_return, returns_page
-from saltern.fleet.api.route import NoQuery
-from saltern.fleet.api.shapes import (
+from saltern.fleet.api.job_shapes import (
     JobAnswer,
     JobListed,
     JobsQuery,
@@ -22,6 +18,10 @@ from saltern.fleet.api.shapes import (
     TargetAnswer,
     TargetsQuery,
 )
+from saltern.fleet.api.pages import Page, PageQuery, decode_cursor, make_page
+from saltern.fleet.api.problems import unknown
+from saltern.fleet.api.returned import make_return, returns_page
+from saltern.fleet.api.route import NoQuery
 from saltern.fleet.store import job_queries, listings
 
 

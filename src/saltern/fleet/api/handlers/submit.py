@@ -12,9 +12,14 @@ from saltern.fleet.access.decide import in_scope
 from saltern.fleet.access.ports import Request
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.concealed import concealed
+from saltern.fleet.api.job_shapes import (
+    CancelAnswer,
+    CancelBody,
+    SubmitAnswer,
+    SubmitBody,
+)
 from saltern.fleet.api.problems import denied, unknown
 from saltern.fleet.api.route import NoQuery
-from saltern.fleet.api.shapes import CancelAnswer, CancelBody, SubmitAnswer, SubmitBody
 from saltern.fleet.controller.submission import Submission
 from saltern.fleet.store import job_queries, listings
 
