@@ -9,7 +9,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
 from saltern.cli.connect import address
 from saltern.cli.options import CONTROLLER_ROW
-from saltern.cli.stored_logins import store_login, stored_login
+from saltern.cli.stored_logins import Login, store_login, stored_login
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.client import Client
 from saltern.fleet.client.problems import ControllerError
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     if not login.token:
         print(f"there is no login at {where}")
         return exits.OK
-    store_login(where, None, os.environ)
+    store_login(where, Login(ca=login.ca) if login.ca else None, os.environ)
     with Client(where, login.token, ca=login.ca) as client:
         try:
             client.own.logout()
