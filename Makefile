@@ -8,6 +8,9 @@ SALT := build/salt/.installed
 ENGINES := build/engines/.installed
 VM := build/vm/.fetched
 
+# Processes that run tests: more than cores, since many tests wait for programs, daemons and disks.
+WORKERS ?= 3
+
 # Without compiled files on disk every start would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -55,7 +58,7 @@ $(VM): tools/vm.py | $(STAMP) machine
 	@$(PY) -m tools.vm
 
 test: $(STAMP) $(SALT) $(ENGINES) machine $(VM) ## run all tests
-	$(PY) -m pytest -n 2 -rs
+	$(PY) -m pytest -n $(WORKERS) -rs
 
 quick: $(STAMP) ## run the unit and property tests, in about a minute
 	$(PY) -m pytest -n 2 tests/unit tests/property -m "not slow and not real"
