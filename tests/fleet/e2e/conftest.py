@@ -26,6 +26,7 @@ STATES = {
     "    - comment: no disk\n"
     "{% else %}\nright:\n  test.succeed_with_changes\n{% endif %}\n",
     "typo.sls": "a:\n  test.nopp\n",
+    "brief.sls": "".join(f"s{number}:\n  cmd.run:\n    - name: sleep 0.2\n" for number in range(15)),
     "slow.sls": "".join(f"s{number}:\n  cmd.run:\n    - name: sleep 0.2\n" for number in range(100)),
 }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -77,6 +80,25 @@ def test_a_key_without_a_token_waits_for_a_person(whole: Place) -> None:
         whole.run("fleet", "keys", "remove", "extra1", "extra2").stdout
         == "extra1: removed\nextra2: removed\n"
     )
+
+
+def test_a_controller_that_is_killed_meanwhile_is_found_again(whole: Place) -> None:
+    with subprocess.Popen(
+        whole.command("apply", "brief", "--on", "web*", "--out", "jsonl"),
+        env=whole.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        while json.loads(running.stdout.readline())["event"] != "progress":
+            pass
+        whole.fleet.end("controller", how=signal.SIGKILL)
+        whole.fleet.start_controller()
+        lines, said = running.communicate(timeout=120)
+    assert running.returncode == 0, said
+    found = [json.loads(line) for line in lines.splitlines()]
+    assert sorted(line["system"] for line in found if line["event"] == "return") == ["web1", "web2"]
 
 
 def test_a_controller_that_is_gone_is_reported_with_what_to_do(whole: Place) -> None:
