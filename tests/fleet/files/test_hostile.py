@@ -12,6 +12,7 @@ from tests.fleet.harness import run
 from saltern.fleet.files.manifest import Entry, Manifest, encode, make_index
 from saltern.fleet.files.pieces import PIECE, STREAM, change_name, digest_of, list_name, write_list
 from saltern.fleet.files.problems import NotFetched
+from saltern.fleet.files.worker import answer_file
 from saltern.fleet.protocol.subjects import SUBJECTS
 
 
@@ -159,5 +160,18 @@ def test_only_files_of_the_tree_can_be_asked_for(tmp_path: Path) -> None:
         for path in ("base/../../x", "/etc/passwd", "base/d", "base", "", "dev/d/f", "base/d/../d/f"):
             with pytest.raises(NotFetched, match="no file"):
                 await agent.fetch_path(tree.digest, path)
+
+    run(scenario())
+
+
+def test_a_worker_that_asks_for_a_file_of_a_refused_tree_gets_the_reason(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        site = Hostile(tmp_path)
+        tree = await site.plant(
+            Manifest(environment="base", layers=[[Entry("/x", "f", 0o644, 1, "ab" * 32)]])
+        )
+        for asked in (tree, "no digest", ""):
+            answer = await answer_file(site.agent(), {"tree": asked, "path": "base/x"})
+            assert answer["problem"], asked
 
     run(scenario())

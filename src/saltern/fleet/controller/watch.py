@@ -44,10 +44,10 @@ class Watch:
         """After a reconnection: the broker's disk may be a new one, and who is there may have changed."""
         try:
             await make_streams(self._parts.bus, replicas=self._replicas)
-            if self._parts.trees is not None:
-                await self._parts.trees.newest()
             await self._gate.refresh()
             await self._parts.look_around()
+            if self._parts.trees is not None:
+                await self._parts.trees.newest()
         except (BusError, OperationError, TimeoutError) as problem:
             log.warning("after a reconnection: %s", problem)
 
