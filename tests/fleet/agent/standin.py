@@ -162,9 +162,9 @@ class Controller:
         return unpack_body(Body(encoding=first.encoding, size=first.size, parts=body)) if first.size else None
 
 
-async def real_controller(folder: Path) -> tuple[Fleet, Controller]:
-    """A broker with real credentials, and the stand-in beside it."""
-    fleet = Fleet(folder)
+async def real_controller(folder: Path, life: float = 7 * DAY) -> tuple[Fleet, Controller]:
+    """A broker with real credentials, which live that long, and the stand-in beside it."""
+    fleet = Fleet(folder, life=life)
     await fleet.start()
     await make_streams(fleet.bus)
     controller = Controller(fleet.bus, fleet.issuer)
@@ -224,9 +224,11 @@ class AgentProcess:
 
 
 @asynccontextmanager
-async def one_agent(tmp_path: Path, id: str) -> AsyncIterator[tuple[Controller, AgentProcess, Path]]:
+async def one_agent(
+    tmp_path: Path, id: str, life: float = 7 * DAY
+) -> AsyncIterator[tuple[Controller, AgentProcess, Path]]:
     """A fleet of one: the controller's side, an agent that has synced, and the directory of its states."""
-    fleet, controller = await real_controller(tmp_path / "controller")
+    fleet, controller = await real_controller(tmp_path / "controller", life)
     agent = AgentProcess(tmp_path / "agent")
     states = tmp_path / "states"
     states.mkdir()

@@ -130,7 +130,7 @@ def test_a_job_runs_after_the_one_that_it_names_and_questions_do_not_wait(tmp_pa
         waits = await controller.send(ID, "test.echo", "w", after=first)
         await controller.returned(ID, question)
         assert not runner.worked[second] + runner.worked[waits]
-        assert {entry.jid for entry in agent.spool.open_entries()} == {first, second, waits}
+        assert {entry.jid for entry in agent.spool.open_jobs()} == {first, second, waits}
         runner.holds["state.apply"].set()
         await controller.returned(ID, second)
         await controller.returned(ID, waits)
@@ -176,7 +176,7 @@ def test_refuses_with_a_reason_what_it_may_not_or_cannot_take(tmp_path: Path) ->
         await until(lambda: agent.inbox.refused)
         twin = await controller.returned(ID, await controller.send(ID, "pkg.install", "x"))
         assert (twin.status, "another machine" in twin.why) == ("refused", True)
-        assert not agent.spool.open_entries()
+        assert not agent.spool.open_jobs()
 
     with_agent(tmp_path, scenario)
 

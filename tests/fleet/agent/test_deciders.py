@@ -12,7 +12,7 @@ from saltern.fleet.agent.intake import Accept, Ignore, Refuse, Standing, decide,
 from saltern.fleet.agent.queue import plan_queue
 from saltern.fleet.agent.recovery import MOST, Todo, Trace
 from saltern.fleet.agent.recovery import decide as recover
-from saltern.fleet.agent.spool import RUNNING, WAITING, Entry
+from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Open
 from saltern.fleet.protocol.messages import Job
 
 NOW = 1_000_000.0
@@ -62,11 +62,9 @@ def test_a_denied_function_cannot_be_called_as_a_single_state() -> None:
 # -- the queue -------------------------------------------------------------------------------------
 
 
-def entry(jid: str, *, changing: bool = True, after: str | None = None, **more: object) -> Entry:
-    function = "state.apply" if changing else "test.echo"
-    one = Job(jid=jid, function=function, changing=changing, after=after)
-    values = {"state": WAITING, "received": 0.0, "due": 0.0, "expires": NOW + 10, **more}
-    return Entry(jid=jid, job=one, **values)  # type: ignore[arg-type]
+def entry(jid: str, *, changing: bool = True, after: str | None = None, **more: Any) -> Open:
+    values = {"state": WAITING, "due": 0.0, "expires": NOW + 10, "cancel": "", **more}
+    return Open(jid=jid, changing=int(changing), after=after or "", **values)
 
 
 QUEUE = {
@@ -135,7 +133,7 @@ def test_the_queue_never_runs_two_changing_jobs_and_never_stops(rows: list[Any],
         chosen = [*step.begin, *step.cancelled, *step.expired]
         assert len(chosen) == len(set(chosen))
         begun = {one.jid for one in left if one.state == RUNNING} | set(step.begin)
-        assert sum(one.job.changing for one in left if one.jid in begun) <= 1
+        assert sum(one.changing for one in left if one.jid in begun) <= 1
         left = [one for one in left if one.jid not in chosen and one.state != RUNNING]
         now = step.wake + 0.001 if step.wake is not None and not chosen else now
     assert not left

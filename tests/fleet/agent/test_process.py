@@ -155,6 +155,21 @@ def test_cancels_before_the_next_state_and_by_force(tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_renews_its_credential_at_half_of_its_life_and_stays_connected(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID, life=8.0) as (controller, agent, _states):
+            kept = agent.folder / "agent" / "keys" / "membership.json"
+            first = kept.read_text()
+            await until(lambda: "the credential is renewed" in agent.log)
+            assert kept.read_text() != first
+            ping = await controller.send(ID, "test.ping")
+            assert (await controller.returned(ID, ping)).status == "returned"
+            assert agent.process is not None
+            assert agent.process.returncode is None
+
+    run(scenario())
+
+
 NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 

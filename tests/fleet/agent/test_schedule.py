@@ -117,15 +117,15 @@ def test_due_jobs_run_in_their_turn_and_one_that_still_works_is_not_begun_again(
         runner.holds["state.apply"] = asyncio.Event()
         working = asyncio.create_task(jobs.run())
         assert scheduler.begin_due() == NOW + 60
-        await until(lambda: runner.worked and not spool.open_entries())
+        await until(lambda: runner.worked and not spool.open_jobs())
         assert len(runner.worked) == 1  # what runs at the start
         for _ in range(3):
             now[0] += 60
             scheduler.begin_due()
             await asyncio.sleep(0)
-        assert [entry.job.function for entry in spool.open_entries()] == ["state.apply"]
+        assert [entry.changing for entry in spool.open_jobs()] == [1]
         runner.holds["state.apply"].set()
-        await until(lambda: not spool.open_entries())
+        await until(lambda: not spool.open_jobs())
         assert spool.unconfirmed() == []  # no controller has asked for it
         now[0] += 60
         scheduler.begin_due()

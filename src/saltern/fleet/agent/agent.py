@@ -257,7 +257,7 @@ class Agent:
             boot=self._boot,
             version=saltern.__version__,
             cursor=int(self.spool.get("cursor") or 0),
-            running=[entry.jid for entry in self.spool.open_entries()][:1000],
+            running=[entry.jid for entry in self.spool.open_jobs()][:1000],
             unconfirmed=self.spool.unconfirmed(),
             facts=self.spool.get("facts"),
             now=self.clock.now(),

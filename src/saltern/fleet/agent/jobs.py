@@ -100,16 +100,17 @@ class Jobs:
 
     def _step(self) -> float | None:
         """Do what the queue asks for; when to look again."""
-        entries = self._spool.open_entries()
-        known = {entry.jid: entry for entry in entries}
-        step = plan_queue(entries, now=self._now(), reported=self._tasks)
-        for jid in step.cancelled:
-            self._report(known[jid], "cancelled", "cancelled before it began")
-        for jid in step.expired:
-            self._report(known[jid], "expired", "it waited here until it expired")
-        for jid in step.begin:
-            self._begin(known[jid])
+        step = plan_queue(self._spool.open_jobs(), now=self._now(), reported=self._tasks)
+        for entry in self._loaded(step.cancelled):
+            self._report(entry, "cancelled", "cancelled before it began")
+        for entry in self._loaded(step.expired):
+            self._report(entry, "expired", "it waited here until it expired")
+        for entry in self._loaded(step.begin):
+            self._begin(entry)
         return step.wake
+
+    def _loaded(self, jids: Iterable[str]) -> list[Entry]:
+        return [entry for jid in jids if (entry := self._spool.entry(jid)) is not None]
 
     def _begin(self, entry: Entry) -> None:
         attempt = self._spool.begin(entry.jid, self._now())
@@ -123,9 +124,9 @@ class Jobs:
 
     def recover(self) -> None:
         """Continue with what an earlier agent had running."""
-        for entry in self._spool.open_entries():
-            if entry.state == RUNNING:
-                self._recover(entry)
+        running = [one.jid for one in self._spool.open_jobs() if one.state == RUNNING]
+        for entry in self._loaded(running):
+            self._recover(entry)
 
     def _recover(self, entry: Entry) -> None:
         todo = recovery.decide(entry, self._runner.trace(entry.jid))

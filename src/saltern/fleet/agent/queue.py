@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
-from saltern.fleet.agent.spool import RUNNING, WAITING, Entry
+from saltern.fleet.agent.spool import RUNNING, WAITING, Open
 
 QUESTIONS = 8  # questions at a time
 
@@ -21,7 +21,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 def plan_queue(
-    entries: Iterable[Entry], *, now: float, reported: Collection[str] = (), limit: int = QUESTIONS
+    entries: Iterable[Open], *, now: float, reported: Collection[str] = (), limit: int = QUESTIONS
 ) -> Step:
     """``entries`` are those that wait or run, in the order of arrival; those in ``reported`` are being ended.
 
@@ -34,8 +34,8 @@ def plan_queue(
     wakes: list[float] = []
     entries = list(entries)
     open_jids = {entry.jid for entry in entries}
-    changing = any(entry.state == RUNNING and entry.job.changing for entry in entries)
-    asking = sum(entry.state == RUNNING and not entry.job.changing for entry in entries)
+    changing = any(entry.state == RUNNING and entry.changing for entry in entries)
+    asking = sum(entry.state == RUNNING and not entry.changing for entry in entries)
     for entry in entries:
         if entry.state != WAITING or entry.jid in reported:
             continue
@@ -45,12 +45,12 @@ def plan_queue(
             expired.append(entry.jid)
         elif entry.due > now:
             wakes.append(entry.due)
-        elif entry.job.after in open_jids:
+        elif entry.after in open_jids:
             wakes.append(entry.expires)
-        elif entry.job.changing and not changing:
+        elif entry.changing and not changing:
             changing = True
             begin.append(entry.jid)
-        elif not entry.job.changing and asking < limit:
+        elif not entry.changing and asking < limit:
             asking += 1
             begin.append(entry.jid)
         else:

@@ -28,7 +28,8 @@ CREATE TABLE IF NOT EXISTS job (
     number INTEGER PRIMARY KEY, jid TEXT NOT NULL UNIQUE, state TEXT NOT NULL, job BLOB NOT NULL,
     received REAL NOT NULL, due REAL NOT NULL, expires REAL NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,
     started REAL NOT NULL DEFAULT 0, cancel TEXT NOT NULL DEFAULT '', sent REAL NOT NULL DEFAULT 0,
-    ended REAL NOT NULL DEFAULT 0, local INTEGER NOT NULL DEFAULT 0
+    ended REAL NOT NULL DEFAULT 0, local INTEGER NOT NULL DEFAULT 0, changing INTEGER NOT NULL DEFAULT 1,
+    follows TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS job_state ON job (state);
 CREATE TABLE IF NOT EXISTS part (
@@ -43,6 +44,9 @@ FIELDS = "jid, state, job, received, due, expires, attempt, started, cancel, loc
 
 
 Statement = tuple[str, tuple[object, ...]]
+
+
+OPEN = "jid, state, changing, follows, due, expires, cancel"
 
 
 class SpoolFailed(Exception):
@@ -64,6 +68,18 @@ class Entry(Struct, frozen=True, kw_only=True):
     started: float = 0.0
     cancel: str = ""
     local: bool = False
+
+
+class Open(Struct, frozen=True):
+    """A job that waits or runs, as the queue sees it; ``after`` is a jid, or empty."""
+
+    jid: str
+    state: str
+    changing: int
+    after: str
+    due: float
+    expires: float
+    cancel: str
 
 
 class Spool:
@@ -114,18 +130,20 @@ class Spool:
     def add(self, job: Job, *, received: float, expires: float, due: float, local: bool = False) -> bool:
         """Write a job down; False if it is known already."""
         query = (
-            "INSERT OR IGNORE INTO job (jid, state, job, received, due, expires, local)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "INSERT OR IGNORE INTO job (jid, state, job, received, due, expires, local, changing, follows)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
         data = msgspec.json.encode(job)
-        return self._do((query, (job.jid, WAITING, data, received, due, expires, int(local)))) == 1
+        fields = (job.jid, WAITING, data, received, due, expires, int(local))
+        return self._do((query, (*fields, int(job.changing), job.after or ""))) == 1
 
     def entry(self, jid: str) -> Entry | None:
         return next(iter(self._entries("jid = ?", jid)), None)
 
-    def open_entries(self) -> list[Entry]:
-        """What waits or runs, in the order of arrival."""
-        return self._entries("state IN (?, ?)", WAITING, RUNNING)
+    def open_jobs(self) -> list[Open]:
+        """What waits or runs, in the order of arrival, without what is only needed to run it."""
+        query = f"SELECT {OPEN} FROM job WHERE state IN (?, ?) ORDER BY number"
+        return [Open(*row) for row in self._rows(query, WAITING, RUNNING)]
 
     def unconfirmed(self, limit: int = 1000) -> list[str]:
         """Jids whose returns, or whose records, are not known to be stored."""
