@@ -149,7 +149,7 @@ class Agent:
             await self.bus.subscribe(subject, self._on_job)
         await self.bus.subscribe(SUBJECTS["control"].of(id=id), self._on_control)
         if self.files is not None:
-            self.files.release_others([entry.jid for entry in self.spool.open_entries()])
+            self.files.release_others([entry.jid for entry in self.spool.open_jobs()])
         self.jobs.recover()
         for loop in self._loops:
             self._tasks.append(asyncio.create_task(loop()))
