@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,5 +9,8 @@ from tests.e2e.command import Place
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place(tmp_path: Path) -> Iterator[Place]:
+    """With files that other users may read, whatever umask the tests are run with."""
+    before = os.umask(0o022)
+    yield Place(tmp_path)
+    os.umask(before)
