@@ -29,6 +29,7 @@ from saltern.language.diagnostics import OperationError
 USUAL = "40x25x3" if os.environ.get("CHAOS_SECONDS") else "4x6x1"
 AGENTS, JOBS, SEEDS = (int(part) for part in os.environ.get("CHAOS_FLEET", USUAL).split("x"))
 FIRST_SEED = int(os.environ.get("CHAOS_SEED", "1"))
+MOST_KILLS = 3  # of one job's workers; an agent gives up after some more, and says so
 PATIENCE = 180.0 + 10 * AGENTS
 STATES = """\
 mark:
@@ -50,6 +51,7 @@ class Chaos:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.kills: Counter[str] = Counter()
+        self._killed: Counter[str] = Counter()
         self.problem: BaseException | None = None
 
     def __enter__(self) -> Chaos:
@@ -69,8 +71,8 @@ class Chaos:
         }
         first = self._chance.sample(list(kinds), len(kinds))  # each once, then mostly the small ones
         try:
-            while not self._stop.wait(self._chance.uniform(0.1, 0.8)):
-                kind = first.pop() if first else self._chance.choices(list(kinds), (5, 5, 1, 1))[0]
+            while not self._stop.wait(self._chance.uniform(0.2, 1.2)):
+                kind = first.pop() if first else self._chance.choices(list(kinds), (8, 8, 1, 1))[0]
                 self.kills[kind] += kinds[kind]()
         except BaseException as problem:
             self.problem = problem
@@ -82,8 +84,13 @@ class Chaos:
         return True
 
     def _kill_worker(self) -> bool:
-        found = [pid for name in self._names for pid in workers(self._fleet, name)]
-        return bool(found) and kill(self._chance.choice(found))
+        found = {job: pid for name in self._names for job, pid in workers(self._fleet, name)}
+        spared = {job for job, times in self._killed.items() if times >= MOST_KILLS}
+        if not (left := sorted(found.keys() - spared)):
+            return False
+        job = self._chance.choice(left)
+        self._killed[job] += 1
+        return kill(found[job])
 
     def _kill_controller(self) -> bool:
         self._fleet.end(CONTROLLER, how=signal.SIGKILL)
@@ -99,13 +106,13 @@ class Chaos:
         return sum(kill(int(pid)) for pid in done.stdout.split()) > 0
 
 
-def workers(fleet: LocalFleet, name: str) -> Iterator[int]:
+def workers(fleet: LocalFleet, name: str) -> Iterator[tuple[str, int]]:
     jobs = Path(fleet.directory, name, "agent", "jobs")
     with suppress(FileNotFoundError):
         for path in list(jobs.iterdir()):
             with suppress(OSError):
                 if pid := JobFolder(str(path)).holder():
-                    yield pid
+                    yield str(path), pid
 
 
 def kill(pid: int) -> bool:
