@@ -7,7 +7,7 @@ from fnmatch import fnmatch, fnmatchcase
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saltern.cli.main import run
@@ -129,18 +129,39 @@ def salt_lists(pattern: str, name: str) -> bool:
         return False
 
 
+@pytest.mark.parametrize(
+    ("pattern", "globs"),
+    [
+        (".*", ("*",)),
+        ("network.*", ("network.*",)),
+        (r"network\..*", ("network.*",)),
+        (r"\..*", (".*",)),
+        (".*ping", ("*ping",)),
+        ("^(cmd.run|cmd.shell)$", ("cmd.run", "cmd.shell")),
+        ("[ab].c", None),
+        ("a+", None),
+        ("a||b", None),
+    ],
+)
+def test_expressions_become_globs(pattern: str, globs: tuple[str, ...] | None) -> None:
+    assert as_globs(pattern) == globs
+
+
+@settings(max_examples=2000)
 @given(patterns, functions)
 def test_a_glob_never_allows_what_salt_does_not(pattern: str, function: str) -> None:
     for one in as_globs(pattern) or ():
         assert not fnmatchcase(function, one) or salt_allows(pattern, function), (pattern, one)
 
 
+@settings(max_examples=1000)
 @given(patterns, functions)
 def test_a_name_never_means_more_people_than_in_salt(pattern: str, name: str) -> None:
     for one in as_name_globs(pattern) or ():
         assert not fnmatchcase(name, one) or salt_lists(pattern, name), (pattern, one)
 
 
+@settings(max_examples=1000)
 @given(patterns, functions)
 def test_a_blacklist_is_never_narrower_than_in_salt(pattern: str, name: str) -> None:
     globs = as_wide_globs(pattern)

@@ -51,6 +51,10 @@ def _unwrapped(pattern: str) -> str:
 
 
 def _glob(text: str) -> str:
-    """``network.*`` is meant as a glob; a dot and a star where no name stands before it are any text."""
-    text = text.replace(r"\..*", ".*")  # network\..*
-    return re.sub(r"(?<![\w@%:-])\.\*", "*", text.replace("\\", ""))
+    """Token by token. A dot and a star behind a name keep the dot: ``network.*`` is meant as a glob."""
+    made = ""
+    for token in re.findall(r"\\.|\.\*|.", text):
+        if token == ".*":
+            token = ".*" if re.search(r"[\w@%:-]$", made) else "*"
+        made += token.removeprefix("\\")
+    return made
