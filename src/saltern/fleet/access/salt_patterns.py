@@ -35,7 +35,8 @@ def as_wide_globs(pattern: str) -> tuple[str, ...] | None:
     if found is None:
         return None
     parts = _unwrapped(pattern).replace("^", "").replace("$", "").split("|")
-    return tuple(dict.fromkeys([*map(_wide, parts), *found]))
+    end = "*" if len(parts) > 1 else ""  # Salt anchors only the last of several at its end
+    return tuple(dict.fromkeys([*(_wide(part) + end for part in parts), *found]))
 
 
 def _wide(text: str) -> str:
