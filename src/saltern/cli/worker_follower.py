@@ -23,7 +23,7 @@ from saltern.language.result import Outcome
 from saltern.report.blocks import place
 from saltern.report.verdict import totals
 from saltern.runtime.barriers import PAUSES, STOPS
-from saltern.system import atomic
+from saltern.system import atomic, long_sockets
 
 SIZE = 8192  # bytes of the note of where a run is
 WAIT = 2.0  # seconds for the agent to pass on that the machine goes down
@@ -114,7 +114,7 @@ class JobFollower:
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
                 line.settimeout(WAIT)
-                line.connect(self._socket)
+                long_sockets.connect(line, self._socket)
                 line.sendall(msgspec.json.encode({"ask": "paused", "jid": self.job, "kind": kind}) + b"\n")
                 line.recv(1024)
         except OSError:

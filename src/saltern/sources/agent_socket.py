@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system import long_sockets
 
 WAIT = 120.0
 STEP = 0.2
@@ -39,7 +40,7 @@ def _asked(path: str, question: dict[str, object], end: float) -> dict[str, Any]
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(max(end - time.monotonic(), STEP))
-            line.connect(path)
+            long_sockets.connect(line, path)
             line.sendall(msgspec.json.encode(question) + b"\n")
             while not data.endswith(b"\n") and len(data) < MOST and (more := line.recv(1 << 16)):
                 data += more

@@ -272,3 +272,17 @@ def test_pillar_data_is_in_no_command_line_and_out_of_reach_of_others(laptop: La
     assert b"saltern" in seen
     assert b"hush-hush" not in seen
     assert laptop.base("web1").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_a_run_makes_has_the_umask_of_the_login(laptop: Laptop, tmp_path: Path) -> None:
+    """Files of our own are this user's alone; those of states are as they would be without us."""
+    laptop.sls(
+        f"{tmp_path}/made:\n  file.touch: []\nshow:\n  cmd.run:\n    - name: umask > {tmp_path}/umask\n"
+    )
+    laptop.data("apply", "web", on="web1")
+    usual = laptop.run("ssh", "raw", "umask", on="web1").stdout.split()[-1]
+    assert (tmp_path / "umask").read_text().strip() == usual
+    assert (tmp_path / "made").stat().st_mode & 0o777 == 0o666 & ~int(usual, 8)
+    private = [path for path in laptop.base("web1").iterdir() if path.stat().st_mode & 0o077]
+    assert laptop.base("web1").stat().st_mode & 0o777 == 0o700
+    assert not [path for path in private if path.is_file()]

@@ -157,7 +157,7 @@ def prune(base: str, used: str) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def enter(base: str, digest: str) -> Callable[[io.BufferedReader, io.BufferedWriter, str], None]:
+def enter(base: str, digest: str) -> Callable[[io.BufferedReader, io.BufferedWriter, str, int], None]:
     """Make the bundle the one that this process imports from."""
     place = os.path.join(base, "bundles", digest)
     os.utime(place)
@@ -170,7 +170,7 @@ def enter(base: str, digest: str) -> Callable[[io.BufferedReader, io.BufferedWri
 
 
 def main(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, wanted: str) -> None:
-    os.umask(0o077)
+    umask = os.umask(0o077)
     base = base_directory(wanted)
     send(stream_out, {"is": "hello", **introduction(base)})
     while True:
@@ -179,7 +179,7 @@ def main(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, wanted: st
             send(stream_out, {"is": "bundle", "problem": unpack(base, head["digest"], body)})
         elif head["do"] == "enter":
             serve = enter(base, head["digest"])
-            serve(stream_in, stream_out, base)
+            serve(stream_in, stream_out, base, umask)
             return
         else:
             return

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from saltern.system import long_sockets
+
 MOST = 1024 * 1024
 Answerer = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -25,7 +27,7 @@ class QuestionSocket:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         with suppress(FileNotFoundError):
             os.remove(path)
-        self._socket.bind(path)
+        long_sockets.bind(self._socket, path)
         self._socket.listen(16)
 
     def start(self) -> None:

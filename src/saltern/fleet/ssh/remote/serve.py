@@ -30,10 +30,10 @@ KEPT_JOBS = 50
 Roots = dict[str, list[str]]
 
 
-def serve(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, base: str) -> None:
-    """Answer the caller until the channel ends. Workers go on."""
+def serve(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, base: str, umask: int) -> None:
+    """Answer the caller until the channel ends. Workers continue, with the umask that the login has."""
     try:
-        Server(Caller(stream_in, stream_out), base).run()
+        Server(Caller(stream_in, stream_out), base, umask).run()
     except Gone:
         pass
 
@@ -41,8 +41,9 @@ def serve(stream_in: io.BufferedReader, stream_out: io.BufferedWriter, base: str
 class Server:
     """One session: at most one job at a time is followed."""
 
-    def __init__(self, caller: Caller, base: str) -> None:
+    def __init__(self, caller: Caller, base: str, umask: int) -> None:
         self._caller = caller
+        self._umask = umask
         self._base = base
         self._trees = Trees(os.path.join(base, "files"), caller)
         self._waiting: dict[int, queue.Queue[Frame]] = {}
@@ -67,7 +68,7 @@ class Server:
         if not os.path.exists(folder.file("task")):
             self._remove_old_jobs()
             task = self._prepared(task, head.get("tree", ""), head.get("roots", {}), socket)
-            begin(folder, task)
+            begin(folder, task, self._umask)
         listener.start()
         try:
             self._follow(folder)
@@ -123,7 +124,7 @@ class Server:
         if task is None:
             self._caller.send({"is": "lost", "why": folder.text("err", 4000).strip()})
             return False
-        begin(folder, task)
+        begin(folder, task, self._umask)
         return True
 
     def _report(self, folder: JobFolder, head: dict[str, Any], parts: int) -> None:

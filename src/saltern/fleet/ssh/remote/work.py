@@ -15,7 +15,7 @@ BUG = 70
 WORKER, PROCESS = "saltern.cli.worker", "saltern.cli.worker_process"
 
 
-def begin(folder: JobFolder, task: Task) -> None:
+def begin(folder: JobFolder, task: Task, umask: int) -> None:
     """Write the task down, and fork a worker for it.
 
     The fork saves what a new interpreter would import once more. It lets go of the channel, so that a session
@@ -31,6 +31,7 @@ def begin(folder: JobFolder, task: Task) -> None:
         if os.fork():
             os._exit(0)
         _detach(folder)
+        os.umask(umask)  # what states make is not saltern's own
         import_module(PROCESS).start(import_module(WORKER).main, [folder.path], BUG)
     finally:
         os._exit(BUG)

@@ -40,6 +40,7 @@ VARIABLES: dict[str, Key] = {
     "ansible_connection": Key("connection"),
     "ansible_ssh_timeout": Key("connect_limit", values.seconds),
     "ansible_timeout": Key("connect_limit", values.seconds),
+    "saltern_directory": Key("directory"),
 }
 METHODS = ("sudo", "doas", "su")
 CONNECTIONS = ("ssh", "smart", "paramiko", "paramiko_ssh", "local")
