@@ -14,6 +14,7 @@ SLOW = (
     "tests/e2e",
     "tests/fault",
     "tests/fleet/e2e",
+    "tests/fleet/faults",
     "tests/formulas",
     "tests/property/test_hostile_arguments.py",
     "tests/unit/system/test_power_door.py",

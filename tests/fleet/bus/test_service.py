@@ -14,7 +14,9 @@ from saltern.fleet.protocol.subjects import SUBJECTS
 
 
 async def sync_service(bus: Bus, refused: list[tuple[str, str]]) -> Services:
-    services = Services(bus, ISSUER, now=lambda: NOW, refused=lambda id, why: refused.append((id, why)))
+    services = Services(
+        bus, ISSUER, now=lambda: NOW, refused=lambda id, reason, _why: refused.append((id, reason))
+    )
 
     async def answer(id: str, request: SyncRequest) -> SyncAnswer:
         return SyncAnswer(cursor=request.cursor + 1, refused=id)
@@ -62,6 +64,7 @@ def test_what_is_refused_gets_no_answer_and_is_counted(place: Place) -> None:
         await agent.publish(subject, b'{"v": 9, "nonce": "n"}', reply="_INBOX.two.y")
         await agent.publish("up._all.svc.sync", request(), reply="_INBOX._all.x")
         await until(lambda: len(refused) == 8)
+        assert {reason for _, reason in refused} == set(services.refusals)  # words that can be counted
         assert services.refusals == {
             "foreign-reply": 3, "malformed": 1, "too-deep": 1, "too-large": 1, "newer": 1, "bad-subject": 1,
         }  # fmt: skip

@@ -13,7 +13,8 @@ from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, check_depth
 from saltern.fleet.store import job_queries, listings
 from saltern.fleet.store.job_queries import TargetRow
 
-PAGE_BYTES = 4 * 1024 * 1024  # a page of returns ends after the one that passes this
+PAGE_BYTES = 4 * 1024 * 1024  # unpacked: a page of returns ends after the one that passes this
+MOST_VALUES = 3_000_000  # in one body: each takes a hundred bytes and more
 
 
 def returns_page(connection: Any, jid: str, after: str, limit: int) -> tuple[list[ReturnAnswer], int]:
@@ -25,19 +26,16 @@ def returns_page(connection: Any, jid: str, after: str, limit: int) -> tuple[lis
             return [*found, _bare(row)], 1
         packed = job_queries.body(connection, jid, row.system)
         if packed is not None:
-            size += len(packed[1])
-            found.append(_answer(row, packed))
+            data, problem = inflate(*packed)
+            size += len(data)
+            found.append(ReturnAnswer(**asdict(row), body=problem or _value(data)))
     return found, 0
 
 
 def make_return(connection: Any, row: TargetRow) -> ReturnAnswer | None:
     """What a system returned for a job; None until all of it is here."""
     packed = job_queries.body(connection, row.jid, row.system)
-    return _answer(row, packed) if packed is not None else None
-
-
-def _answer(row: TargetRow, packed: tuple[str, bytes]) -> ReturnAnswer:
-    return ReturnAnswer(**asdict(row), body=unpacked(*packed))
+    return ReturnAnswer(**asdict(row), body=unpacked(*packed)) if packed is not None else None
 
 
 def _bare(row: TargetRow) -> ReturnAnswer:
@@ -46,10 +44,34 @@ def _bare(row: TargetRow) -> ReturnAnswer:
 
 def unpacked(encoding: str, data: bytes, limit: int = MAX_BODY) -> object:
     """The value of a body; what cannot be read is replaced by a text that says so."""
+    whole, problem = inflate(encoding, data, limit)
+    return problem or _value(whole)
+
+
+def inflate(encoding: str, data: bytes, limit: int = MAX_BODY) -> tuple[bytes, str]:
+    """The JSON of a body, and a text instead of it for one that is damaged or longer than the limit."""
+    if encoding != "json+zlib":
+        return data, ""
+    stream = zlib.decompressobj()
     try:
-        if encoding == "json+zlib":
-            data = zlib.decompressobj().decompress(data, limit)
+        whole = stream.decompress(data, limit)
+    except zlib.error as problem:
+        return b"", _unreadable(problem)
+    if not stream.eof:
+        return b"", _unreadable(f"it is cut short, or longer than {limit} bytes")
+    return whole, ""
+
+
+def _value(data: bytes) -> object:
+    """The value of JSON; of many small values it would take many times the memory."""
+    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        return _unreadable(f"it has more than {MOST_VALUES} values")
+    try:
         check_depth(data)
         return msgspec.json.decode(data) if data else None
-    except (zlib.error, BadMessage, msgspec.DecodeError, UnicodeDecodeError) as problem:
-        return f"(the body of this return cannot be read: {problem})"
+    except (BadMessage, msgspec.DecodeError, UnicodeDecodeError) as problem:
+        return _unreadable(problem)
+
+
+def _unreadable(problem: object) -> str:
+    return f"(the body of this return cannot be read: {problem})"

@@ -25,6 +25,7 @@ from saltern.fleet.protocol.streams import Stream
 S = TypeVar("S")
 
 API = "$JS.API"
+FETCH_BYTES = 8 * 1024 * 1024  # of the messages of one request; none is larger than that
 NANO = 1_000_000_000
 MAX_READERS = 32  # of one stream; there is none for each agent
 MESSAGE_ID = "Nats-Msg-Id"
@@ -105,9 +106,11 @@ def reader_config(options: ReaderOptions) -> dict[str, object]:
 
 
 def fetch_request(count: int, wait: float) -> bytes:
-    return msgspec.json.encode(
-        {"batch": count, "expires": int(wait * NANO)} if wait else {"batch": count, "no_wait": True}
-    )
+    """As many messages as there are, or as fit: large ones are not all held in memory at once, and do not
+    arrive too late to be acknowledged.
+    """
+    end = {"expires": int(wait * NANO)} if wait else {"no_wait": True}
+    return msgspec.json.encode({"batch": count, "max_bytes": FETCH_BYTES, **end})
 
 
 def check(data: bytes) -> bytes:

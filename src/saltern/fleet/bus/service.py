@@ -21,12 +21,12 @@ ANSWER_LIFE = 300.0
 PARALLEL = 16
 
 Answerer = Callable[[str, Any], Awaitable[Message]]
-Refuser = Callable[[str, str], None]
+Refuser = Callable[[str, str, str], None]  # the sender, one word for the reason, the reason for people
 
 
 class Services:
-    """The services of one controller. ``refused`` is called with the sender and the reason, and both are
-    counted.
+    """The services of one controller. ``refused`` is called with the sender and the reason; refusals are
+    counted by reason.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Services:
         issuer: Issuer,
         *,
         now: Callable[[], float],
-        refused: Refuser = lambda _sender, _why: None,
+        refused: Refuser = lambda _sender, _reason, _why: None,
     ) -> None:
         self.refusals: Counter[str] = Counter()
         self._bus = bus
@@ -75,4 +75,4 @@ class Services:
 
     def _refuse(self, sender: str, reason: str, why: str) -> None:
         self.refusals[reason] += 1
-        self._refused(sender, why)
+        self._refused(sender, reason, why)

@@ -139,7 +139,8 @@ def index(connection: Connection, batch: Batch, now: float, limit: RateLimit) ->
     """Store a batch; what of it was not taken."""
     refused: list[Refusal] = []
     events = [*_index_returns(connection, batch, now, refused)]
-    store_records(connection, batch.records)
+    strangers = store_records(connection, batch.records)
+    refused += [Refusal(system, "foreign-job") for system in strangers]
     for system, away in batch.away:
         events += _index_away(connection, system, away, now)
     events += _index_events(batch.events, now, limit, refused)

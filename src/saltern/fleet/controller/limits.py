@@ -20,7 +20,7 @@ class RateLimit:
     def allow(self, system: str) -> bool:
         now = self._clock()
         level, at = self._buckets.pop(system, (self._burst, now))
-        level = min(self._burst, level + (now - at) * self._rate)
+        level = min(self._burst, level + max(0.0, now - at) * self._rate)  # a clock may be set back
         allowed = level >= 1
         self._buckets[system] = (level - 1 if allowed else level, now)
         if len(self._buckets) > FORGET:
@@ -42,7 +42,7 @@ class Offences:
         self.reasons[reason] += number
         held, since = self._counts.pop((system, reason), (0, float("-inf")))
         now = self._clock()
-        due = now - since >= self._quiet
+        due = not 0 <= now - since < self._quiet  # a clock may be set back
         self._counts[system, reason] = (0, now) if due else (held + number, since)
         if len(self._counts) > FORGET:
             del self._counts[next(iter(self._counts))]

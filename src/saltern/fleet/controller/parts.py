@@ -101,7 +101,7 @@ class Parts:
             trees=lambda: self.trees.members if self.trees else {},
         )
         self.progress = ProgressDesk(bus, self.calls, self.hub, self.alarms, now=now)
-        self.services = Services(bus, issuer, now=now, refused=self._refused)
+        self.services = Services(bus, issuer, now=now, refused=self.alarms.refuse)
         self.desk = self._desk(issuer, mint, now) if mint is not None else None
         self.indexers = [
             Indexer(bus, self.calls, self.hub, self.alarms, now=now, stream=stream, name=options.reader)
@@ -149,9 +149,6 @@ class Parts:
             )
             for name, work, every in rows
         }
-
-    def _refused(self, sender: str, why: str) -> None:
-        self.alarms.refuse(sender, why, why)
 
     def _on_alarm(self, alarm: Alarm) -> None:
         self.alarms.refuse(alarm.id, "enrol", alarm.why)

@@ -45,10 +45,15 @@ class ProgressDesk:
 
     async def _on(self, message: Message) -> None:
         system = system_of(message.subject.split(".")[1])
+        fields = PROGRESS.parse(message.subject)
+        if fields is None:
+            return self._alarms.refuse(system, "bad-subject")
         try:
             one = decode(Progress, message.data)
         except BadMessage as problem:
             return self._alarms.refuse(system, problem.reason)
+        if one.jid != fields["jid"]:
+            return self._alarms.refuse(system, "other-job")
         self._note((one.jid, system))
         self._hub.tell(
             Progressed(

@@ -79,7 +79,9 @@ class EnrolDesk:
         life: float = LIFE,
     ) -> None:
         self._bus = bus
-        self._services = Services(bus, issuer, now=now, refused=lambda id, why: alarm(Alarm(id=id, why=why)))
+        self._services = Services(
+            bus, issuer, now=now, refused=lambda id, _reason, why: alarm(Alarm(id=id, why=why))
+        )
         self._registry = registry
         self._mint = mint
         self._issuer = issuer

@@ -38,9 +38,9 @@ def expected_pairs(connection: Connection, pairs: Iterable[tuple[str, str]]) -> 
     return found
 
 
-def store_records(connection: Connection, batch: Sequence[tuple[str, Records]]) -> None:
+def store_records(connection: Connection, batch: Sequence[tuple[str, Records]]) -> list[str]:
     """Store records of journals. What came before is skipped; what leaves a gap is not taken, and the agent
-    sends again from where the controller is.
+    sends again from where the controller is. Returns who sent records of a job that is not its own.
     """
     marks = _marks(connection, {(one.jid, system) for system, one in batch})
     rows: list[dict[str, object]] = []
@@ -59,6 +59,7 @@ def store_records(connection: Connection, batch: Sequence[tuple[str, Records]]) 
         connection.execute(insert(RECORDS), rows[first : first + MOST_AT_ONCE])
     if rows:
         connection.execute(_SET_MARK, [{"of": j, "on": s, "mark": mark} for (j, s), mark in marks.items()])
+    return [system for system, one in batch if (one.jid, system) not in marks]
 
 
 _SET_MARK = (

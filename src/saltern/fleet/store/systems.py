@@ -172,11 +172,15 @@ def last_seen(connection: Connection) -> list[tuple[str, float | None]]:
 
 
 def store_facts(connection: Connection, id_: str, facts: Facts, now: float) -> bool:
-    """Keep the grains of a system; False if they are the ones that are kept already."""
+    """Keep the grains of a system; False if they are the ones that are kept already.
+
+    ``id`` is not for the system to say: it would be meant by targets, and get pillar, of another.
+    """
     kept = connection.scalar(select(FACTS.c.digest).where(FACTS.c.system == id_))
     if kept == facts.digest:
         return False
-    values = {"digest": facts.digest, "grains": msgspec.json.encode(facts.grains), "changed_at": now}
+    grains = {**facts.grains, "id": id_} if "id" in facts.grains else facts.grains
+    values = {"digest": facts.digest, "grains": msgspec.json.encode(grains), "changed_at": now}
     if kept is None:
         connection.execute(insert(FACTS).values(system=id_, **values))
     else:
