@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""The figures of a fleet, each beside something that is measured in the same run.
+
+``python bench/fleet.py [--quick] [--json FILE]``: rows of name, value, limit, and whether it holds.
+``--quick`` has few agents and ends within three minutes on a quiet machine; ``--only`` takes the parts that are
+named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path = [
+    os.path.dirname(HERE),
+    *(path for path in sys.path if path != HERE),
+]  # bench is a package, not bench.py
+
+import nats  # noqa: E402
+from bench import fleet_files  # noqa: E402
+from bench.fleet_light import COMMAND  # noqa: E402
+from bench.fleet_measure import (  # noqa: E402
+    cpu_alone,
+    line,
+    median,
+    own_memory,
+    resident,
+    row,
+    skipped,
+    wait_for,
+)
+
+from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet  # noqa: E402
+
+Rows = list[dict[str, Any]]
+SQLITE_MS, POSTGRESQL_MS = 0.5, 0.7  # of the controller's CPU, for each stored return
+BARE = 4.0  # times a bare publish and its replies
+CONTROLLER_MB = 600
+AGENT_MB, AGENT_CPU, GROWTH = 18, 0.05, 1.10  # megabytes, percent of a core, times
+
+
+class Sizes:
+    """How much is measured."""
+
+    def __init__(self, quick: bool, agents: int | None = None) -> None:
+        self.light = agents or (200 if quick else 1000)
+        self.many = 0 if quick else 10_000
+        self.real = min(agents or 20, 5 if quick else 20)
+        self.rounds = 3 if quick else 7
+        self.idle = 20 if quick else 60  # seconds
+        self.jobs = 300 if quick else 10_000
+        self.files = 20 if quick else 100
+
+
+# -- light agents ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def light_agents(kind: str, count: int, where: str, token: str = "") -> Iterator[None]:
+    """Agents in as many processes as there are cores."""
+    share = -(-count // min(os.cpu_count() or 1, count))
+    running = []
+    for first in range(0, count, share):
+        words = [where or str(first), str(min(share, count - first))]
+        command = [sys.executable, os.path.join(HERE, "fleet_light.py"), kind, *words]
+        running.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    try:
+        for one in running:
+            one.stdin.write(token + "\n")
+            one.stdin.flush()
+        for one in running:
+            if one.stdout.readline().strip() != "ready":
+                raise RuntimeError("the light agents did not come up")
+        yield
+    finally:
+        for one in running:
+            one.stdin.close()
+            one.wait()
+
+
+def bare_ping(place: Path, count: int, rounds: int) -> float:
+    """Seconds from a publish to the last of its replies, with nothing but NATS."""
+    port = fleet_files.free_port()
+    server = subprocess.Popen(
+        [fleet_files.SERVER, "-a", "127.0.0.1", "-p", str(port)], stderr=subprocess.DEVNULL, cwd=place
+    )
+    url = f"nats://127.0.0.1:{port}"
+    try:
+        wait_for("the broker", lambda: _listens(port))
+        with light_agents("bare", count, url):
+            return asyncio.run(_bare_rounds(url, count, rounds))
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _listens(port: int) -> bool:
+    import socket
+
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+async def _bare_rounds(url: str, count: int, rounds: int) -> float:
+    client = await nats.connect(url)
+    taken = []
+    for number in range(rounds + 1):
+        left, done = count, asyncio.Event()
+
+        async def reply(_message: object, done: asyncio.Event = done) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                done.set()
+
+        inbox = f"bench.reply.{number}"
+        await client.subscribe(inbox, cb=reply)
+        await client.flush()
+        before = time.perf_counter()
+        await client.publish(COMMAND, b'{"function": "test.ping"}', reply=inbox)
+        await asyncio.wait_for(done.wait(), 120)
+        taken.append(time.perf_counter() - before)
+    await client.close()
+    return median(taken[1:])  # the first is to warm up
+
+
+class BenchFleet(LocalFleet):
+    """A fleet of processes below one directory, and what its user types."""
+
+    def controller(self) -> int:
+        return self._running[CONTROLLER].pid
+
+    def agents(self) -> list[int]:
+        return [one.pid for name, one in self._running.items() if name != CONTROLLER]
+
+    def token(self, uses: int) -> str:
+        with self.client() as client:
+            return client.tokens.make(uses=uses)
+
+    def online(self) -> int:
+        with self.client() as client:
+            return sum(bool(one["online"]) for one in client.systems.list())
+
+    def verb(self, *words: str) -> float:
+        """Seconds of a command that must succeed."""
+        before = time.perf_counter()
+        done = self.call(words[0], "--controller", self.socket, *words[1:])
+        taken = time.perf_counter() - before
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(words)}: {done.stderr[-2000:]}")
+        return taken
+
+    def stored(self) -> int:
+        """Returns of the newest job that are stored."""
+        with self.client() as client:
+            newest = next(iter(client.jobs.list()))
+            return sum(one["status"] == "returned" for one in client.jobs.targets(newest["jid"]))
+
+
+@contextmanager
+def running_fleet(place: Path, systems: tuple[str, ...] = (), config: str = "") -> Iterator[BenchFleet]:
+    place.mkdir()
+    fleet = BenchFleet(str(place))
+    fleet.write("controller/controller.yaml", CONFIG + config)
+    try:
+        fleet.start(systems)
+        yield fleet
+    finally:
+        fleet.stop()
+
+
+@contextmanager
+def light_fleet(place: Path, count: int, config: str = "") -> Iterator[BenchFleet]:
+    """A real controller with light agents that are there."""
+    with (
+        running_fleet(place, config=config) as fleet,
+        light_agents("fleet", count, "", fleet.token(count)),
+    ):
+        wait_for("all agents online", lambda: fleet.online() == count)
+        yield fleet
+
+
+def _ping_rounds(fleet: BenchFleet, count: int, rounds: int) -> tuple[float, float]:
+    """Seconds of a ping from the command line, and the controller's CPU in seconds for each stored return."""
+    fleet.verb("call", "test.ping", "--on", "*", "--out", "quiet")
+    before = cpu_alone(fleet.controller())
+    taken = [fleet.verb("call", "test.ping", "--on", "*", "--out", "quiet") for _ in range(rounds)]
+    used = cpu_alone(fleet.controller()) - before
+    if fleet.stored() != count:
+        raise RuntimeError(f"{fleet.stored()} returns of {count} are stored")
+    return median(taken), used / (count * rounds)
+
+
+def measure_ping(place: Path, sizes: Sizes) -> Rows:
+    """Ping beside bare NATS, and the controller's CPU on SQLite."""
+    count = sizes.light
+    bare = bare_ping(place, count, sizes.rounds)
+    with light_fleet(place / "light", count) as fleet:
+        taken, each = _ping_rounds(fleet, count, sizes.rounds)
+    note = f"{taken * 1000:.0f} ms beside {bare * 1000:.0f} ms"
+    name = f"ping of {count} light agents, times a bare publish and replies"
+    return [
+        row(name, taken / bare, BARE, note=note),
+        row("controller CPU for each stored return, SQLite, ms", each * 1000, SQLITE_MS),
+    ]
+
+
+def measure_postgresql(place: Path, sizes: Sizes) -> Rows:
+    name = "controller CPU for each stored return, PostgreSQL, ms"
+    from tests import postgres_server
+
+    if os.geteuid() or postgres_server.BINARIES is None or not shutil.which("psql"):
+        return [skipped(name, "needs root, and the packages postgresql and postgresql-client")]
+    with postgres_server.running_server() as server:
+        server.psql("CREATE DATABASE fleet")
+        address = f"postgresql://postgres@/fleet?host={server.place}&port={server.port}"
+        with light_fleet(place / "pg", sizes.light, f'database: "{address}"\n') as fleet:
+            _, each = _ping_rounds(fleet, sizes.light, sizes.rounds)
+    return [row(name, each * 1000, POSTGRESQL_MS)]
+
+
+def measure_many(place: Path, sizes: Sizes) -> Rows:
+    """One controller with as many light agents as one machine may have."""
+    if not sizes.many:
+        return []
+    with light_fleet(place / "many", sizes.many) as fleet:
+        fleet.verb("call", "test.ping", "--on", "*", "--out", "quiet")
+        lost, size = sizes.many - fleet.stored(), resident(fleet.controller())
+    return [
+        row(f"returns of {sizes.many} light agents that are not stored", lost, 0),
+        row(f"memory of the controller of {sizes.many} light agents, MB", size, CONTROLLER_MB),
+    ]
+
+
+# -- real agents -------------------------------------------------------------------------------------
+
+
+def measure_agent(place: Path, sizes: Sizes) -> Rows:
+    """What an agent takes that has nothing to do, and what it keeps of jobs that are done."""
+    names = tuple(f"s{number}" for number in range(min(3, sizes.real)))
+    with running_fleet(place / "idle", names) as fleet:
+        wait_for("agents at rest", lambda: _rest(fleet.agents(), 3.0), 60)
+        used = sum(map(cpu_alone, fleet.agents()))
+        time.sleep(sizes.idle)
+        used = (sum(map(cpu_alone, fleet.agents())) - used) / len(names) / sizes.idle * 100
+        before = max(map(own_memory, fleet.agents()))
+        _ping_often(fleet, sizes.jobs)
+        after = max(map(own_memory, fleet.agents()))
+    return [
+        row("agent at rest, memory of its own, MB", before, AGENT_MB),
+        row("agent at rest, percent of a core", used, AGENT_CPU),
+        row(f"agent after {sizes.jobs} pings, times its memory before", after / before, GROWTH),
+    ]
+
+
+def _rest(pids: list[int], seconds: float) -> bool:
+    """True if the processes do next to nothing for that time."""
+    before = sum(map(cpu_alone, pids))
+    time.sleep(seconds)
+    return sum(map(cpu_alone, pids)) - before < 0.005 * seconds * len(pids)
+
+
+def _ping_often(fleet: BenchFleet, times: int, at_once: int = 20) -> None:
+    with fleet.client() as client:
+        for _ in range(0, times, at_once):
+            jids = [client.jobs.submit("test.ping", "*")["jid"] for _ in range(at_once)]
+            wait_for("the returns", lambda jids=jids: all(client.jobs.get(jid)["ended"] for jid in jids))
+
+
+def measure_files(place: Path, sizes: Sizes) -> Rows:
+    (place / "files").mkdir()
+    return asyncio.run(fleet_files.measure(place / "files", sizes.files))
+
+
+PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
+    "ping": measure_ping,
+    "postgresql": measure_postgresql,
+    "agent": measure_agent,
+    "files": measure_files,
+    "many": measure_many,
+}
+
+
+def measure(names: list[str], sizes: Sizes, say: Callable[[str], None]) -> Rows:
+    """Each part in a directory of its own; one that breaks is a row that does not hold."""
+    rows: Rows = []
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # the disk is not what is measured
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="sf-", dir=memory) as place:
+            try:
+                found = PARTS[name](Path(place), sizes)
+            except Exception as problem:
+                found = [{**skipped(name, f"{type(problem).__name__}: {problem}"), "holds": False}]
+        for one in found:
+            say(line(one))
+        rows += found
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few agents, within three minutes")
+    parser.add_argument("--json", metavar="FILE", help="write the rows there")
+    parser.add_argument("--only", metavar="PARTS", help=f"of {', '.join(PARTS)}", default=",".join(PARTS))
+    parser.add_argument("--agents", type=int, help="this many agents in place of the usual number")
+    args = parser.parse_args()
+    names = args.only.split(",")
+    if unknown := [name for name in names if name not in PARTS]:
+        parser.error(f"no part is called {unknown[0]!r}; there are {', '.join(PARTS)}")
+    rows = measure(names, Sizes(args.quick, args.agents), lambda text: print(text, flush=True))
+    if args.json:
+        Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 0 if all(one["holds"] is not False for one in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

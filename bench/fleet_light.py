@@ -1,0 +1,93 @@
+"""Many light agents in one process, for bench/fleet.py: members of a real fleet, or bare clients of NATS.
+
+``fleet_light.py fleet FIRST COUNT`` reads a join token from standard input, ``fleet_light.py bare URL COUNT``
+needs none. It prints ``ready`` when all are connected, and ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path = [os.path.dirname(HERE), *(path for path in sys.path if path != HERE)]
+
+import nats  # noqa: E402
+from nats.aio.msg import Msg  # noqa: E402
+from tests.fleet.controller.processes import Worker  # noqa: E402
+
+from saltern.fleet.bus.client import NatsBus  # noqa: E402
+from saltern.fleet.bus.nats import Connection  # noqa: E402
+from saltern.fleet.identity.keys import new_keys  # noqa: E402
+from saltern.fleet.identity.membership import (  # noqa: E402
+    KeyCredential,
+    ask_to_join,
+    become_member,
+    client_tls,
+    joiner_credential,
+)
+from saltern.fleet.identity.token import JoinToken, read_token  # noqa: E402
+
+AT_ONCE = 8  # agents that connect at the same time
+COMMAND, REPLY = "bench.command", b'{"answer": true}'
+
+
+async def start_members(token: JoinToken, first: int, count: int) -> list[Worker]:
+    """Join all over one connection, and give each one of its own."""
+    name, credential = joiner_credential(token)
+    tls = client_tls(token.ca)
+    servers = token.servers
+    desk = await NatsBus.connect(
+        Connection(servers=servers, name=name, credential=credential, tls=tls), wait=30
+    )
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def start(number: int) -> Worker:
+        async with gate:
+            id, keys = f"light{number:05}", new_keys()
+            answer = await ask_to_join(desk, token, id, keys, now=time.time(), facts={})
+            member = become_member(token, id, keys, answer.credential)
+            own = KeyCredential(member.credential, keys.signing)
+            bus = await NatsBus.connect(
+                Connection(servers=servers, name=member.name, credential=own, tls=tls), wait=30
+            )
+            agent = Worker(bus, id, {}, trust=member.trust)
+            await agent.start()
+            return agent
+
+    agents = await asyncio.gather(*(start(first + number) for number in range(count)))
+    await desk.close()
+    return agents
+
+
+async def start_bare(url: str, count: int) -> list[nats.NATS]:
+    """Clients that answer each command at once."""
+    found = []
+    for _ in range(count):
+        client = await nats.connect(url)
+
+        async def answer(message: Msg, client: nats.NATS = client) -> None:
+            await client.publish(message.reply, REPLY)
+
+        await client.subscribe(COMMAND, cb=answer)
+        await client.flush()
+        found.append(client)
+    return found
+
+
+async def main(kind: str, where: str, count: int) -> None:
+    if kind == "bare":
+        everyone: list = await start_bare(where, count)
+    else:
+        token = read_token(sys.stdin.readline().strip(), time.time())
+        everyone = await start_members(token, int(where), count)
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    del everyone
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    os._exit(0)  # the connections go with the process

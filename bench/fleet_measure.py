@@ -1,0 +1,110 @@
+"""What the benches of a fleet share: rows, and the CPU and memory of processes as the kernel counts them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PATIENCE = 180.0
+
+
+def row(name: str, value: float, limit: float, *, least: bool = False, note: str = "") -> dict[str, Any]:
+    """A figure beside its goal: at most ``limit``, or at least; ``note`` has what it was computed from."""
+    value = round(value, 4)
+    return {
+        "name": name,
+        "value": value,
+        "limit": limit,
+        "least": least,
+        "holds": value >= limit if least else value <= limit,
+        "note": note,
+    }
+
+
+def skipped(name: str, why: str) -> dict[str, Any]:
+    """A figure that cannot be measured here."""
+    return {"name": name, "value": None, "limit": None, "holds": None, "note": why}
+
+
+def line(found: dict[str, Any]) -> str:
+    if found["value"] is None:
+        return f"--   {found['name']}: not measured: {found['note']}"
+    word = "at least" if found.get("least") else "at most"
+    mark, note = "ok  " if found["holds"] else "MISS", found.get("note")
+    told = f"{mark} {found['name']}: {found['value']:,} ({word} {found['limit']:,})"
+    return f"{told}; {note}" if note else told
+
+
+def wait_for(what: str, is_so: Callable[[], object], patience: float = PATIENCE) -> None:
+    end = time.monotonic() + patience
+    while not is_so():
+        if time.monotonic() > end:
+            raise RuntimeError(f"{what} did not happen in {patience:.0f} s")
+        time.sleep(0.05)
+
+
+# -- processes ---------------------------------------------------------------------------------------
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of a process after its name; [1] is its parent."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def tree(*pids: int) -> list[int]:
+    """The processes, and all that are below them."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError, IndexError):
+                children.setdefault(int(_stat(int(name))[1]), []).append(int(name))
+    found = list(pids)
+    for pid in found:
+        found.extend(children.get(pid, ()))
+    return found
+
+
+def cpu(*pids: int) -> float:
+    """Seconds of CPU that the processes, all below them, and their ended children have used."""
+    total = 0
+    for pid in tree(*pids):
+        with suppress(OSError, IndexError):
+            total += sum(map(int, _stat(pid)[11:15]))
+    return total / TICKS
+
+
+def cpu_alone(pid: int) -> float:
+    """Seconds of CPU of one process, to the nanosecond."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        total += int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()[0])
+    return total / 1e9
+
+
+def _smaps(pid: int, *names: str) -> float:
+    found = 0
+    for text in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        name, _, rest = text.partition(":")
+        if name in names:
+            found += int(rest.split()[0])
+    return found / 1024
+
+
+def own_memory(pid: int) -> float:
+    """Megabytes that are this process's alone (USS)."""
+    return _smaps(pid, "Private_Clean", "Private_Dirty")
+
+
+def resident(pid: int) -> float:
+    """Megabytes in memory (RSS)."""
+    return _smaps(pid, "Rss")
+
+
+def median(values: Iterable[float]) -> float:
+    found = sorted(values)
+    return found[len(found) // 2]
