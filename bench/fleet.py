@@ -2,8 +2,8 @@
 """The figures of a fleet, each beside something that is measured in the same run.
 
 ``python bench/fleet.py [--quick] [--json FILE]``: rows of name, value, limit, and whether it holds.
-``--quick`` has few agents and ends within three minutes on a quiet machine; ``--only`` takes the parts that are
-named.
+``--quick`` has few agents and ends within three minutes on a quiet machine; ``--only`` takes the parts that
+are named.
 """
 
 from __future__ import annotations
