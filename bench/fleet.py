@@ -29,8 +29,9 @@ sys.path = [
 ]  # bench is a package, not bench.py
 
 import nats  # noqa: E402
-from bench import fleet_files  # noqa: E402
+from bench import fleet_beside, fleet_files  # noqa: E402
 from bench.fleet_light import COMMAND  # noqa: E402
+from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
     cpu_alone,
     line,
@@ -41,8 +42,6 @@ from bench.fleet_measure import (  # noqa: E402
     skipped,
     wait_for,
 )
-
-from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet  # noqa: E402
 
 Rows = list[dict[str, Any]]
 SQLITE_MS, POSTGRESQL_MS = 0.5, 0.7  # of the controller's CPU, for each stored return
@@ -134,51 +133,6 @@ async def _bare_rounds(url: str, count: int, rounds: int) -> float:
         taken.append(time.perf_counter() - before)
     await client.close()
     return median(taken[1:])  # the first is to warm up
-
-
-class BenchFleet(LocalFleet):
-    """A fleet of processes below one directory, and what its user types."""
-
-    def controller(self) -> int:
-        return self._running[CONTROLLER].pid
-
-    def agents(self) -> list[int]:
-        return [one.pid for name, one in self._running.items() if name != CONTROLLER]
-
-    def token(self, uses: int) -> str:
-        with self.client() as client:
-            return client.tokens.make(uses=uses)
-
-    def online(self) -> int:
-        with self.client() as client:
-            return sum(bool(one["online"]) for one in client.systems.list())
-
-    def verb(self, *words: str) -> float:
-        """Seconds of a command that must succeed."""
-        before = time.perf_counter()
-        done = self.call(words[0], "--controller", self.socket, *words[1:])
-        taken = time.perf_counter() - before
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(words)}: {done.stderr[-2000:]}")
-        return taken
-
-    def stored(self) -> int:
-        """Returns of the newest job that are stored."""
-        with self.client() as client:
-            newest = next(iter(client.jobs.list()))
-            return sum(one["status"] == "returned" for one in client.jobs.targets(newest["jid"]))
-
-
-@contextmanager
-def running_fleet(place: Path, systems: tuple[str, ...] = (), config: str = "") -> Iterator[BenchFleet]:
-    place.mkdir()
-    fleet = BenchFleet(str(place))
-    fleet.write("controller/controller.yaml", CONFIG + config)
-    try:
-        fleet.start(systems)
-        yield fleet
-    finally:
-        fleet.stop()
 
 
 @contextmanager
@@ -284,11 +238,16 @@ def measure_files(place: Path, sizes: Sizes) -> Rows:
     return asyncio.run(fleet_files.measure(place / "files", sizes.files))
 
 
+def measure_salt(place: Path, sizes: Sizes) -> Rows:
+    return fleet_beside.measure(place, sizes.real, sizes.rounds)
+
+
 PARTS: dict[str, Callable[[Path, Sizes], Rows]] = {
     "ping": measure_ping,
     "postgresql": measure_postgresql,
     "agent": measure_agent,
     "files": measure_files,
+    "salt": measure_salt,
     "many": measure_many,
 }
 

@@ -1,0 +1,55 @@
+"""A fleet of real processes for the benches, and what its user types."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet
+
+
+class BenchFleet(LocalFleet):
+    """A fleet of processes below one directory, and what its user types."""
+
+    def controller(self) -> int:
+        return self._running[CONTROLLER].pid
+
+    def agents(self) -> list[int]:
+        return [one.pid for name, one in self._running.items() if name != CONTROLLER]
+
+    def token(self, uses: int) -> str:
+        with self.client() as client:
+            return client.tokens.make(uses=uses)
+
+    def online(self) -> int:
+        with self.client() as client:
+            return sum(bool(one["online"]) for one in client.systems.list())
+
+    def verb(self, *words: str) -> float:
+        """Seconds of a command that must succeed."""
+        before = time.perf_counter()
+        done = self.call(words[0], "--controller", self.socket, *words[1:])
+        taken = time.perf_counter() - before
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(words)}: {done.stderr[-2000:]}")
+        return taken
+
+    def stored(self) -> int:
+        """Returns of the newest job that are stored."""
+        with self.client() as client:
+            newest = next(iter(client.jobs.list()))
+            return sum(one["status"] == "returned" for one in client.jobs.targets(newest["jid"]))
+
+
+@contextmanager
+def running_fleet(place: Path, systems: tuple[str, ...] = (), config: str = "") -> Iterator[BenchFleet]:
+    place.mkdir()
+    fleet = BenchFleet(str(place))
+    fleet.write("controller/controller.yaml", CONFIG + config)
+    try:
+        fleet.start(systems)
+        yield fleet
+    finally:
+        fleet.stop()

@@ -1,0 +1,145 @@
+"""A real Salt master and its minions as processes below one directory, for bench/fleet.py.
+
+Salt is the one of ``make salt``. Its usual transport needs pyzmq, which is used where PYTHONPATH has it; else
+its TCP transport is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bench.fleet_files import free_port
+from bench.fleet_measure import tree, wait_for
+
+SALT = Path(__file__).resolve().parents[1] / "build" / "salt"
+MASTER = """\
+root_dir: {place}/master
+interface: 127.0.0.1
+publish_port: {publish}
+ret_port: {ret}
+transport: {transport}
+auto_accept: true
+user: root
+timeout: 60
+file_roots: {{base: [{states}]}}
+"""
+MINION = """\
+root_dir: {place}/{id}
+id: {id}
+master: 127.0.0.1
+publish_port: {publish}
+master_port: {ret}
+transport: {transport}
+user: root
+"""
+
+
+def is_there() -> bool:
+    return os.geteuid() == 0 and (SALT / "bin" / "salt-master").exists()
+
+
+def environment() -> dict[str, str]:
+    paths = [str(SALT), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def transport() -> str:
+    """The transport that Salt can use here."""
+    has = subprocess.run([sys.executable, "-c", "import zmq"], env=environment(), stderr=subprocess.DEVNULL)
+    return "tcp" if has.returncode else "zeromq"
+
+
+class SaltFleet:
+    """A master, its minions, and what its user types."""
+
+    def __init__(self, place: Path, states: Path) -> None:
+        self.place = place
+        self.transport = transport()
+        self._states = states
+        self._ports = {"publish": free_port(), "ret": free_port()}
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def start(self, names: tuple[str, ...]) -> None:
+        self._spawn("salt-master", "master", MASTER, states=self._states)
+        for name in names:
+            self._spawn("salt-minion", "minion", MINION, id=name)
+        wait_for("all minions there", lambda: len(self.answers("test.ping")) == len(names))
+
+    def _spawn(self, program: str, kind: str, config: str, **values: object) -> None:
+        folder = self.place / f"etc-{values.get('id', kind)}"
+        folder.mkdir(parents=True)
+        text = config.format(place=self.place, transport=self.transport, **self._ports, **values)
+        (folder / kind).write_text(text)
+        with (folder / "log").open("wb") as log:
+            self._running.append(
+                subprocess.Popen(
+                    self._command(program, "-c", str(folder)), env=environment(), stdout=log, stderr=log
+                )
+            )
+
+    def _command(self, program: str, *words: str) -> list[str]:
+        return [sys.executable, str(SALT / "bin" / program), *words]
+
+    def answers(self, *words: str) -> dict[str, object]:
+        """What each minion that answers returns."""
+        command = self._command("salt", "-c", str(self.place / "etc-master"), "*", *words)
+        done = subprocess.run(
+            [*command, "--static", "--out", "json"],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        with suppress(ValueError):
+            found = json.loads(done.stdout)
+            return {id: value for id, value in found.items() if value is True or isinstance(value, dict)}
+        return {}
+
+    def verb(self, *words: str, expect: int) -> float:
+        """Seconds of a command that all minions must answer."""
+        before = time.perf_counter()
+        found = self.answers(*words)
+        taken = time.perf_counter() - before
+        if len(found) != expect:
+            raise RuntimeError(f"salt {' '.join(words)}: {len(found)} minions of {expect} answered")
+        return taken
+
+    @property
+    def master(self) -> int:
+        return self._running[0].pid
+
+    @property
+    def all(self) -> list[int]:
+        return [one.pid for one in self._running]
+
+    def stop(self) -> None:
+        everyone = tree(*self.all)
+        for one in reversed(self._running):
+            one.terminate()
+        for one in self._running:
+            with suppress(subprocess.TimeoutExpired):
+                one.wait(10)
+        for pid in everyone:
+            with suppress(OSError):
+                if str(self.place).encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
+        for one in self._running:
+            one.wait()
+
+
+@contextmanager
+def running_salt(place: Path, states: Path, names: tuple[str, ...]) -> Iterator[SaltFleet]:
+    fleet = SaltFleet(place, states)
+    try:
+        fleet.start(names)
+        yield fleet
+    finally:
+        fleet.stop()
