@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from saltern.chains.statuses import MOVES, OVER, ROWS, Leg, Run, Status, Step, WrongMove, check_move
+from saltern.chains.statuses import MOVES, OVER, ROWS, Leg, Run, Status, Step, Wave, WrongMove, check_move
 
-LEVELS: tuple[type[Step] | type[Leg] | type[Run], ...] = (Step, Leg, Run)
+LEVELS: tuple[type[Step] | type[Leg] | type[Wave] | type[Run], ...] = (Step, Leg, Wave, Run)
 PAIRS = [pair for level in LEVELS for pair in product(level, level)]
 
 
@@ -34,7 +34,7 @@ def test_no_move_leaves_its_level() -> None:
 
 
 def test_every_status_can_be_reached_from_the_first() -> None:
-    for first in (Step.NOT_RUN, Leg.PENDING, Run.DRAFT):
+    for first in (Step.NOT_RUN, Leg.PENDING, Wave.PENDING, Run.DRAFT):
         seen: set[Status] = set()
         left: list[Status] = [first]
         while left:

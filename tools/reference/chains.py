@@ -8,7 +8,7 @@ from msgspec.structs import FieldInfo, fields
 
 from saltern.chains.actions import KINDS, Body, Safety
 from saltern.chains.document import Again, Head, Policy
-from saltern.chains.statuses import ROWS, Leg, Run, Status, Step
+from saltern.chains.statuses import ROWS, Leg, Run, Status, Step, Wave
 from tools.reference.markdown import code, page, prose, shown, table
 
 SAFETY = {
@@ -33,9 +33,10 @@ WORDS = (
     (r" \| None", ""),
     (r" \| ", " or "),
 )
-LEVELS: dict[type[Step] | type[Leg] | type[Run], str] = {
+LEVELS: dict[type[Step] | type[Leg] | type[Wave] | type[Run], str] = {
     Step: "an action on one system",
     Leg: "one system in one run of a chain; what `saltern chain status` shows",
+    Wave: "legs of one run that begin together; given by a controller",
     Run: "a chain on all its systems; given by a controller",
 }
 
@@ -94,7 +95,8 @@ def _default(field: FieldInfo) -> str:
 def chain_statuses() -> str:
     parts = [
         "Every status of an action chain, and every move between two of them. No other move is ever made:"
-        " what is over stays as it is until an operator says *retry* or *skip*.",
+        " what is over stays as it is until an operator says *retry* or *skip*, or a result comes after the"
+        " deadline and corrects it.",
     ]
     for level, about in LEVELS.items():
         rows = [

@@ -45,6 +45,15 @@ class Leg(Enum):
     INDETERMINATE = "indeterminate"
 
 
+class Wave(Enum):
+    """Legs of one run that begin together."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SOAKING = "soaking"
+    OVER = "over"
+
+
 class Run(Enum):
     """A chain on all its systems."""
 
@@ -62,7 +71,7 @@ class Run(Enum):
     EXPIRED = "expired"
 
 
-Status = Step | Leg | Run
+Status = Step | Leg | Wave | Run
 
 
 class Row(Struct, frozen=True):
@@ -88,6 +97,12 @@ _OVER = (
 )
 _REOPEN = (Leg.PAUSED,)  # a retry, a skip
 _ENDS = (Run.SUCCEEDED, Run.PARTIAL, Run.FAILED, Run.CANCELLED, Run.EXPIRED)
+
+
+def _corrected(end: Run) -> tuple[Status, ...]:
+    """What a result that comes late may make of a run that is over."""
+    return tuple(one for one in _ENDS if one is not end)
+
 
 ROWS: tuple[Row, ...] = (
     Row(
@@ -142,8 +157,16 @@ ROWS: tuple[Row, ...] = (
     Row(Leg.SUCCEEDED_WITH_SKIPS, "every step succeeded or was skipped"),
     Row(Leg.FAILED, "a step failed or ran out of time", _REOPEN),
     Row(Leg.CANCELLED, "an operator ended it", _REOPEN),
-    Row(Leg.EXPIRED, "its deadline passed before it was done"),
+    Row(
+        Leg.EXPIRED,
+        "its deadline passed before it was done; a result that comes late corrects it",
+        tuple(one for one in _OVER if one is not Leg.EXPIRED),
+    ),
     Row(Leg.INDETERMINATE, "how a step ended is unknown; check the machine, then retry or skip it", _REOPEN),
+    Row(Wave.PENDING, "the wave before it is not over", (Wave.RUNNING, Wave.OVER)),
+    Row(Wave.RUNNING, "its legs run", (Wave.SOAKING, Wave.OVER)),
+    Row(Wave.SOAKING, "its legs are over; the next wave waits to see whether all stays well", (Wave.OVER,)),
+    Row(Wave.OVER, "the next wave may begin"),
     Row(Run.DRAFT, "it is being written", (Run.AWAITING_APPROVAL, Run.SCHEDULED, Run.RUNNING, Run.CANCELLED)),
     Row(
         Run.AWAITING_APPROVAL,
@@ -154,16 +177,17 @@ ROWS: tuple[Row, ...] = (
     Row(Run.RUNNING, "legs run", (Run.PAUSED, Run.HALTED, Run.CANCELLING, *_ENDS)),
     Row(Run.PAUSED, "no new step begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
     Row(Run.HALTED, "too many legs failed; no new leg begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
-    Row(Run.CANCELLING, "legs are asked to end", (Run.CANCELLED, Run.PARTIAL)),
+    Row(Run.CANCELLING, "legs are asked to end", _ENDS),
     Row(Run.SUCCEEDED, "every leg succeeded"),
-    Row(Run.PARTIAL, "some legs succeeded", (Run.RUNNING,)),
-    Row(Run.FAILED, "no leg succeeded", (Run.RUNNING,)),
-    Row(Run.CANCELLED, "an operator ended it"),
-    Row(Run.EXPIRED, "its deadline passed before it began"),
+    Row(Run.PARTIAL, "some legs succeeded", (Run.RUNNING, *_corrected(Run.PARTIAL))),
+    Row(Run.FAILED, "no leg succeeded", (Run.RUNNING, *_corrected(Run.FAILED))),
+    Row(Run.CANCELLED, "an operator ended it before a leg succeeded", _corrected(Run.CANCELLED)),
+    Row(Run.EXPIRED, "its deadline passed before a leg was done", _corrected(Run.EXPIRED)),
 )
 MOVES: dict[Status, frozenset[Status]] = {row.status: frozenset(row.to) for row in ROWS}
 OVER = frozenset(_OVER)
 ENDED_WELL = frozenset({Leg.SUCCEEDED, Leg.SUCCEEDED_WITH_SKIPS})
+ENDS = frozenset(_ENDS)
 GOOD = frozenset({Step.SUCCEEDED, Step.SKIPPED})
 BAD = frozenset({Step.FAILED, Step.TIMED_OUT, Step.INDETERMINATE})
 

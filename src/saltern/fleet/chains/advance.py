@@ -1,0 +1,177 @@
+"""``advance(run, event) -> run, commands``: everything that a controller decides about a run.
+
+The rule, in one breath: take in what the event says; end what is over its time; halt if too many have failed;
+open the next wave when the one before is over and has soaked; then compare what each system is to do with
+what it was sent last, and send the difference. A run is over when all its legs are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from saltern.chains.statuses import ENDED_WELL, ENDS, Leg, Run, Wave, check_move
+from saltern.fleet.chains.deadlines import end_late_legs
+from saltern.fleet.chains.events import Command, Event, Note, Reported, Send, Tick
+from saltern.fleet.chains.legs import FAILURES, changed_legs, is_failed
+from saltern.fleet.chains.readers import READERS
+from saltern.fleet.chains.waves import move_waves
+
+if TYPE_CHECKING:
+    from saltern.fleet.chains.model import LegState, RunState, Verb
+
+PAUSES: dict[Run, Callable[[RunState], bool]] = {
+    Run.PAUSED: lambda run: True,  # noqa: ARG005
+    Run.HALTED: lambda run: run.strategy.on_halt == "pause",
+}
+BEFORE = frozenset({Run.DRAFT, Run.AWAITING_APPROVAL, Run.SCHEDULED})
+
+
+def advance(run: RunState, event: Event) -> tuple[RunState, tuple[Command, ...]]:
+    """The run after an event, and what is to be done. The same event a second time changes nothing."""
+    run = replace(run, now=max(run.now, event.now))
+    after, said = READERS[type(event)](run, event)
+    check_move(run.status, after.status)
+    if not _matters(run, after, event):
+        return after, said
+    after, sent = _settled(after)
+    return after, (*said, *sent, *_noted(run, after))
+
+
+def _matters(run: RunState, after: RunState, event: Event) -> bool:
+    """Whether anything can follow. Most reports only bring the next step of a leg, and nothing does."""
+    if isinstance(event, Reported):
+        return _standing(run, event.leg) != _standing(after, event.leg)
+    return after is not run or isinstance(event, Tick)
+
+
+def _standing(run: RunState, name: str) -> tuple[Leg, bool] | None:
+    leg = run.legs.get(name)
+    return (leg.status, leg.away) if leg is not None else None
+
+
+def _settled(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
+    """The stages again and again, until nothing follows any more."""
+    commands: list[Command] = []
+    before = None
+    while run is not before:
+        before = run
+        for stage in STAGES:
+            after, more = stage(run)
+            check_move(run.status, after.status)
+            run = after
+            commands += more
+    return run, tuple(commands)
+
+
+# -- stages -------------------------------------------------------------------------------------------
+
+
+def _end_unsent(run: RunState) -> tuple[RunState, list[Command]]:
+    """A leg that is to end and was never sent ends at once."""
+    ends = {"operator": Leg.CANCELLED, "deadline": Leg.EXPIRED}
+    gone = {
+        leg.id: replace(leg, status=ends[leg.ending])
+        for leg in run.legs.values()
+        if leg.ending and leg.sent is None and not leg.is_over
+    }
+    return changed_legs(run, gone), []
+
+
+def _halt(run: RunState) -> tuple[RunState, list[Command]]:
+    limit = run.strategy.max_failures
+    if run.status is not Run.RUNNING or limit is None:
+        return run, []
+    started = sum(leg.sent is not None for leg in run.legs.values())
+    failed = [leg.system for leg in run.legs.values() if is_failed(run, leg) and leg.id not in run.excused]
+    if not limit.is_exceeded(len(failed), started):
+        return run, []
+    shown = f"{limit.number:g}%" if limit.percent else f"{limit.number:g}"
+    why = f"{len(failed)} of {started} systems failed, more than {shown}: {', '.join(failed[:5])}"
+    return replace(run, status=Run.HALTED, halted=why), []
+
+
+def _send(run: RunState) -> tuple[RunState, list[Command]]:
+    """What each system is to do, where it differs from what it was sent last."""
+    room = _room(run)
+    changed: dict[str, LegState] = {}
+    commands: list[Command] = []
+    for leg in _in_order(run):
+        verb = _wanted(run, leg)
+        if verb is None or verb == leg.sent:
+            continue
+        if leg.sent is None:
+            if room < 1:
+                continue
+            room -= 1
+        changed[leg.id] = replace(
+            leg, sent=verb, order=leg.order + 1, begun=run.now if leg.sent is None else leg.begun
+        )
+        commands.append(Send(leg=leg.id, number=leg.order + 1, verb=verb))
+    return changed_legs(run, changed), commands
+
+
+def _wanted(run: RunState, leg: LegState) -> Verb | None:
+    """What the system of a leg is to do now; None: nothing new."""
+    if leg.is_over or run.status in BEFORE or run.status in ENDS:
+        return None
+    if leg.ending:
+        return "cancel"
+    if leg.held or (run.status in PAUSES and PAUSES[run.status](run)):
+        return "pause" if leg.sent is not None else None
+    if leg.sent is not None:
+        return "run"
+    opened = run.waves[leg.wave].status is Wave.RUNNING
+    return "run" if opened and run.status is Run.RUNNING else None
+
+
+def _room(run: RunState) -> int:
+    most = run.strategy.max_in_flight
+    busy = sum(leg.is_in_flight for leg in run.legs.values())
+    return most.at_most(len(run.legs)) - busy if most is not None else len(run.legs)
+
+
+def _in_order(run: RunState) -> Iterable[LegState]:
+    return (run.legs[name] for wave in run.waves for name in wave.legs)
+
+
+def _finish(run: RunState) -> tuple[RunState, list[Command]]:
+    if run.status is Run.DRAFT or not all(leg.is_over for leg in run.legs.values()):
+        return run, []
+    end = run_end(run)
+    return (replace(run, status=end) if end is not run.status else run), []
+
+
+def run_end(run: RunState) -> Run:
+    """How a run ended, by its legs, which are all over."""
+    found = {leg.status for leg in run.legs.values()}
+    if found <= ENDED_WELL:
+        return Run.SUCCEEDED
+    if found & ENDED_WELL:
+        return Run.PARTIAL
+    if found & FAILURES and not (run.cancelled and Leg.CANCELLED in found):
+        return Run.FAILED
+    return Run.CANCELLED if Leg.CANCELLED in found else Run.EXPIRED
+
+
+Stage = Callable[["RunState"], tuple["RunState", list[Any]]]
+STAGES: tuple[Stage, ...] = (
+    end_late_legs,  # first: what is late counts as failed, and takes no place
+    _end_unsent,
+    _halt,  # before the waves: a run that halts opens none
+    move_waves,
+    _send,
+    _finish,
+)
+
+
+def _noted(before: RunState, after: RunState) -> tuple[Note, ...]:
+    """A run that halts, or whose end is corrected, is recorded with the reason."""
+    if before.status is after.status:
+        return ()
+    why = "a result came late" if before.status in ENDS else after.halted
+    if after.status is not Run.HALTED and before.status not in ENDS:
+        return ()
+    return (Note(about=after.id, before=before.status.value, after=after.status.value, why=why),)

@@ -1,0 +1,52 @@
+"""What a step's result means for the steps after it, and for its leg."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from saltern.chains.statuses import BAD, ENDED_WELL, GOOD, Leg, Step
+from saltern.fleet.chains.model import StepPlan, StepState
+
+OPEN = frozenset({Step.NOT_RUN, Step.WAITING, Step.RUNNING, Step.CANCELLED})
+HELD = frozenset({Step.NOT_RUN, Step.CANCELLED})
+
+
+def next_step(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> int | None:
+    """The step that may run now: the first that is not done, if none before it stands in its way."""
+    for index, (action, step) in enumerate(zip(plan, steps, strict=True)):
+        if step.status in OPEN:
+            return index
+        if step.status in BAD and action.on_failure != "continue":
+            return None
+    return None
+
+
+def with_blockers(plan: Sequence[StepPlan], steps: Sequence[StepState]) -> tuple[StepState, ...]:
+    """Each step that has not run names the one that stands in its way."""
+    blocker, found = "", []
+    for action, step in zip(plan, steps, strict=True):
+        found.append(replace(step, blocked_by=blocker if step.status in HELD else ""))
+        if not blocker and action.on_failure != "continue" and step.status in BAD:
+            blocker = action.id
+    return tuple(found)
+
+
+def leg_end(steps: Sequence[StepState]) -> Leg | None:
+    """How the leg ended, by its steps; None if one of them has neither succeeded nor failed."""
+    found = {step.status for step in steps}
+    if Step.INDETERMINATE in found:
+        return Leg.INDETERMINATE
+    if found & BAD:
+        return Leg.FAILED
+    if not found <= GOOD:
+        return None
+    return Leg.SUCCEEDED_WITH_SKIPS if Step.SKIPPED in found else Leg.SUCCEEDED
+
+
+def judged(said: Leg, steps: Sequence[StepState]) -> Leg:
+    """The status that a system reports, if its steps bear it out: success needs the proof of every step."""
+    if said not in ENDED_WELL:
+        return said
+    return leg_end(steps) or Leg.INDETERMINATE

@@ -1,0 +1,97 @@
+"""What happens to a run, and what is to be done then. Every event has its time: nothing here asks a clock."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from saltern.chains.statuses import Leg
+from saltern.fleet.chains.model import StepState, Verb
+
+Word = Literal["resume", "retry", "skip", "done"]  # an operator's answer to a leg that waits
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    now: float
+
+
+class Begin(Event, frozen=True, kw_only=True):
+    """The time of the run has come."""
+
+
+class Tick(Event, frozen=True, kw_only=True):
+    """Time has passed."""
+
+
+class Reported(Event, frozen=True, kw_only=True):
+    """The whole leg, as its system sees it. A report with a lower ``seq`` than one before is outdated, so
+    that reports may be lost, repeated and mixed up.
+    """
+
+    leg: str
+    seq: int
+    status: Leg
+    steps: tuple[StepState, ...]
+
+
+class Away(Event, frozen=True, kw_only=True):
+    """A system does not take what it was sent, or is no longer connected. Before that, it is no matter."""
+
+    leg: str
+
+
+class Back(Event, frozen=True, kw_only=True):
+    """It is connected again."""
+
+    leg: str
+
+
+class Pause(Event, frozen=True, kw_only=True):
+    """An operator pauses legs; without names, the run."""
+
+    legs: tuple[str, ...] = ()
+
+
+class Resume(Event, frozen=True, kw_only=True):
+    """An operator resumes legs; without names, the run. One that has halted is resumed only by an operator
+    who has seen the failures: a repeated order to resume a pause must not excuse them.
+    """
+
+    legs: tuple[str, ...] = ()
+    despite_failures: bool = False
+
+
+class Cancel(Event, frozen=True, kw_only=True):
+    """An operator ends legs; without names, the run."""
+
+    legs: tuple[str, ...] = ()
+
+
+class Answer(Event, frozen=True, kw_only=True):
+    """An operator answers a leg that paused itself after a failure."""
+
+    leg: str
+    word: Word
+    step: str = ""
+
+
+class Send(Struct, frozen=True, kw_only=True):
+    """An order to a system; the higher number counts. The first ``run`` brings the whole plan."""
+
+    leg: str
+    number: int
+    verb: Verb | Word
+    step: str = ""
+
+
+class Note(Struct, frozen=True, kw_only=True):
+    """For the record: a status that was corrected, a run that was halted."""
+
+    about: str
+    before: str
+    after: str
+    why: str
+
+
+Command = Send | Note

@@ -1,0 +1,32 @@
+"""Small questions about the legs of a run, and a run with some of them replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from saltern.chains.statuses import Leg
+from saltern.fleet.chains.model import LegState, RunState
+
+FAILURES = frozenset({Leg.FAILED, Leg.INDETERMINATE})
+
+
+def changed_legs(run: RunState, legs: Mapping[str, LegState]) -> RunState:
+    """The run with these legs; the same run if there are none."""
+    return replace(run, legs={**run.legs, **legs}) if legs else run
+
+
+def is_failed(run: RunState, leg: LegState) -> bool:
+    """Whether a leg counts for ``max_failures``. Of a system that is away nothing is known: it counts only if
+    the strategy says so, also when its time is over.
+    """
+    if leg.away and not (leg.is_over and leg.status is not Leg.EXPIRED):
+        return run.strategy.count_away
+    return leg.status in FAILURES or (leg.status is Leg.EXPIRED and leg.sent is not None)
+
+
+def leg_deadline(run: RunState, leg: LegState) -> float:
+    """When the leg must be done: with the run, or its own time after it was sent."""
+    own = run.strategy.leg_time
+    return run.deadline if own is None or leg.sent is None else min(run.deadline, leg.begun + own)

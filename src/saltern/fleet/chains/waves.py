@@ -1,0 +1,45 @@
+"""Waves: one after the other, each when the one before is over and has soaked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from saltern.chains.statuses import ENDS, Run, Wave, check_move
+from saltern.fleet.chains.model import RunState, WaveState
+
+
+def move_waves(run: RunState) -> tuple[RunState, list[Any]]:
+    """Close waves whose legs are over; open the next one if the run may begin new legs."""
+    if run.status in (Run.DRAFT, Run.AWAITING_APPROVAL, Run.SCHEDULED) or run.status in ENDS:
+        return run, []
+    waves: list[WaveState] = []
+    for wave in run.waves:
+        before_over = not waves or waves[-1].status is Wave.OVER
+        waves.append(_moved(run, wave, before_over))
+    found = tuple(waves)
+    return (replace(run, waves=found), []) if found != run.waves else (run, [])
+
+
+def _moved(run: RunState, wave: WaveState, before_over: bool) -> WaveState:
+    """The wave as it is now; it may pass through more than one status at once."""
+    while (status := _next_status(run, wave, before_over)) is not wave.status:
+        check_move(wave.status, status)
+        until = run.now + run.strategy.soak if status is Wave.SOAKING else wave.soak_until
+        wave = replace(wave, status=status, soak_until=until)
+    return wave
+
+
+def _next_status(run: RunState, wave: WaveState, before_over: bool) -> Wave:
+    done = all(run.legs[name].is_over for name in wave.legs)
+    last = wave.number == len(run.waves) - 1
+    if wave.status is Wave.PENDING and before_over:
+        if done:
+            return Wave.OVER
+        return Wave.RUNNING if run.status is Run.RUNNING else Wave.PENDING
+    if wave.status is Wave.RUNNING and done:
+        return Wave.SOAKING if run.strategy.soak and not last else Wave.OVER
+    if wave.status is Wave.SOAKING and run.now >= wave.soak_until:
+        return Wave.OVER
+    return wave.status
