@@ -33,7 +33,8 @@ class BenchFleet(LocalFleet):
         done = self.call(words[0], "--controller", self.socket, *words[1:])
         taken = time.perf_counter() - before
         if done.returncode:
-            raise RuntimeError(f"{' '.join(words)}: {done.stderr[-2000:]}")
+            said = (done.stderr + done.stdout)[-2000:]
+            raise RuntimeError(f"{' '.join(words)} ends with {done.returncode}: {said}")
         return taken
 
     def stored(self) -> int:

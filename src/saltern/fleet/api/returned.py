@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import asdict
@@ -13,7 +14,9 @@ from saltern.fleet.protocol.codec import MAX_BODY, BadMessage, check_depth
 from saltern.fleet.store import job_queries, listings
 from saltern.fleet.store.job_queries import TargetRow
 
+T = TypeVar("T")
 PAGE_BYTES = 4 * 1024 * 1024  # unpacked: a page of returns ends after the one that passes this
+GROUP_BYTES, AT_ONCE = 256 * 1024, 500  # packed, and returns: what one query reads
 MOST_VALUES = 3_000_000  # in one body: each takes a hundred bytes and more
 
 
@@ -21,15 +24,42 @@ def returns_page(connection: Any, jid: str, after: str, limit: int) -> tuple[lis
     """Returns by system, and 1 if there are more than these; else 0. The page ends early if it gets large."""
     found: list[ReturnAnswer] = []
     size = 0
-    for row in listings.returned_after(connection, jid, after, limit + 1):
+    rows = listings.returned_after(connection, jid, after, limit + 1)
+    for row, packed in _with_bodies(connection, jid, rows):
         if len(found) == limit or size > PAGE_BYTES:
             return [*found, _bare(row)], 1
-        packed = job_queries.body(connection, jid, row.system)
         if packed is not None:
             data, problem = inflate(*packed)
             size += len(data)
             found.append(ReturnAnswer(**asdict(row), body=problem or _value(data)))
     return found, 0
+
+
+def _with_bodies(
+    connection: Any, jid: str, rows: list[TargetRow]
+) -> Iterator[tuple[TargetRow, tuple[str, bytes] | None]]:
+    """Each with its body, of which as many as are small are read at once."""
+    sizes: dict[str, int] = {}
+    for first in range(0, len(rows), AT_ONCE):
+        systems = [row.system for row in rows[first : first + AT_ONCE]]
+        sizes |= job_queries.body_sizes(connection, jid, systems)
+    for group in grouped(rows, lambda row: sizes.get(row.system, 0)):
+        packed = job_queries.bodies(connection, jid, [row.system for row in group])
+        yield from ((row, packed.get(row.system)) for row in group)
+
+
+def grouped(rows: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """In order, as many together as have no more bytes than a group may; one that is larger is alone."""
+    group: list[T] = []
+    total = 0
+    for row in rows:
+        if group and (len(group) == AT_ONCE or total + size(row) > GROUP_BYTES):
+            yield group
+            group, total = [], 0
+        group.append(row)
+        total += size(row)
+    if group:
+        yield group
 
 
 def make_return(connection: Any, row: TargetRow) -> ReturnAnswer | None:

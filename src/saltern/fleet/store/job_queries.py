@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -111,12 +112,28 @@ def cancelled(connection: Connection, running: Iterable[str]) -> list[str]:
 
 def body(connection: Connection, jid: str, system: str) -> tuple[str, bytes] | None:
     """What a system returned, whole: encoding and bytes; None until all parts are here."""
+    return bodies(connection, jid, [system]).get(system)
+
+
+def bodies(connection: Connection, jid: str, systems: Sequence[str]) -> dict[str, tuple[str, bytes]]:
+    """What each of these systems returned, as ``body`` has it; only those of whom all parts are here."""
     query = (
-        select(RETURNS.c.parts, RETURNS.c.encoding, RETURNS.c.body)
-        .where(RETURNS.c.jid == jid, RETURNS.c.system == system)
-        .order_by(RETURNS.c.part)
+        select(RETURNS.c.system, RETURNS.c.parts, RETURNS.c.encoding, RETURNS.c.body)
+        .where(RETURNS.c.jid == jid, RETURNS.c.system.in_(systems))
+        .order_by(RETURNS.c.system, RETURNS.c.part)
     )
-    rows = connection.execute(query).all()
-    if not rows or len(rows) < rows[0].parts:
-        return None
-    return str(rows[0].encoding), b"".join(bytes(row.body) for row in rows)
+    parts: dict[str, list[Any]] = {}
+    for row in connection.execute(query):
+        parts.setdefault(str(row.system), []).append(row)
+    return {
+        system: (str(rows[0].encoding), b"".join(bytes(row.body) for row in rows))
+        for system, rows in parts.items()
+        if len(rows) >= rows[0].parts
+    }
+
+
+def body_sizes(connection: Connection, jid: str, systems: Sequence[str]) -> dict[str, int]:
+    """How many bytes of a return are stored, for each of these systems that has any."""
+    size = func.sum(func.length(RETURNS.c.body)).label("size")
+    query = select(RETURNS.c.system, size).where(RETURNS.c.jid == jid, RETURNS.c.system.in_(systems))
+    return {str(row.system): int(row.size) for row in connection.execute(query.group_by(RETURNS.c.system))}

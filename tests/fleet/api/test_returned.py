@@ -1,0 +1,57 @@
+"""A page of returns: each body whole, in the order of systems, and few queries for many of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import event
+from tests.fleet.api.kit import add_job, add_return, make_database
+
+from saltern.fleet.api.returned import AT_ONCE, GROUP_BYTES, grouped, returns_page
+from saltern.fleet.protocol.messages import Return
+from saltern.fleet.store.jobs import store_returns
+
+
+@given(st.lists(st.integers(0, 2 * GROUP_BYTES)))
+def test_groups_keep_the_order_and_no_group_is_large(sizes: list[int]) -> None:
+    groups = list(grouped(sizes, lambda size: size))
+    assert [size for group in groups for size in group] == sizes
+    for group in groups:
+        assert len(group) == 1 or (sum(group) <= GROUP_BYTES and len(group) <= AT_ONCE)
+
+
+@given(st.integers(0, 3 * AT_ONCE))
+def test_small_returns_make_few_groups(number: int) -> None:
+    assert len(list(grouped([1] * number, lambda size: size))) == -(-number // AT_ONCE)
+
+
+def test_a_page_has_whole_bodies_by_system_and_few_queries(tmp_path: Path) -> None:
+    database = make_database(tmp_path)
+    ids = tuple(f"web{number:03}" for number in range(60))
+    add_job(database, "1", (*ids, "away"))
+    for id_ in ids:
+        add_return(database, "1", id_, f'"{id_}"'.encode())
+    queries: list[str] = []
+    with database.read() as connection:
+        event.listen(connection, "before_cursor_execute", lambda *given: queries.append(given[2]))
+        found, more = returns_page(connection, "1", "", 50)
+        rest, end = returns_page(connection, "1", found[49].system, 50)
+    assert [(one.system, one.body) for one in (*found[:50], *rest)] == [(id_, id_) for id_ in ids]
+    assert (len(found), more, end) == (51, 1, 0)
+    assert len(queries) < 10
+    database.close()
+
+
+def test_a_return_of_which_a_part_is_missing_is_not_on_the_page(tmp_path: Path) -> None:
+    database = make_database(tmp_path)
+    add_job(database, "1", ("a", "b"))
+    with database.write() as connection:
+        for part, body in ((1, b'x"'), (0, b'"x')):
+            one = Return(jid="1", status="returned", part=part, parts=2, body=body, size=4)
+            store_returns(connection, [("a", one)] if part else [("a", one), ("b", one)], 2.0)
+    with database.read() as connection:
+        found, _ = returns_page(connection, "1", "", 50)
+    assert [(one.system, one.body) for one in found] == [("a", "xx")]
+    database.close()
