@@ -61,6 +61,7 @@ def test_a_revoked_system_is_gone_until_it_is_restored(whole: Place) -> None:
     assert "db1" in whole.run("fleet", "keys", "revoked").stdout
     assert whole.run("fleet", "keys", "restore", "db1").stdout == "db1: accepted again\n"
     whole.fleet.end("db1")
+    wait_for(whole, "db1", online=False)  # it may have come back by itself, and left now
     whole.fleet.run_agent("db1")
     wait_for(whole, "db1", online=True)
     assert set(whole.data("call", "test.ping", "--on", "*")) == {"db1", "web1", "web2"}

@@ -13,6 +13,7 @@ from saltern.language.diagnostics import Diagnostic
 class Problem(Struct, frozen=True, kw_only=True):
     """One class of problem. ``signs`` are found in standard error, ``codes`` are exit codes of our own."""
 
+    code: str
     what: str
     fix: str
     signs: tuple[str, ...] = ()
@@ -22,11 +23,13 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 PROBLEMS: dict[str, Problem] = {
     "host-key-changed": Problem(
+        code="ssh-host-key-changed",
         what="its host key is not the one that is known",
         fix="if it was set up anew, remove the old key: ssh-keygen -R ADDRESS; else another machine answers",
         signs=(r"REMOTE HOST IDENTIFICATION HAS CHANGED", r"host key .* has changed"),
     ),
     "host-key-unknown": Problem(
+        code="ssh-host-key-unknown",
         what="its host key is not known",
         fix="connect once by hand to compare and accept it, or use --accept-new-keys",
         signs=(
@@ -36,6 +39,7 @@ PROBLEMS: dict[str, Problem] = {
         ),
     ),
     "auth": Problem(
+        code="ssh-auth",
         what="it does not let us in",
         fix="check user, key and ssh-agent: ssh USER@ADDRESS true must work; passwords need --ask-password",
         signs=(
@@ -46,12 +50,14 @@ PROBLEMS: dict[str, Problem] = {
         ),
     ),
     "refused": Problem(
+        code="ssh-refused",
         what="nothing listens on its port",
         fix="is sshd running there, and is the port right?",
         signs=(r"Connection refused",),
         again=True,
     ),
     "going-down": Problem(
+        code="ssh-going-down",
         what="it is going down or has just come up",
         fix="wait until it lets users in again",
         signs=(
@@ -63,12 +69,14 @@ PROBLEMS: dict[str, Problem] = {
         again=True,
     ),
     "timeout": Problem(
+        code="ssh-timeout",
         what="it did not answer in time",
         fix="is it up, and does a firewall drop packets? --connect-timeout waits longer",
         signs=(r"Connection timed out", r"Operation timed out", r"Timeout, server .* not responding"),
         again=True,
     ),
     "unreachable": Problem(
+        code="ssh-unreachable",
         what="it cannot be reached",
         fix="check its name, the network and the way through jump hosts",
         signs=(
@@ -82,6 +90,7 @@ PROBLEMS: dict[str, Problem] = {
         again=True,
     ),
     "no-login": Problem(
+        code="ssh-no-login",
         what="the account there allows no commands",
         fix="use an account with a shell",
         signs=(
@@ -91,6 +100,7 @@ PROBLEMS: dict[str, Problem] = {
         ),
     ),
     "become-password": Problem(
+        code="ssh-become-password",
         what="it wants a password before it gives other rights",
         fix="use --ask-become-password, or allow the user to become root without one",
         signs=(
@@ -101,6 +111,7 @@ PROBLEMS: dict[str, Problem] = {
         ),
     ),
     "become": Problem(
+        code="ssh-become",
         what="it does not give the rights that were asked for",
         fix="check sudoers or doas.conf, and the password",
         signs=(
@@ -113,34 +124,41 @@ PROBLEMS: dict[str, Problem] = {
         ),
     ),
     "no-interpreter": Problem(
+        code="ssh-no-interpreter",
         what="it has no Python 3.11 or newer",
         fix="install one there, or name it in the roster: python: /path/to/python3",
         codes=(83,),
     ),
     "no-directory": Problem(
+        code="ssh-no-directory",
         what="it has no directory where saltern could be put: all are full, read-only or without execution",
         fix="name one in the roster: thin_dir: /path",
         codes=(85,),
     ),
     "no-space": Problem(
+        code="ssh-no-space",
         what="its disk is full",
         fix="free some space, or name another directory in the roster: thin_dir: /path",
         signs=(r"No space left on device", r"Disk quota exceeded"),
         codes=(86,),
     ),
     "no-password": Problem(
+        code="ssh-no-password",
         what="its password cannot be had",
         fix="check the command that the roster names for it",
     ),
     "no-ssh": Problem(
+        code="ssh-no-ssh",
         what="there is no ssh on this machine",
         fix="install OpenSSH's client (package openssh-client)",
     ),
     "garbage": Problem(
+        code="ssh-garbage",
         what="it answers with something else than saltern",
         fix="log in by hand and look what the shell prints; profile files must not start other programs",
     ),
     "cut": Problem(
+        code="ssh-cut",
         what="the connection was cut",
         fix="the run continues there; find it again with the same command and --resume",
         signs=(
@@ -167,7 +185,8 @@ class Unreached(Exception):
         return f"{PROBLEMS[self.kind].what}{f' ({_short(self.said)})' if self.said else ''}"
 
     def diagnostic(self) -> Diagnostic:
-        return Diagnostic(code=f"ssh-{self.kind}", what=str(self), fix=PROBLEMS[self.kind].fix)
+        problem = PROBLEMS[self.kind]
+        return Diagnostic(code=problem.code, what=str(self), fix=problem.fix)
 
 
 def classify(code: int | None, errors: str) -> str:
