@@ -198,7 +198,10 @@ class EmbeddedBroker:
 
     async def leave_running(self) -> None:
         """Leave the broker running: the next controller takes it over."""
-        self._process, process = None, self._process
+        process = self._process
+        if process is not None:
+            process.release()
+        self._process = None
         await self.stop()
         self._process = process
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from contextlib import suppress
 from signal import SIGHUP, SIGKILL, SIGTERM, SIGUSR2, Signals
 
@@ -25,7 +26,7 @@ class BrokerProcess:
         self._config = config
         self._folder = folder
         self._address = address
-        self._child: asyncio.subprocess.Process | None = None
+        self._child: subprocess.Popen[bytes] | None = None
         self._adopted = 0
 
     @property
@@ -40,14 +41,14 @@ class BrokerProcess:
     @property
     def alive(self) -> bool:
         if self._child is not None:
-            return self._child.returncode is None
+            return self._child.poll() is None
         return bool(self._adopted) and self._is_ours(self._adopted)
 
     async def start(self) -> None:
         """Return when clients can connect."""
         self._adopted = self._running()
         if not self._adopted:
-            await self._spawn()
+            self._spawn()
         await self._until_ready()
 
     def _running(self) -> int:
@@ -69,15 +70,13 @@ class BrokerProcess:
             return False
         return os.fsencode(self._config) in words
 
-    async def _spawn(self) -> None:
+    def _spawn(self) -> None:
         path = os.path.join(self._folder, ERRORS_FILE)
         try:
             with open(path, "wb") as errors:
-                self._child = await asyncio.create_subprocess_exec(
-                    self.binary.path,
-                    "-c",
-                    self._config,
-                    stdin=asyncio.subprocess.DEVNULL,
+                self._child = subprocess.Popen(
+                    [self.binary.path, "-c", self._config],
+                    stdin=subprocess.DEVNULL,
                     stdout=errors,
                     stderr=errors,
                     start_new_session=True,  # an interrupt at our terminal is not for the broker
@@ -130,10 +129,18 @@ class BrokerProcess:
     async def wait(self) -> None:
         """Return when it has ended."""
         if self._child is not None:
-            await self._child.wait()
+            await _until_ended(self._child.pid)
+            self._child.wait()
             return
         while self.alive:
             await asyncio.sleep(0.05)
+
+    def release(self) -> None:
+        """Let it run on its own: it is no child to wait for any more."""
+        if self._child is not None:
+            self._adopted, child = self._child.pid, self._child
+            child.returncode = 0  # so that nothing warns of a child that was not waited for
+            self._child = None
 
     def _send(self, number: Signals) -> None:
         if self.alive:
@@ -163,6 +170,21 @@ class BrokerProcess:
         except TimeoutError:
             self._send(SIGKILL)
             await self.wait()
+
+
+async def _until_ended(pid: int) -> None:
+    """Return when a child has ended, by the kernel's word."""
+    try:
+        file = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(file, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(file)
+        os.close(file)
 
 
 def _failed(what: str) -> OperationError:
