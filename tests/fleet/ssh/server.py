@@ -28,12 +28,14 @@ def free_port() -> int:
 
 
 class Server:
-    """One sshd. ``lines`` are added to its configuration."""
+    """One sshd. ``lines`` of its configuration win over ours. With ``before``, lines of shell, it has mounts
+    of its own, which those make."""
 
-    def __init__(self, directory: Path, lines: Sequence[str] = ()) -> None:
+    def __init__(self, directory: Path, lines: Sequence[str] = (), before: str = "") -> None:
         if SSHD is None or shutil.which("ssh") is None:
             pytest.skip("needs OpenSSH: sshd and ssh")
         self.directory = directory
+        self._before = before
         self.port = free_port()
         self.key = directory / "id"
         self.known_hosts = directory / "known_hosts"
@@ -44,7 +46,7 @@ class Server:
                     ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name)], check=True
                 )
         (directory / "authorized").write_text((directory / "id.pub").read_text())
-        (directory / "sshd_config").write_text("\n".join([*self._lines(), *lines]) + "\n")
+        (directory / "sshd_config").write_text("\n".join([*lines, *self._lines()]) + "\n")
         self.trust()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -71,9 +73,11 @@ class Server:
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
         with open(self.directory / "log", "ab") as log:
-            self._process = subprocess.Popen(
-                [str(SSHD), "-D", "-e", "-f", str(self.directory / "sshd_config")], stderr=log
-            )
+            command = [str(SSHD), "-D", "-e", "-f", str(self.directory / "sshd_config")]
+            if self._before:
+                script = f'set -e\n{self._before}\nexec "$@"'
+                command = ["unshare", "--mount", "sh", "-c", script, "sh", *command]
+            self._process = subprocess.Popen(command, stderr=log)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             with socket.socket() as probe:

@@ -43,7 +43,8 @@ PROBLEMS: dict[str, Problem] = {
         what="it does not let us in",
         fix="check user, key and ssh-agent: ssh USER@ADDRESS true must work; passwords need --ask-password",
         signs=(
-            r"Permission denied",
+            r"Permission denied \(",  # the words of ssh, not those of a program there
+            r"Permission denied, please try again",
             r"Too many authentication failures",
             r"Load key .*(invalid|incorrect|Permission)",
             r"no mutual signature",
@@ -107,7 +108,7 @@ PROBLEMS: dict[str, Problem] = {
             r"a password is required",
             r"a terminal is required",
             r"must have a tty",
-            r"doas: Authentication required",
+            r"doas: (Authentication required|a tty is required)",
         ),
     ),
     "become": Problem(
@@ -116,11 +117,10 @@ PROBLEMS: dict[str, Problem] = {
         fix="check sudoers or doas.conf, and the password",
         signs=(
             r"is not in the sudoers file",
-            r"sudo: .*(incorrect password|unknown user|not allowed|command not found)",
+            r"is not allowed to run sudo",
             r"Sorry, (try again|user)",
-            r"doas: (Operation not permitted|Authorization failed|Authentication failed|not installed)",
-            r"su: Authentication failure",
-            r"(sudo|doas|su): not found",
+            r"(^|\s)(sudo|doas|su): ",  # whatever else they say, they gave no rights
+            r"(sudo|doas|su): (command )?not found",
         ),
     ),
     "no-interpreter": Problem(
@@ -199,7 +199,7 @@ def classify(code: int | None, errors: str) -> str:
 
 def _by_signs(errors: str) -> Iterator[str]:
     for kind, problem in PROBLEMS.items():
-        if any(re.search(sign, errors, re.IGNORECASE) for sign in problem.signs):
+        if any(re.search(sign, errors, re.IGNORECASE | re.MULTILINE) for sign in problem.signs):
             yield kind
 
 

@@ -122,5 +122,5 @@ async def _until_mark(channel: Channel) -> bytes:
 
 async def _ended(channel: Channel, printed: str = "") -> Unreached:
     ended = await channel.wait()
-    kind = classify(ended.code, f"{ended.errors}\n{printed}")
-    return Unreached(kind, ended.errors or printed)
+    said = f"{ended.errors}\n{printed}"
+    return Unreached(classify(ended.code, said), said)

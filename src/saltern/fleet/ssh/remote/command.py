@@ -14,6 +14,7 @@ MARK = b"saltern-ssh-1\n"
 PROMPT = "saltern-password:"
 NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "/usr/local/bin/python3")
 OLDER, NONE = 84, 83
+USAGE = 2  # what Pythons before 3.4 say to -I
 _START = (
     (
         "import sys\n"
@@ -31,10 +32,11 @@ _LOOP = """for p in {names}; do
 if command -v "$p" >/dev/null 2>&1; then
 "$p" -I -c {start} {directory}
 r=$?
-[ $r -eq {older} ] || exit $r
+[ $r -eq {older} ] || [ $r -eq {usage} ] || exit $r
+found="$found$p is $("$p" --version 2>&1); "
 fi
 done
-echo "$(python3 --version 2>&1)" >&2
+echo "${{found:-none of {names} is there}}" >&2
 exit {none}"""
 
 
@@ -43,6 +45,7 @@ def script(host: Host) -> str:
     names = (host.python,) if host.python else NAMES
     text = _LOOP.format(
         names=" ".join(map(_quoted, names)),
+        usage=USAGE,
         start=_doubled(_START),
         directory=_quoted(host.directory or ""),
         older=OLDER,
