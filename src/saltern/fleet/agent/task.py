@@ -163,7 +163,14 @@ class JobFolder:
             return msgspec.json.decode(file.read(), type=Task)
 
     def take(self, attempt: int) -> bool:
-        """Hold the job until this process ends; False if another one has it, or has begun it before.
+        """Hold the job until this process ends; False if another one has it, or has begun it before."""
+        if not self.hold() or self.begun() >= attempt:
+            return False
+        atomic.write(self.file("begun"), str(attempt).encode())
+        return True
+
+    def hold(self) -> bool:
+        """Take the lock of the job until this process ends; False if another one has it.
 
         The lock belongs to the process and not to the file that it was taken with: programs that are started
         do not inherit it, and another build that takes the place of this one keeps it.
@@ -175,9 +182,6 @@ class JobFolder:
         except OSError:
             os.close(file)
             return False
-        if self.begun() >= attempt:
-            return False
-        atomic.write(self.file("begun"), str(attempt).encode())
         return True
 
     def write(self, name: str, value: Struct, *, durable: bool = False) -> None:

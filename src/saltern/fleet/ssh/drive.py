@@ -27,6 +27,7 @@ from saltern.fleet.ssh.tree import LocalTree
 from saltern.language.diagnostics import OperationError
 
 PATIENCE = 900.0  # seconds that a host may be away in the middle of a job
+MOST_EARLY_CUTS = 3  # of a host that let us in, before the job was begun there
 STEPS = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between attempts
 
 
@@ -75,6 +76,7 @@ class Drive:
         self._tell = tell
         self._session: Session | None = None
         self._begun = False
+        self._early_cuts = 0
         self._cancelled: bool | None = None
 
     async def run(self) -> Done:
@@ -97,9 +99,12 @@ class Drive:
             await asyncio.sleep(delay * random.uniform(0.8, 1.2))
 
     def _is_worth_another(self, problem: Unreached, lost_at: float) -> bool:
-        """True after a cut in the middle of the job, while there is patience left."""
-        if not self._begun or not PROBLEMS[problem.kind].again:
+        """True after a cut in the middle of the job, while there is patience left; a few times before it."""
+        if not PROBLEMS[problem.kind].again:
             return False
+        if not self._begun:
+            self._early_cuts += 1
+            return self._session is not None and self._early_cuts <= MOST_EARLY_CUTS
         return time.monotonic() - lost_at < self._work.patience
 
     def _given_up(self, problem: Unreached) -> Done:

@@ -29,6 +29,7 @@ class QuestionSocket:
             os.remove(path)
         long_sockets.bind(self._socket, path)
         self._socket.listen(16)
+        self._inode = os.stat(path).st_ino
 
     def start(self) -> None:
         threading.Thread(target=self._accept, daemon=True).start()
@@ -50,6 +51,8 @@ class QuestionSocket:
             line.sendall(msgspec.json.encode(answer) + b"\n")
 
     def close(self) -> None:
+        """Listen no longer. A later session of the same job may have put its own socket there: that stays."""
         self._socket.close()
         with suppress(FileNotFoundError):
-            os.remove(self._path)
+            if os.stat(self._path).st_ino == self._inode:
+                os.remove(self._path)
