@@ -18,6 +18,17 @@ from saltern.language.diagnostics import OperationError
 from saltern.system import own_program
 
 PATIENCE = 60.0
+# Two states: the first says that it runs, and takes as long as it is told to.
+SLOW = """\
+mark:
+  cmd.run:
+    - name: echo {{ pillar['mark'] }} >> {{ pillar['marks'] }}/{{ opts['id'] }}; sleep {{ pillar['sleep'] }}
+after:
+  cmd.run:
+    - name: echo {{ pillar['mark'] }} >> {{ pillar['marks'] }}/{{ opts['id'] }}.after
+    - require:
+      - cmd: mark
+"""
 
 
 @contextmanager
@@ -38,6 +49,19 @@ class FaultFleet(LocalFleet):
         self.base = directory
         self.inside: dict[str, tuple[str, ...]] = {}
         self.clocks: dict[str, dict[str, str]] = {}
+        self.marks = directory / "marks"
+        self.marks.mkdir(exist_ok=True)
+        self.write("controller/salt/slow.sls", SLOW)
+
+    def slow_job(self, target: str, *, sleep: float, mark: str = "x") -> str:
+        """Submit a job that leaves marks; its jid."""
+        pillar = {"mark": mark, "marks": str(self.marks), "sleep": sleep}
+        return submit(self, "state.apply", target, args=["slow"], kwargs={"pillar": pillar})
+
+    def marked(self, name: str) -> list[str]:
+        """The marks that jobs have left on a system: once for each execution."""
+        path = self.marks / name
+        return path.read_text().split() if path.exists() else []
 
     def _spawn(self, name: str, *words: str) -> None:
         command = [*self.inside.get(name, ()), *own_program.command("saltern", words)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -24,7 +24,7 @@ from saltern.fleet.agent.outbox import Outbox
 from saltern.fleet.agent.renewal import Home, Renewal
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.scheduler import Scheduler
-from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.spool import Spool, SpoolFailed
 from saltern.fleet.agent.supply import JobSupply
 from saltern.fleet.agent.sync import Syncer
 from saltern.fleet.agent.watch import Watch
@@ -50,6 +50,22 @@ from saltern.fleet.protocol.messages import (
 from saltern.fleet.protocol.subjects import SUBJECTS
 
 log = logging.getLogger(__name__)
+
+AGAIN = 5.0  # seconds after which a part of the agent that failed is started again
+
+
+async def _keep_going(loop: Callable[[], Awaitable[None]]) -> None:
+    """Run a part of the agent for ever: one that ended by a full disk, or a fault of ours, would leave the
+    agent deaf without a sign of it.
+    """
+    while True:
+        try:
+            return await loop()
+        except (SpoolFailed, OSError) as problem:
+            log.error("%s; tried again in %.0f s", problem, AGAIN)
+        except Exception:
+            log.exception("a part of the agent failed; it is started again in %.0f s", AGAIN)
+        await asyncio.sleep(AGAIN)
 
 
 class Agent:
@@ -152,7 +168,7 @@ class Agent:
             self.files.release_others([entry.jid for entry in self.spool.open_jobs()])
         self.jobs.recover()
         for loop in self._loops:
-            self._tasks.append(asyncio.create_task(loop()))
+            self._tasks.append(asyncio.create_task(_keep_going(loop)))
 
     async def close(self) -> None:
         """Stop. Workers go on, and the next agent finds them."""

@@ -91,13 +91,19 @@ class Inbox:
 
     def _standing(self, job: Job) -> Standing:
         free = self._free(self._spool.path)
-        full = f"the disk of {self._spool.path} is full: {free} bytes are left" if free < LEAST_FREE else ""
+        full = full_disk(self._spool.path, free) if free < LEAST_FREE else ""
         return Standing(
             known=self._spool.is_known(job.jid),
             draining=full or self.refused or self.draining,
             born=self._born,
             denied=self._denied(),
         )
+
+
+def full_disk(path: str, free: int) -> str:
+    """Why jobs are refused, and what to do."""
+    left, least = free // 1024, LEAST_FREE // 1024
+    return f"the disk of {path} is full: {left} KiB are left, and {least} are needed; free space there"
 
 
 def free_space(path: str) -> int:

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 PING = "test.ping"
 UNSENT = 2**53  # all records of a run that no controller has asked for
-FULL = 30.0  # seconds after which a spool that could not be written is tried again
+FULL = 5.0  # seconds after which a spool that could not be written is tried again
 
 
 class WorkerSettings(Struct, frozen=True, kw_only=True):

@@ -103,7 +103,8 @@ class Spool:
         try:
             yield
         except (sqlite3.Error, OSError) as problem:
-            raise SpoolFailed(f"the spool {self.path} cannot be used: {problem}") from None
+            fix = "; free space there" if "full" in str(problem) else ""
+            raise SpoolFailed(f"the spool {self.path} cannot be used: {problem}{fix}") from None
 
     def _do(self, *statements: Statement) -> int:
         return self._do_all(statements)
