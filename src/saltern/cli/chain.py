@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.options import TREE_ROWS, mapping_value, output_options, output_rows, session
+from saltern.cli.chain_file import read_text
+from saltern.cli.options import ON_ROWS, TREE_ROWS, mapping_value, output_options, output_rows, session
 from saltern.cli.run_names import LAST
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.events import ChunkStarted
@@ -31,8 +32,8 @@ Run an action chain: ordered actions of a file, cut at reboots and updates, each
   check FILE            read the file and report every problem
   render FILE           print the chunks of each system; --export DIR writes them, for a real Salt
   to-sls FILE           print the chain as one state file
-  run FILE              run what is meant for this machine
-  status [RUN]          list the runs of chains; with a name, each action of it
+  run FILE              run what is meant for this machine; with --on TARGET, on each system of the fleet
+  status [RUN]          list the runs of chains; with a name, each action of it; of a job, on each system
   resume [RUN]          resume one that broke
   pause [RUN]           pause it before its next action; resume continues
   cancel [RUN]          end it before its next action; --now: and stop what runs
@@ -45,6 +46,7 @@ Without RUN, or with `last`: the last one."""
 EPILOG = """\
 examples:
   saltern chain run nightly.yaml
+  saltern chain run nightly.yaml --on 'web*'
   saltern chain render nightly.yaml --system web1 --export /srv/salt
 
 exit codes: 0 ok, 2 an action failed or is indeterminate, or the chain was cancelled, is out of time or waits
@@ -63,11 +65,20 @@ CODES = {
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    if args.on is not None or _is_job(args):
+        from saltern.cli.chain_on import run_chain_on
+
+        return run_chain_on(LINE, args, argv)
     wanted = VERBS[args.verb]
     if not wanted.least <= len(args.words) <= wanted.most:
         print(f"saltern chain {args.verb}: give {wanted.needs}", file=sys.stderr)
         return exits.SURROUNDINGS
     return wanted.run(args, session(args))
+
+
+def _is_job(args: SimpleNamespace) -> bool:
+    """Whether the status of a job of the fleet is asked for: its number has a T after the day."""
+    return args.verb == "status" and len(args.words) == 1 and "T" in args.words[0]
 
 
 class Verb:
@@ -79,31 +90,13 @@ class Verb:
         self.run, self.needs, self.least, self.most = run, needs, least, most
 
 
-MOST_TEXT = 10_000_000
-
-
 # -- files --------------------------------------------------------------------------------------------
-
-
-def _read(path: str) -> str:
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise OSError(0, "it is not a plain file")
-        with open(path, encoding="utf-8") as file:
-            text = file.read(MOST_TEXT + 1)
-        if len(text) > MOST_TEXT:
-            raise OSError(0, f"it has more than {MOST_TEXT:,} characters")
-        return text
-    except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or str(problem)
-        what = f"the chain file {path!r} cannot be read: {why}"
-        raise OperationError(Diagnostic(code="chain-missing", what=what)) from None
 
 
 def _chain(args: SimpleNamespace) -> Chain:
     from saltern.chains.document import read_chain
 
-    return read_chain(_read(args.words[0]), args.words[0])
+    return read_chain(read_text(args.words[0]), args.words[0])
 
 
 def _plans(args: SimpleNamespace, engine: Session) -> list[Plan]:
@@ -172,7 +165,7 @@ def _run(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.accept import Order, start
 
     order = Order(
-        text=_read(args.words[0]),
+        text=read_text(args.words[0]),
         file=os.path.abspath(args.words[0]),
         system=args.system[0] if args.system else engine.settings.id,
         pillar=mapping_value("--pillar", args.pillar),
@@ -386,5 +379,6 @@ LINE = CommandLine(
         ),
         *TREE_ROWS,
         *output_rows("nested"),
+        *ON_ROWS,
     ),
 )

@@ -38,11 +38,12 @@ LOCAL = {
     "output": "--output",
     "profile": "--profile",
     "boot": "--boot",
+    "export": "--export",
 }
 
 # Options of pillar, and the verbs that take them with them.
 PILLAR = {"pillar": "--pillar", "pillarenv": "--pillarenv"}
-TAKES = {"pillar": ("apply", "plan", "show", "single"), "pillarenv": ("apply", "plan", "show")}
+TAKES = {"pillar": ("apply", "plan", "show", "single", "chain"), "pillarenv": ("apply", "plan", "show")}
 
 
 def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
@@ -208,7 +209,14 @@ def _report(args: SimpleNamespace) -> Call:
     return Call(function="saltern.report", args=list(args.runs))
 
 
+def _chain(args: SimpleNamespace) -> Call:
+    from saltern.cli.chain_file import chain_call
+
+    return chain_call(args)
+
+
 VERBS: dict[str, Callable[[SimpleNamespace], Call]] = {
+    "chain": _chain,
     "apply": _states("state.apply"),
     "plan": _states("saltern.plan"),
     "single": _single,

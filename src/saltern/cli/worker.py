@@ -148,6 +148,18 @@ def _resume(task: Task, follower: JobFollower) -> int:
     return resume_named(_args(LINE, list(map(str, task.args)), task, follower, task.kwargs))
 
 
+def _chain(task: Task, follower: JobFollower) -> int:
+    from saltern.cli.chain import LINE
+    from saltern.cli.worker_chain import WORDS, run_leg
+
+    for key in task.kwargs:
+        if key not in WORDS:
+            _refuse(task, key, sorted(WORDS))
+    environment = {key: value for key, value in task.kwargs.items() if key == "saltenv"}
+    args = _args(LINE, ["run"], task, follower, environment)
+    return run_leg(task, follower, args)
+
+
 def _typed(module: str) -> Callable[[Task, JobFollower], int]:
     """A command that takes its words as they are typed."""
 
@@ -178,6 +190,7 @@ COMMANDS: dict[str, Callable[[Task, JobFollower], int]] = {
     "apply": _apply,
     "resume": _resume,
     "schedule": _schedule,
+    "chain": _chain,
     **{name: _typed(name) for name in ("plan", "show", "runs", "report")},
 }
 

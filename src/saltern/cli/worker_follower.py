@@ -69,8 +69,11 @@ class JobFollower:
 
     def _end_if_cancelled(self) -> None:
         """End as if a user had pressed Ctrl-C here, where no state is at work."""
-        if os.path.exists(self._folder.file("cancel")):
+        if self.is_cancelled():
             raise KeyboardInterrupt
+
+    def is_cancelled(self) -> bool:
+        return os.path.exists(self._folder.file("cancel"))
 
     def _finished(self, answer: Answer) -> None:
         result = answer.result

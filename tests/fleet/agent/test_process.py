@@ -10,6 +10,8 @@ import pytest
 from tests.fleet.agent.standin import one_agent
 from tests.fleet.harness import run, until
 
+from saltern.modules.lib.chain_chunks import chunk_name
+
 pytestmark = [pytest.mark.slow]
 
 ID = "web1.example"
@@ -202,6 +204,46 @@ def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(tmp_p
             done = await controller.returned(ID, jid)
             assert done.status == "returned", done.why
             assert len(controller.value(ID, jid)["local"]) == 3
+            assert (lines(tmp_path / "before"), lines(tmp_path / "after")) == (["x"], ["x"])
+
+    run(scenario())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a namespace of processes")
+def test_the_leg_of_a_chain_is_one_job_and_continues_after_a_reboot(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            await agent.stop()
+            armed = tmp_path / "armed"
+            (agent.folder / "agent.yaml").write_text(
+                f"file_roots: {{base: [{states}]}}\nreboot_command: [sh, -c, 'touch {armed}']\n"
+            )
+            text = (
+                "chain: nightly\nid: 7\nactions:\n"
+                f"- {{id: A1, command: 'echo x >> {tmp_path}/before'}}\n"
+                "- {id: A2, reboot: {}}\n"
+                f"- {{id: A3, command: 'echo x >> {tmp_path}/after'}}\n"
+                "- {id: A4, command: 'exit 3', targets: [other]}\n"
+            )
+            agent.inside = NAMESPACE
+            await agent.start()
+            await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
+            jid = await controller.send(ID, "chain.run", kwargs={"text": text, "file": "nightly.yaml"})
+            await until(lambda: armed.exists() and [one for _, one in controller.away if one.why == "reboot"])
+            assert (ID, jid) not in controller.parts
+            assert not (tmp_path / "after").exists()
+            await agent.kill()
+            await agent.start()
+            done = await controller.returned(ID, jid)
+            assert done.status == "returned", done.why
+            found = controller.value(ID, jid)["local"]
+            assert [(one["action"], one["status"]) for one in found["steps"]] == [
+                ("A1", "succeeded"),
+                ("A2", "succeeded"),
+                ("A3", "succeeded"),
+            ]
+            chunks = [one["chunk"] for one in found["steps"]]
+            assert chunks == [chunk_name("7", ID, number) for number in (1, 1, 2)]
             assert (lines(tmp_path / "before"), lines(tmp_path / "after")) == (["x"], ["x"])
 
     run(scenario())

@@ -50,6 +50,7 @@ VERBS: dict[str, Verb] = {
         about="apply one state: its function, its name and its arguments",
     ),
     "saltern.resume": _states("resume", "resume a run that broke"),
+    "chain.run": _states("chain", "run what the action chain in `text` means for the system"),
     "saltern.plan": _question("plan", "what would change"),
     "saltern.show": _question("show", "what would be applied: low data, top, pillar, grains and more"),
     "saltern.runs": _question("runs", "the runs of the system"),

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 from msgspec.structs import replace
 
+from saltern.fleet.view.chain_legs import CHAIN, chain_legs
 from saltern.fleet.view.details import plans, runs, values
 from saltern.fleet.view.groups import summary
 from saltern.fleet.view.outcomes import PLAN, Outcome, shape_of
@@ -35,6 +36,9 @@ def value_of(one: Outcome) -> object:
 
 def _grouped(function: str, outcomes: Sequence[Outcome], out: TextIO, options: OutputOptions) -> None:
     found: list[str] = []
+    if function == CHAIN:
+        emit(out, "\n".join([*chain_legs(outcomes, options), ""]))
+        return
     if shape_of(function) == PLAN:
         found += plans(outcomes, options)
     elif function == "saltern.runs":

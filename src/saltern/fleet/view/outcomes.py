@@ -29,7 +29,7 @@ SHAPES: dict[str, str] = {
     "saltern.report": STATES,
     "saltern.plan": PLAN,
 }
-LABELLED = frozenset({*SHAPES, "saltern.show", "saltern.runs"})
+LABELLED = frozenset({*SHAPES, "chain.run", "saltern.show", "saltern.runs"})
 WORDS = {"indeterminate": "of unknown outcome", "queued": "away", "sent": "without an answer"}
 ASCENDING = ("clean", "value", "would change", "changed", "failed", "problem", "nothing")
 

@@ -1,0 +1,36 @@
+"""A chain file as the command line has it: its text, and the job that takes it to other systems."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+from saltern.cli.job_call import Call
+from saltern.cli.options import mapping_value
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+MOST_TEXT = 10_000_000
+
+
+def read_text(path: str) -> str:
+    """The text of a chain file; one that is no plain file, or too long, is refused."""
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise OSError(0, "it is not a plain file")
+        with open(path, encoding="utf-8") as file:
+            text = file.read(MOST_TEXT + 1)
+        if len(text) > MOST_TEXT:
+            raise OSError(0, f"it has more than {MOST_TEXT:,} characters")
+        return text
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        what = f"the chain file {path!r} cannot be read: {why}"
+        raise OperationError(Diagnostic(code="chain-missing", what=what)) from None
+
+
+def chain_call(args: SimpleNamespace) -> Call:
+    """What each system is asked for: the text of the file, which it reads itself."""
+    path = args.words[0]
+    given = {"pillar": mapping_value("--pillar", args.pillar), "saltenv": args.saltenv}
+    kwargs = {"text": read_text(path), "file": path, **{key: one for key, one in given.items() if one}}
+    return Call(function="chain.run", kwargs=kwargs)

@@ -1,0 +1,72 @@
+"""``saltern chain run FILE --on TARGET``: the whole chain as one job; each system runs its leg of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from saltern.cli.arguments import CommandLine
+from saltern.cli.chain_file import read_text
+from saltern.cli.connect import connect
+from saltern.cli.on import run_on
+from saltern.language.diagnostics import Diagnostic, OperationError
+
+if TYPE_CHECKING:
+    from saltern.chains.document import Chain
+
+HERE = {"system": "--system", "token": "--token", "roster": "--roster", "reason": "--reason", "now": "--now"}
+
+
+def run_chain_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int:
+    """The exit code of ``chain run --on`` and of ``chain status JID``."""
+    if args.verb == "status" and args.on is None:
+        return _status(args, argv)
+    _refuse(args)
+    _check_targets(args)
+    return run_on(line, args, argv)
+
+
+def _status(args: SimpleNamespace, argv: Sequence[str]) -> int:
+    from saltern.cli.job import main
+
+    controller = ["--controller", args.controller] if args.controller else []
+    out = ["--out", args.out] if any(word.partition("=")[0] == "--out" for word in argv) else []
+    return main([args.words[0], *controller, *out])
+
+
+def _refuse(args: SimpleNamespace) -> None:
+    if args.verb != "run" or len(args.words) != 1:
+        what = (
+            f"saltern chain {args.verb} does not take --on" if args.verb != "run" else "name one chain file"
+        )
+        fix = "on many systems there are `chain run FILE --on TARGET` and `chain status JID`"
+        raise OperationError(Diagnostic(code="option-shape", what=what, fix=fix))
+    for name, flag in HERE.items():
+        if getattr(args, name, None):
+            what = f"{flag} cannot be used with chain run --on"
+            raise OperationError(Diagnostic(code="option-shape", what=what, fix="leave one of them out"))
+
+
+def _check_targets(args: SimpleNamespace) -> None:
+    """Refuse a chain that means none of the systems; report targets of actions that match none of them."""
+    from saltern.chains.document import read_chain
+
+    chain = read_chain(read_text(args.words[0]), args.words[0])
+    with connect(args) as client:
+        systems = client.systems.resolve(args.on)
+    if systems and not any(action.meant_for(one) for action in chain.actions for one in systems):
+        what = f"no action of the chain {chain.name!r} is meant for a system of {args.on!r}"
+        fix = "name these systems among the targets of an action, or choose others with --on"
+        raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
+    for action, target in unmatched(chain, systems):
+        print(f"saltern: action {action}: no system of {args.on!r} matches {target!r}", file=sys.stderr)
+
+
+def unmatched(chain: Chain, systems: Sequence[str]) -> list[tuple[str, str]]:
+    """Each action and target of it that means none of the systems."""
+    from fnmatch import fnmatchcase
+
+    pairs = ((one.id, target) for one in (*chain.actions, *chain.finalizers) for target in one.targets)
+    return [pair for pair in pairs if not any(fnmatchcase(system, pair[1]) for system in systems)]

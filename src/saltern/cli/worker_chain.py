@@ -1,0 +1,114 @@
+"""The leg of a chain as the job of an agent: begun once, driven to its end over reboots, printed as data."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import redirect_stdout
+from types import SimpleNamespace
+
+from saltern.chains.accept import Order, start
+from saltern.chains.compile import plan_for
+from saltern.chains.document import read_chain
+from saltern.chains.drive import go_on
+from saltern.chains.legs import Known, Legs
+from saltern.chains.orders import cancel
+from saltern.chains.show import as_data
+from saltern.chains.statuses import BAD, OVER, Leg
+from saltern.cli import exits
+from saltern.cli.chain import CODES
+from saltern.cli.options import output_options, session
+from saltern.cli.worker_follower import JobFollower
+from saltern.config.settings import Settings
+from saltern.fleet.agent.task import Task
+from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.language.events import ChunkStarted, Event
+from saltern.report.outputs import write_data
+
+WORDS = frozenset({"text", "file", "pillar", "saltenv"})
+DOWN = (Leg.REBOOTING, Leg.UPDATING)
+LOOK = 0.5  # seconds between two looks at a leg that another process drives
+WHY = "its job was cancelled"
+
+
+def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
+    """Drive the leg of this job as far as it comes, print it, and give its exit code."""
+    engine = session(args)
+    text, file = str(task.kwargs.get("text", "")), str(task.kwargs.get("file", "chain"))
+    if task.test:
+        what = "an action chain has no test mode"
+        raise OperationError(Diagnostic(code="job-argument", what=what, fix="leave test out"))
+    plan = plan_for(read_chain(text, file), engine.settings.id)
+    data: dict[str, object] = {"chain": plan.chain.name, "system": plan.system, "status": "", "steps": []}
+    code = exits.OK
+    if plan.chunks:
+        order = Order(
+            text=text,
+            file=file,
+            system=plan.system,
+            pillar=_pillar(task.kwargs.get("pillar")),
+            token=task.jid,
+        )
+        with redirect_stdout(sys.stderr):
+            known = LegDriver(engine.settings, order, follower).to_the_end()
+        data = as_data(known, engine.settings)
+        code = CODES.get(known.state.status.value, exits.OK)
+        follower.changed = sum(one.changed for one in known.state.steps.values())
+        follower.failed = sum(one.status in BAD for one in known.state.steps.values())
+    write_data(data, sys.stdout, output_options(args, engine.settings), "json")
+    return code
+
+
+def _pillar(given: object) -> dict[str, object]:
+    return {str(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+
+
+class LegDriver:
+    """The leg that has the job's number as its token: an earlier worker may have begun it."""
+
+    def __init__(self, settings: Settings, order: Order, follower: JobFollower) -> None:
+        self.settings, self.order, self.follower = settings, order, follower
+
+    def to_the_end(self) -> Known:
+        """A machine that goes down ends this process while it waits; the next one continues."""
+        try:
+            while not _rests(known := self._advance()):
+                pass
+        except KeyboardInterrupt:  # by force, or before the next action
+            if (begun := self._begun()) is None:
+                raise
+            known = begun
+        if self.follower.is_cancelled() and known.state.status not in OVER:
+            cancel(self.settings, known.id, WHY)
+            return Legs(self.settings).known(known.id)
+        return known
+
+    def _advance(self) -> Known:
+        while (known := self._begun()) is not None:
+            if known.state.status in (*OVER, Leg.PAUSED):
+                return known
+            try:
+                return go_on(self.settings, known.id, self._watch)
+            except OperationError as problem:
+                if not self._is_driven(known.id, problem):
+                    raise
+                time.sleep(LOOK)  # the machine's own service was quicker: wait for what comes of it
+        return start(self.settings, self.order, self._watch)
+
+    def _begun(self) -> Known | None:
+        every = Legs(self.settings).all()
+        return next((one for one in every if one.head.get("token") == self.order.token), None)
+
+    def _is_driven(self, name: str, problem: OperationError) -> bool:
+        code = problem.diagnostics[0].code
+        return code == "chain-over" or (code == "chain-busy" and Legs(self.settings).holder() in (name, ""))
+
+    def _watch(self, event: Event) -> None:
+        if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun()):
+            Legs(self.settings).orders.write(known.id, "cancel", WHY)
+        self.follower.tell(event)
+
+
+def _rests(known: Known) -> bool:
+    """Whether nothing more is to be done here: it is over, it waits for an operator, it was interrupted."""
+    return known.state.status not in DOWN

@@ -1,0 +1,93 @@
+"""A chain on many systems, as a user types it: a real controller, real agents."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from tests.fleet.e2e.conftest import Place
+
+from saltern.cli import exits
+
+CHAIN = """\
+chain: nightly
+id: 123
+actions:
+  - {id: A1, command: 'echo x >> BASE/A1', targets: [web1]}
+  - {id: A3, state: {sls: motd}}
+  - {id: A4, command: 'test web2 != NAME', targets: ['web*']}
+  - {id: A5, command: 'echo x >> BASE/A5', targets: ['web*']}
+"""
+
+
+def write(place: Place, text: str, name: str = "nightly.yaml") -> str:
+    (place.base / name).write_text(text.replace("BASE", str(place.base)))
+    return name
+
+
+def test_one_chain_for_many_systems_with_a_status_for_each_action_on_each(place: Place) -> None:
+    name = write(place, CHAIN.replace("test web2 != NAME", f"test ! -e {place.base}/stop"))
+    done = place.run("chain", "run", name, "--on", "*")
+    assert done.returncode == 0, done
+    assert done.stdout.splitlines()[-1] == "3 systems: 3 succeeded"
+    assert (place.base / "A1").read_text() == "x\n"
+    assert (place.base / "A5").read_text() == "x\nx\n"
+
+    (place.base / "stop").touch()
+    done = place.run("chain", "run", name, "--on", "*", "--out", "json")
+    assert done.returncode == exits.FAILED, done
+    found = json.loads(done.stdout)
+    steps = {system: {row["action"]: row["status"] for row in leg["steps"]} for system, leg in found.items()}
+    assert steps == {
+        "db1": {"A3": "succeeded"},
+        "web1": {"A1": "succeeded", "A3": "succeeded", "A4": "failed", "A5": "not run"},
+        "web2": {"A3": "succeeded", "A4": "failed", "A5": "not run"},
+    }
+    assert [leg["status"] for leg in found.values()] == ["succeeded", "failed", "failed"]
+    assert found["web2"]["steps"][-1]["blocked_by"] == "A4"
+    assert found["web1"]["steps"][0]["chunk"] == "actionchain_123_web1_1"
+
+    newest = json.loads(place.run("jobs", "--out", "json").stdout)[0]["jid"]
+    shown = place.run("chain", "status", newest)
+    assert "blocked by A4" in shown.stdout, shown
+    assert shown.stdout.splitlines()[-1] == "3 systems: 2 failed, 1 succeeded"
+
+
+def test_a_system_that_no_action_is_meant_for_has_nothing_to_do(place: Place) -> None:
+    name = write(place, "chain: c\nactions:\n  - {id: a, command: 'true', targets: [web1, lost]}\n")
+    done = place.run("chain", "run", name, "--on", "web*")
+    assert done.returncode == 0, done
+    assert "web2: no action is meant for it" in done.stdout
+    assert "action a: no system of 'web*' matches 'lost'" in done.stderr
+    refused = place.run("chain", "run", name, "--on", "db1")
+    assert (refused.returncode, "[chain-empty]" in refused.stderr) == (exits.SURROUNDINGS, True), refused
+
+
+def test_what_cannot_be_asked_of_many_systems_is_refused(place: Place) -> None:
+    name = write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n")
+    for words in (("run", name, "--system", "x"), ("resume",), ("run", name, "--token", "t")):
+        done = place.run("chain", *words, "--on", "*")
+        assert "[option-shape]" in done.stderr, done
+    wrong = place.run("chain", "run", write(place, "chain: c\nactions: 1\n", "wrong.yaml"), "--on", "*")
+    assert "wrong.yaml:2" in wrong.stderr, wrong
+
+
+@pytest.mark.parametrize("how", ["--cancel", "--kill"])
+def test_a_chain_that_is_cancelled_ends_and_leaves_the_system_free(place: Place, how: str) -> None:
+    begun = place.base / f"begun{how}"
+    actions = "".join(
+        f"  - {{id: s{number}, command: 'touch {begun}; sleep 0.2'}}\n" for number in range(100)
+    )
+    name = write(place, f"chain: slow\nactions:\n{actions}")
+    jid = place.run("chain", "run", name, "--on", "web1", "--detach").stdout.strip()
+    deadline = time.monotonic() + 60
+    while not begun.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    place.run("job", jid, how, "--follow")
+    leg = json.loads(place.run("chain", "status", jid, "--out", "json").stdout)["web1"]
+    assert (leg["status"], leg["steps"][-1]["status"]) == ("cancelled", "cancelled")
+    other = write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n")
+    again = place.run("chain", "run", other, "--on", "web1")
+    assert again.returncode == 0, again
