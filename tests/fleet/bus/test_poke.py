@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fleet.harness import Place, run
 
-from saltern.fleet.bus.poke import Poker
+from saltern.fleet.bus.poke import Poker, Presence
 from saltern.fleet.bus.ports import Bus, Message
 from saltern.fleet.protocol.codec import encode
 from saltern.fleet.protocol.messages import Alive
@@ -90,3 +92,14 @@ def test_garbage_and_answers_for_others_are_not_counted(place: Place) -> None:
         await two.close()
 
     run(scenario())
+
+
+names = st.sampled_from("abcde")
+
+
+@given(st.frozensets(names), st.dictionaries(names, st.just([])), st.sets(names))
+def test_a_round_is_complete_when_none_is_silent(
+    asked: frozenset[str], there: dict[str, list[Alive]], away: set[str]
+) -> None:
+    found = Presence(asked, {id: there[id] for id in asked & there.keys()}, away & asked)
+    assert found.is_complete == (not found.silent)

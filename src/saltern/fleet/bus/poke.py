@@ -35,6 +35,11 @@ class Presence(Struct):
     def silent(self) -> set[str]:
         return set(self.asked - self.there.keys() - self.away)
 
+    @property
+    def is_complete(self) -> bool:
+        """True if none is silent; it is asked after each answer, so it counts first."""
+        return len(self.there) + len(self.away) >= len(self.asked) and not self.silent
+
 
 class Poker:
     """Pokes systems over one subscription, which it makes on ``start``."""
@@ -77,7 +82,7 @@ class Poker:
         presence, complete = self._rounds[fields["nonce"]]
         if fields["id"] in presence.asked:
             self._count(presence, fields["id"], message)
-        if not presence.silent:
+        if presence.is_complete:
             complete.set()
 
     def _count(self, presence: Presence, name: str, message: Message) -> None:
