@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from saltern.cli.local_fleet import CONFIG, CONTROLLER, LocalFleet
+from saltern.system import own_program
+
+SLOW = ("PYTHONDONTWRITEBYTECODE",)  # a developer's: each start would compile all modules again
 
 
 class BenchFleet(LocalFleet):
@@ -47,7 +50,7 @@ class BenchFleet(LocalFleet):
 @contextmanager
 def running_fleet(place: Path, systems: tuple[str, ...] = (), config: str = "") -> Iterator[BenchFleet]:
     place.mkdir()
-    fleet = BenchFleet(str(place))
+    fleet = BenchFleet(str(place), own_program.environment(without=SLOW))
     fleet.write("controller/controller.yaml", CONFIG + config)
     try:
         fleet.start(systems)

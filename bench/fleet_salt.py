@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.fleet_files import free_port
+from bench.fleet_local import SLOW
 from bench.fleet_measure import tree, wait_for
 
 SALT = Path(__file__).resolve().parents[1] / "build" / "salt"
@@ -48,7 +49,8 @@ def is_there() -> bool:
 
 def environment() -> dict[str, str]:
     paths = [str(SALT), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    found = {name: value for name, value in os.environ.items() if name not in SLOW}
+    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def transport() -> str:
