@@ -15,7 +15,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, StateFunction
+from saltern.modules.api.declare import Function, StateFunction, label_of
 from saltern.modules.api.params import Param, Schema
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def _describe(made: SaltState | SaltFunction, raw: Raw, loaded: Loaded, schema: 
     made.schema = schema
     made.doc = raw.__doc__ or ""
     made.module = loaded.names[0]
+    if isinstance(made, SaltState):
+        made.label = label_of(made)
 
 
 def schema_of(raw: Raw, *, named: bool = True) -> tuple[Schema, bool]:

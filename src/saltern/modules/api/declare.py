@@ -45,7 +45,7 @@ class StateFunction(Generic[P]):
         self.name = name or body.__name__
         self.doc = documented_with(body.__doc__ or "", unpacked(body))
         self.module = body.__module__
-        self.label = f"{self.module.rpartition('.')[2]}.{self.name}"  # for messages
+        self.label = label_of(self)
         self.schema: Schema | None = None
 
     def attempt(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
@@ -55,6 +55,11 @@ class StateFunction(Generic[P]):
     def __call__(self, ctx: Context, *args: P.args, **kwargs: P.kwargs) -> Result:
         """Its result as a part of another state, or in a test."""
         return self.attempt(ctx.about(), *args, **kwargs)
+
+
+def label_of(function: StateFunction[P]) -> str:
+    """What messages call it; kept, because every call needs it. Who changes its module sets it again."""
+    return f"{function.module.rpartition('.')[2]}.{function.name}"
 
 
 class Function(Generic[P, R]):
