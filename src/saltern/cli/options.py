@@ -170,6 +170,14 @@ SSH_ROWS: tuple[Row, ...] = (
         " where it was not begun",
     ),
     Row(
+        flag="--refresh-grains",
+        dest="refresh_grains",
+        kind="on",
+        default=False,
+        group=OVER_SSH,
+        help="ask the systems for their grains again if the target uses grains",
+    ),
+    Row(
         flag="--ask-password",
         dest="ask_password",
         kind="on",

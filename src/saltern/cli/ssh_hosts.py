@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
+import time
+from collections.abc import Mapping
 from getpass import getpass
 from types import SimpleNamespace
 
 from msgspec.structs import replace
 
+from saltern.cli.options import session
+from saltern.config.load import load
+from saltern.config.settings import Settings, state_directory
 from saltern.fleet.ssh.bundle.make import Bundles, bundle_directory
 from saltern.fleet.ssh.drive import Reach
+from saltern.fleet.ssh.known_grains import GrainStore, Known, ask_grains, needs_grains
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.roster.host import Host, Password, Roster
 from saltern.fleet.ssh.roster.read import read_roster
 from saltern.fleet.ssh.secrets import Passwords
-from saltern.fleet.ssh.select import select
+from saltern.fleet.ssh.select import select, spelled_out
 from saltern.fleet.ssh.transport.openssh import OpenSsh, SshOptions
 from saltern.fleet.ssh.transport.routes import Routes
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.targeting.problem import BadTarget
 
 
 def make_reach(args: SimpleNamespace) -> Reach:
@@ -59,11 +67,52 @@ def read(args: SimpleNamespace) -> Roster:
 
 def chosen(args: SimpleNamespace, roster: Roster) -> list[Host]:
     """The hosts that were targeted, marked if a password is to be asked for. Raises ``OperationError``."""
-    hosts = select(roster, args.on)
+    hosts = _targeted(args, roster)
     if not hosts:
         what, fix = f"no system of the roster matches {args.on!r}", "saltern ssh roster lists them"
         raise OperationError(Diagnostic(code="no-systems", what=what, fix=fix))
     return [_with_questions(host, args) for host in hosts]
+
+
+def _targeted(args: SimpleNamespace, roster: Roster) -> list[Host]:
+    """The hosts that the target means. If it uses grains, those that are not known are asked for, and hosts
+    that cannot be asked are left out: ``not G@os:Debian`` says nothing of them."""
+    try:
+        uses = needs_grains(spelled_out(args.on, roster))
+    except BadTarget:
+        uses = False  # ``select`` reports it
+    if not uses:
+        return select(roster, args.on)
+    known = _grains(args, list(roster.hosts.values()))
+    found = select(roster, args.on, {id_: one.grains for id_, one in known.items()})
+    return [host for host in found if host.id in known]
+
+
+def _grains(args: SimpleNamespace, hosts: list[Host]) -> dict[str, Known]:
+    store = GrainStore(os.path.join(state_directory(_settings(args)), "ssh", "grains.json"))
+    known = {} if args.refresh_grains else store.read(hosts)
+    lacking = [_with_questions(host, args) for host in hosts if host.id not in known]
+    answers = asyncio.run(ask_grains(lacking, make_reach(args))) if lacking else {}
+    for id_, answer in answers.items():
+        if isinstance(answer, str):
+            what = f"the grains of {id_} are not known, and it is left out: {answer}"
+            print(f"warning: {what}", file=sys.stderr)
+    fresh = {id_: one for id_, one in answers.items() if isinstance(one, Known)}
+    if fresh:
+        store.write(fresh)
+    _report_age(known)
+    return {**known, **fresh}
+
+
+def _report_age(known: Mapping[str, Known]) -> None:
+    """Print how old the oldest grains are that were not asked for now."""
+    if known and (hours := (time.time() - min(one.at for one in known.values())) / 3600) >= 1:
+        text = f"grains of {len(known)} systems are up to {hours:.0f} hours old; --refresh-grains asks again"
+        print(f"saltern: {text}", file=sys.stderr)
+
+
+def _settings(args: SimpleNamespace) -> Settings:
+    return session(args).settings if hasattr(args, "config") else load(None, {}, {})[0]
 
 
 def _with_questions(host: Host, args: SimpleNamespace) -> Host:

@@ -286,3 +286,43 @@ def test_what_a_run_makes_has_the_umask_of_the_login(laptop: Laptop, tmp_path: P
     private = [path for path in laptop.base("web1").iterdir() if path.stat().st_mode & 0o077]
     assert laptop.base("web1").stat().st_mode & 0o777 == 0o700
     assert not [path for path in private if path.is_file()]
+
+
+def test_a_target_with_grains_asks_each_host_once(laptop: Laptop, tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text(f"state_dir: {tmp_path}/state\n")
+    rack = laptop.host("web2", grains={"rack": "b"})
+    laptop.hosts("web1", web2=rack, gone=laptop.host("gone", port=free_port()))
+    words = ("call", "test.echo", "hello", f"--config={config}")
+    first = laptop.run(*words, on="G@kernel:Linux and not G@rack:b")
+    assert "the grains of gone are not known, and it is left out" in first.stderr
+    assert first.returncode == 0, first.stderr
+    assert "web1" in first.stdout
+    assert "web2" not in first.stdout
+    kept = tmp_path / "state" / "ssh" / "grains.json"
+    known = json.loads(kept.read_text())
+    assert set(known) == {"web1", "web2"}
+    assert kept.parent.stat().st_mode & 0o077 == 0
+    laptop.hosts("web1")
+    for age, kernel in ((0, "Other"), (7200, "Other")):  # what is kept counts, whatever the system is
+        known["web1"]["grains"]["kernel"] = kernel
+        known["web1"]["at"] -= age
+        kept.write_text(json.dumps(known))
+        again = laptop.run(*words, on="G@kernel:Other")
+        assert again.returncode == 0, again.stderr
+        assert ("--refresh-grains asks again" in again.stderr) == bool(age)
+    assert laptop.run(*words, "--refresh-grains", on="G@kernel:Linux").returncode == 0
+
+
+def test_which_targets_need_grains() -> None:
+    from saltern.fleet.ssh.known_grains import needs_grains
+
+    assert [
+        needs_grains(one) for one in ("*", "web* and N@x", "not ( a or G@os:x )", "P@os:.*", "S@10.0.0.0/8")
+    ] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]

@@ -118,7 +118,7 @@ class Drive:
     async def _attempt(self) -> Done:
         async with self._reach.limits.room(self._host), self._opened() as session:
             self._session = session
-            await self._enter(session)
+            await enter(session, self._reach.bundles)
             tree = self._work.tree
             self._begun = True  # from here on it may be
             files = {"tree": tree.digest, "roots": tree.roots} if tree is not None else {}
@@ -135,15 +135,6 @@ class Drive:
             yield session
         finally:
             await session.close()
-
-    async def _enter(self, session: Session) -> None:
-        """Bring the bundle if it is not there, and hand over to what is in it."""
-        bundle = await asyncio.to_thread(_bundle_for, session.introduction, self._reach.bundles)
-        if bundle.digest not in session.introduction.bundles:
-            answer = await session.ask({"do": "bundle", "digest": bundle.digest}, bundle.data)
-            if problem := answer.head.get("problem"):
-                raise Unreached("no-space" if "space" in problem else "no-directory", problem)
-        await session.send({"do": "enter", "digest": bundle.digest})
 
     async def _follow(self, session: Session) -> Done:
         while True:
@@ -197,6 +188,16 @@ class Drive:
         self._cancelled = hard
         if self._session is not None:
             await self._session.send({"do": "cancel", "hard": hard})
+
+
+async def enter(session: Session, bundles: Bundles) -> None:
+    """Bring the bundle if it is not there, and hand over to what is in it."""
+    bundle = await asyncio.to_thread(_bundle_for, session.introduction, bundles)
+    if bundle.digest not in session.introduction.bundles:
+        answer = await session.ask({"do": "bundle", "digest": bundle.digest}, bundle.data)
+        if problem := answer.head.get("problem"):
+            raise Unreached("no-space" if "space" in problem else "no-directory", problem)
+    await session.send({"do": "enter", "digest": bundle.digest})
 
 
 def _bundle_for(introduction: Introduction, bundles: Bundles) -> Bundle:

@@ -18,7 +18,7 @@ Grains = Mapping[str, Mapping[str, object]]
 
 def select(roster: Roster, target: str, grains: Grains | None = None) -> list[Host]:
     """The hosts that a target means, in the order of the roster. Raises ``OperationError``."""
-    expression = _spelled_out(target, roster)
+    expression = spelled_out(target, roster)
     known = grains or {}
     groups = {name: f"L@{','.join(members)}" for name, members in roster.groups.items()}
     try:
@@ -34,7 +34,7 @@ def _subject(host: Host, grains: Grains, groups: Mapping[str, str]) -> Subject:
     return Subject(id=host.id, grains=found, pillar=dict(host.pillar), nodegroups=groups)
 
 
-def _spelled_out(target: str, roster: Roster) -> str:
+def spelled_out(target: str, roster: Roster) -> str:
     """``@group`` and lists of names, in the words of the compound language."""
 
     def group(found: re.Match[str]) -> str:

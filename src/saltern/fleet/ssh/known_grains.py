@@ -1,0 +1,96 @@
+"""Grains of hosts for targets: asked for once, and kept on this machine with the time at which they were."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from saltern.fleet.ssh.drive import Reach, enter
+from saltern.fleet.ssh.pool import on_each
+from saltern.fleet.ssh.problems import Unreached
+from saltern.fleet.ssh.roster.host import Host
+from saltern.fleet.ssh.session import open_session
+from saltern.language.diagnostics import OperationError
+from saltern.system import atomic
+from saltern.system.private import make_private
+from saltern.targeting.compound import Every, Node, Not, Some, parse
+
+USED_BY = ("grain", "grain_pcre", "ipcidr")
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """What a host said of itself, when, and the address at which it was."""
+
+    grains: dict[str, Any]
+    at: float
+    address: str
+
+
+class GrainStore:
+    """One file with the grains of all hosts that were asked."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def read(self, hosts: Iterable[Host]) -> dict[str, Known]:
+        """What is known of these hosts. Another address is another machine."""
+        every = self._all()
+        pairs = ((host, every.get(host.id)) for host in hosts)
+        return {host.id: one for host, one in pairs if one is not None and one.address == _address(host)}
+
+    def write(self, known: Mapping[str, Known]) -> None:
+        make_private(os.path.dirname(self._path))
+        atomic.write(self._path, msgspec.json.encode({**self._all(), **known}))
+
+    def _all(self) -> dict[str, Known]:
+        try:
+            with open(self._path, "rb") as file:
+                return msgspec.json.decode(file.read(), type=dict[str, Known])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+
+def _address(host: Host) -> str:
+    return f"{host.user}@{host.address}:{host.port or ''}"
+
+
+def needs_grains(expression: str) -> bool:
+    """True if a target of the compound language looks at grains. Raises ``BadTarget``."""
+    return _looks(parse(expression))
+
+
+def _looks(node: Node) -> bool:
+    if isinstance(node, Not):
+        return _looks(node.inner)
+    if isinstance(node, Every | Some):
+        return any(map(_looks, node.parts))
+    return node.how in USED_BY
+
+
+async def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, Known | str]:
+    """What each host says of itself now, or why it cannot be asked."""
+
+    async def one(host: Host) -> Known | str:
+        try:
+            return await _asked(host, reach)
+        except Unreached as problem:
+            return str(problem.diagnostic())
+        except OperationError as problem:
+            return str(problem)
+
+    return await on_each(hosts, one, reach.limits)
+
+
+async def _asked(host: Host, reach: Reach) -> Known:
+    session = await open_session(host, reach.transport, reach.secrets)
+    try:
+        await enter(session, reach.bundles)
+        frame = await session.ask({"do": "grains"})
+        return Known(grains=dict(frame.head.get("grains", {})), at=time.time(), address=_address(host))
+    finally:
+        await session.close()
