@@ -127,3 +127,11 @@ def test_a_host_with_another_python(tmp_path: Path) -> None:
         pytest.skip(f"its libraries cannot be had here: {done.why}")
     assert done.status == "returned", done.why
     assert b"3" in done.body
+
+
+def test_versions_are_those_that_are_installed() -> None:
+    from importlib import metadata
+
+    from saltern.fleet.ssh.bundle.contents import LIBRARIES, versions
+
+    assert versions() == {name: metadata.version(name) for name in LIBRARIES}

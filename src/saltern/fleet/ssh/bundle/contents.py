@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 
 import saltern
@@ -20,6 +20,7 @@ LIBRARIES: dict[str, bool] = {
 }
 LEFT_OUT = ("lsp", "testing")
 OF_THE_FLEET = ("__init__.py", "agent", "files", "protocol", "ssh/remote", "ssh/__init__.py")
+INFO = ".dist-info"
 SKIPPED = (".pyc", ".pyi", ".exe")
 
 
@@ -47,6 +48,8 @@ def is_sent(name: str) -> bool:
 
 def library_files(name: str) -> Iterator[tuple[str, Path]]:
     """The files of an installed distribution by their names in the bundle."""
+    from importlib import metadata
+
     found = metadata.distribution(name)
     for file in sorted(found.files or (), key=str):
         path = Path(str(found.locate_file(file)))
@@ -55,5 +58,26 @@ def library_files(name: str) -> Iterator[tuple[str, Path]]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of the libraries as they are installed here."""
-    return {name: metadata.version(name) for name in LIBRARIES}
+    """The versions of the libraries as they are installed here, by the names of their directories."""
+    found: dict[str, str] = {}
+    for place in sys.path:
+        for name, version in _distributions(place):
+            found.setdefault(name, version)
+    return {name: found.get(name) or _version(name) for name in LIBRARIES}
+
+
+def _distributions(place: str) -> Iterator[tuple[str, str]]:
+    try:
+        names = os.listdir(place or ".")
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(INFO):
+            library, _, version = name.removesuffix(INFO).partition("-")
+            yield library.lower().replace("_", "-"), version
+
+
+def _version(name: str) -> str:
+    from importlib import metadata  # 60 ms, for a library that is installed in an unusual way
+
+    return metadata.version(name)
