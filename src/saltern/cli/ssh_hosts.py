@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import time
@@ -92,7 +91,7 @@ def _grains(args: SimpleNamespace, hosts: list[Host]) -> dict[str, Known]:
     store = GrainStore(os.path.join(state_directory(_settings(args)), "ssh", "grains.json"))
     known = {} if args.refresh_grains else store.read(hosts)
     lacking = [_with_questions(host, args) for host in hosts if host.id not in known]
-    answers = asyncio.run(ask_grains(lacking, make_reach(args))) if lacking else {}
+    answers = ask_grains(lacking, make_reach(args)) if lacking else {}
     for id_, answer in answers.items():
         if isinstance(answer, str):
             what = f"the grains of {id_} are not known, and it is left out: {answer}"

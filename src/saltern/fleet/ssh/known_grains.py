@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -72,7 +73,7 @@ def _looks(node: Node) -> bool:
     return node.how in USED_BY
 
 
-async def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, Known | str]:
+def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, Known | str]:
     """What each host says of itself now, or why it cannot be asked."""
 
     async def one(host: Host) -> Known | str:
@@ -83,7 +84,7 @@ async def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, Known | s
         except OperationError as problem:
             return str(problem)
 
-    return await on_each(hosts, one, reach.limits)
+    return asyncio.run(on_each(hosts, one, reach.limits))
 
 
 async def _asked(host: Host, reach: Reach) -> Known:
