@@ -72,7 +72,14 @@ class Inbox:
             return False
 
     def take_job(self, job: Job, found: Verified, *, live: bool) -> bool:
-        """Write a job down, or refuse it. A spool that cannot be written refuses, and loses nothing."""
+        """Write a job down, or refuse it. A spool that cannot be written refuses, and loses nothing.
+
+        An agent that the controllers refuse leaves jobs alone without a word: a copy of a machine would end
+        the jobs of the first one by its refusal.
+        """
+        if self.refused:
+            self.refusals["refused"] += 1
+            return False
         try:
             standing = self._standing(job)
             now = self._clock.now()
@@ -94,7 +101,7 @@ class Inbox:
         full = full_disk(self._spool.path, free) if free < LEAST_FREE else ""
         return Standing(
             known=self._spool.is_known(job.jid),
-            draining=full or self.refused or self.draining,
+            draining=full or self.draining,
             born=self._born,
             denied=self._denied(),
         )
