@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import socket
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -36,6 +38,10 @@ def replacements() -> Iterator[Damage]:
     yield "a directory", _directory
     yield "a link to nowhere", _link("/nowhere/at/all")
     yield "a link to an empty device", _link(os.devnull)
+    yield "a pipe", _pipe
+    yield "a socket", _socket
+    if os.geteuid() == 0:
+        yield "a device", _device
 
 
 def _some(every: range, chance: random.Random) -> list[int]:
@@ -58,6 +64,29 @@ def _exchange(file: Path) -> None:
 def _directory(file: Path) -> None:
     file.unlink()
     file.mkdir()
+
+
+def _pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file, 0o600)
+
+
+def _socket(file: Path) -> None:
+    """Of a process that has ended. By a number of its directory: addresses of sockets are short."""
+    file.unlink()
+    folder = os.open(file.parent, os.O_PATH)
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(f"/proc/self/fd/{folder}/{file.name}")
+    finally:
+        os.close(folder)
+    file.chmod(0o600)
+
+
+def _device(file: Path) -> None:
+    """One that has no end."""
+    file.unlink()
+    os.mknod(file, 0o600 | stat.S_IFCHR, os.makedev(1, 5))
 
 
 def _link(target: str) -> Callable[[Path], None]:

@@ -34,6 +34,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic, OperationErro
 from saltern.language.events import ChunkStarted, Event, Report
 from saltern.system import clock
 from saltern.system.private import make_private
+from saltern.system.regular import open_regular
 
 if TYPE_CHECKING:
     from saltern.runtime.ports import EventSink, ResumeQuestion
@@ -168,7 +169,9 @@ class _Driver:
         chunk = self.legs.known(self.name).state.plan.chunk_of(names[0])
         path = self.legs.chunk_path(self.name, chunk.name)
         make_private(os.path.dirname(path))
-        with open(path, "w", encoding="utf-8") as file:
+        with os.fdopen(
+            open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8"
+        ) as file:
             file.write(actions_text(command.actions, self.name, last=command.last))
         session, request = self.session(self.settings), Request(template=path)
         options = JournalOptions(queue=self.settings.queue_runs, pillar=self.head["pillar"])

@@ -6,6 +6,9 @@ import os
 from contextlib import suppress
 
 from saltern.system import atomic
+from saltern.system.regular import NotRegular, read_regular
+
+MOST = 1 << 16  # bytes of a reason
 
 
 class OrderFiles:
@@ -21,8 +24,9 @@ class OrderFiles:
     def reason(self, leg: str, word: str) -> str:
         """The reason that was given; empty if there is no such order."""
         try:
-            with open(self._path(leg, word), encoding="utf-8", errors="replace") as file:
-                return file.read() or word
+            return read_regular(self._path(leg, word), MOST).decode(errors="replace") or word
+        except NotRegular:
+            return word  # an order was given, whatever has become of its reason
         except FileNotFoundError:
             return ""
 

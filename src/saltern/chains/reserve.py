@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from saltern.system.regular import open_regular
+
 SIZE = 1 << 20  # bytes
 LITTLE = 1 << 18  # of room: less is a full disk
 
@@ -18,7 +20,7 @@ class Reserve:
 
     def make(self) -> None:
         with suppress(OSError):
-            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = open_regular(self._path, os.O_WRONLY | os.O_CREAT)
             try:
                 os.posix_fallocate(file, 0, SIZE)
             finally:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from saltern.cli.job_call import Call
 from saltern.cli.options import mapping_value
 from saltern.language.diagnostics import Diagnostic, OperationError
+from saltern.system.regular import open_regular
 
 MOST_TEXT = 10_000_000
 
@@ -15,9 +16,7 @@ MOST_TEXT = 10_000_000
 def read_text(path: str) -> str:
     """The text of a chain file; one that is no plain file, or too long, is refused."""
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise OSError(0, "it is not a plain file")
-        with open(path, encoding="utf-8") as file:
+        with os.fdopen(open_regular(path, follow=True), encoding="utf-8") as file:
             text = file.read(MOST_TEXT + 1)
         if len(text) > MOST_TEXT:
             raise OSError(0, f"it has more than {MOST_TEXT:,} characters")

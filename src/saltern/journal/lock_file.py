@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from saltern.journal.folder import make_folder
 from saltern.system import lock
+from saltern.system.regular import open_regular
 
 MOST_READ = 4096
 PATIENCE = 2.0  # seconds of waiting before that is reported
@@ -22,7 +23,7 @@ class LockFile:
     def holder(self) -> bytes | None:
         """The text of the process that holds the lock now; None if none does."""
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
+            file = open_regular(self.path, os.O_RDWR)
         except OSError:
             return None
         try:
@@ -33,7 +34,7 @@ class LockFile:
     def last_holder(self) -> bytes:
         """The text of the process that took the lock last, whether or not it is held now."""
         try:
-            file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            file = open_regular(self.path)
         except OSError:
             return b""
         try:
@@ -44,12 +45,11 @@ class LockFile:
     def open(self) -> int:
         """The file, to be locked; made if there is none. Raises ``OSError``."""
         make_folder(os.path.dirname(self.path))
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        return os.open(self.path, flags, 0o600)
+        return open_regular(self.path, os.O_RDWR | os.O_CREAT)
 
 
 def text_of(file: int) -> bytes:
-    """What is written in it; nothing if it is no file (``O_NONBLOCK``: a pipe makes no reader wait)."""
+    """What is written in it; nothing if that cannot be read."""
     try:
         return os.pread(file, MOST_READ, 0)
     except OSError:

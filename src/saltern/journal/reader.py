@@ -28,6 +28,7 @@ from saltern.system.boot import is_same_boot
 from saltern.system.faults import point
 from saltern.system.mark import Mark, MarkDamaged
 from saltern.system.ownership import foreign
+from saltern.system.regular import is_other, open_regular, read_regular
 
 if TYPE_CHECKING:
     import sqlite3
@@ -46,6 +47,8 @@ def _marked(path: str) -> Mark | None:
     for suffix in SIDES:
         if why := foreign(path + suffix):
             raise Unreadable(f"{path + suffix} {why}; root reads only its own: chown it, or remove it")
+        if is_other(path + suffix):
+            raise Damaged(f"{path + suffix} is not a plain file")
     try:
         found = mark.read(path)
     except MarkDamaged as problem:
@@ -70,8 +73,7 @@ def _checked(records: list[Record], marked: Mark | None) -> list[Record]:
 
 def is_plain(path: str) -> bool:
     """Whether it is of a run that touched nothing. Not for a file that this process writes."""
-    with open(path, "rb") as file:
-        return file.read(len(PLAIN)) == PLAIN
+    return read_regular(path, len(PLAIN)) == PLAIN
 
 
 def is_marked_over(path: str) -> bool:
@@ -99,7 +101,7 @@ def _within(
         # To close a file takes all locks of the process from it, those of SQLite, too: another process would
         # then believe that no process writes there, and remove the WAL.
         if identity(path) not in open_here:
-            with open(path, "rb") as file:
+            with os.fdopen(open_regular(path), "rb") as file:
                 if file.read(len(PLAIN)) == PLAIN:
                     return list(_plain(file.read()))
     except OSError as problem:
@@ -192,7 +194,7 @@ def quarantine(path: str) -> str:
     place = path + ASIDE
     for suffix in SIDES:
         point("journal.quarantine")
-        if os.path.exists(path + suffix):
+        if os.path.lexists(path + suffix):
             os.replace(path + suffix, place + suffix)
     return place
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from saltern.journal.folder import make_folder
-from saltern.journal.form import CHAINED, FORMAT, SCHEMA, checksum, has_schema, identity, open_here
+from saltern.journal.form import CHAINED, FORMAT, SCHEMA, SIDES, checksum, has_schema, identity, open_here
 from saltern.system import mark, reboot
 from saltern.system.atomic import sync_directory
 from saltern.system.faults import point
 from saltern.system.mark import Mark
+from saltern.system.regular import NotRegular, is_other
 
 if TYPE_CHECKING:
     import sqlite3
@@ -89,13 +90,16 @@ class RecordFile:
     def _open(self, first: int) -> sqlite3.Connection:
         import sqlite3
 
-        new = not os.path.exists(self.path)
+        new = not os.path.lexists(self.path)
         if new:
             make_folder(os.path.dirname(self.path))
             point("journal.create")
             self._open_mark()
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             point("journal.created")
+        for suffix in SIDES:
+            if is_other(self.path + suffix):
+                raise NotRegular(self.path + suffix)
         self._file = identity(self.path)
         open_here.add(self._file)
         # A module may act in a thread of its own; `system.effects` lets one at a time in here.

@@ -19,6 +19,7 @@ from saltern.language import numbers
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.atomic import sync_directory
 from saltern.system.faults import point
+from saltern.system.regular import open_regular
 
 if TYPE_CHECKING:
     from saltern.journal.record_file import RecordFile
@@ -151,7 +152,7 @@ def write_plain(path: str, records: Sequence[tuple[str, bytes]], *, durable: boo
     place = new_path(path)
     try:
         make_folder(os.path.dirname(path))
-        file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        file = open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         with os.fdopen(file, "wb") as out:
             data = msgpack.encode(records)
             out.write(PLAIN + checksum(0, "", data).to_bytes(4, "big") + data)

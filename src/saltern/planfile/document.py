@@ -6,7 +6,6 @@ It holds arguments and pillar data, so only its owner may read it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +13,7 @@ from msgspec import DecodeError, Struct, ValidationError, convert, field, json, 
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import Foreseen
+from saltern.system.regular import read_regular
 
 FORMAT = 1  # raise it when files of before can no longer be applied
 MARK = b'{"saltern_plan":'  # how a file begins
@@ -97,10 +97,7 @@ def summed(data: bytes) -> str:
 def is_plan(path: str) -> bool:
     """Whether a word on the command line is a plan in a file, and not the name of an SLS."""
     try:
-        if not os.path.isfile(path):  # a pipe would be waited for
-            return False
-        with open(path, "rb") as file:
-            return file.read(len(MARK)) == MARK
+        return read_regular(path, len(MARK), follow=True) == MARK
     except (OSError, ValueError):
         return False
 

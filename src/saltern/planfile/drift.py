@@ -16,6 +16,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.foreseen import KEEP, Foreseen
 from saltern.system import files
 from saltern.system.private import make_private
+from saltern.system.regular import read_regular
 
 FILE = "drift.json"
 
@@ -68,8 +69,7 @@ def known_since(last: Drift | None, asked: str) -> dict[str, float]:
 def load(settings: Settings) -> Drift | None:
     """The last look; None if there was none, or if its file cannot be read."""
     try:
-        with open(os.path.join(state_directory(settings), FILE), "rb") as file:
-            return json.decode(file.read(), type=Drift)
+        return json.decode(read_regular(os.path.join(state_directory(settings), FILE)), type=Drift)
     except (OSError, ValidationError, DecodeError):
         return None
 

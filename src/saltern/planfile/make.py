@@ -17,6 +17,7 @@ from saltern.plan.plan import Plan
 from saltern.planfile.document import FORMAT, Bases, Proposal, packed, summed
 from saltern.report.foreseen import Foreseen, counted, foreseen
 from saltern.report.plain import plain
+from saltern.system.regular import read_regular
 
 OF_THE_PROCESS = frozenset({"pid", "cwd"})  # grains that are another in each run
 
@@ -90,8 +91,7 @@ def bases(session: Session, seen: Mapping[str, None]) -> Bases:
 def content_sum(path: str) -> str:
     """The checksum of a file; empty if it is gone."""
     try:
-        with open(path, "rb") as file:
-            return summed(file.read())
+        return summed(read_regular(path, follow=True))
     except OSError:
         return ""
 

@@ -16,6 +16,7 @@ from saltern.system import mark
 from saltern.system.mark import Mark, MarkDamaged
 from saltern.system.private import make_private
 from saltern.system.ran import Ran
+from saltern.system.regular import NotRegular, open_regular, read_regular
 
 HEAD = 12  # bytes before each entry: its length, its checksum
 ROOM = 1 << 20  # bytes that a ledger may have when the next program begins
@@ -66,7 +67,7 @@ def create(folder: str, name: str = "") -> Ledger:
     make_private(folder)
     name = name or os.urandom(8).hex()
     path = os.path.join(folder, name)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    file = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     fcntl.flock(file, fcntl.LOCK_EX)
     made = Ledger(name, file, mark.create(path))
     _begin(made)
@@ -147,8 +148,8 @@ def _free(path: str) -> bool:
     import fcntl
 
     try:
-        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
+        file = open_regular(path, os.O_RDWR)
+    except (FileNotFoundError, NotRegular):  # no keeper holds what is none of its files
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -163,8 +164,7 @@ def _entries(path: str) -> tuple[list[Entry], bool]:
     """Up to the first that is damaged; and whether that is all that was ever written."""
     try:
         known = mark.read(path)  # first, since a writer meanwhile only adds
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular(path)
     except (OSError, MarkDamaged):
         return [], False
     if known is None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 
 from msgspec import MsgspecError, Struct, msgpack
 
+from saltern.system.regular import NotRegular, open_regular, read_regular
+
 SUFFIX = ".mark"
 HEAD = 8  # bytes before the body: its length, its checksum
 MOST = 4096
@@ -37,7 +39,7 @@ class MarkDamaged(Exception):
 
 def create(path: str) -> int:
     """The mark of a file; the one that is there, if there is one."""
-    return os.open(path + SUFFIX, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    return open_regular(path + SUFFIX, os.O_RDWR | os.O_CREAT)
 
 
 def write(file: int, mark: Mark) -> None:
@@ -49,10 +51,11 @@ def write(file: int, mark: Mark) -> None:
 def read(path: str) -> Mark | None:
     """None: there is none."""
     try:
-        with open(path + SUFFIX, "rb") as file:
-            data = file.read(MOST)
+        data = read_regular(path + SUFFIX, MOST)
     except FileNotFoundError:
         return None
+    except NotRegular:
+        raise MarkDamaged("the mark of how far it was written is not a plain file") from None
     size, check = int.from_bytes(data[:4]), int.from_bytes(data[4:HEAD])
     body = data[HEAD : HEAD + size]
     if not size or len(body) < size or crc32(body) != check:
