@@ -153,14 +153,19 @@ def test_a_terminal_that_is_closed_ends_it_in_order(place: Place, what: str) -> 
     finished(place)
 
 
-@pytest.mark.parametrize("times", [1, 3])
+HUP, TERM = signal.SIGHUP, signal.SIGTERM
+
+
+@pytest.mark.parametrize("numbers", [(HUP,), (HUP, HUP, HUP), (HUP, TERM), (TERM, HUP)])
 @pytest.mark.parametrize("what", WAYS)
-def test_a_signal_does_the_same_however_often_it_comes(place: Place, what: str, times: int) -> None:
+def test_a_signal_does_the_same_however_often_it_comes(
+    place: Place, what: str, numbers: tuple[signal.Signals, ...]
+) -> None:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(argv(place, what), cwd=place.base, env=environment(place), **streams)  # type: ignore[call-overload]
     until((place.base / "on").exists, "it does not begin")
-    for _ in range(times):
-        process.send_signal(signal.SIGHUP)
+    for number in numbers:
+        process.send_signal(number)
     out, err = (part.decode() for part in process.communicate(timeout=PATIENCE))
     assert process.returncode == 130, out + err
     assert "mistake of ours" not in err

@@ -16,6 +16,7 @@ else:
     import _signal as signal
 
 _terminated = False
+_hung_up = False  # and SIGTERM, which often comes with it, has not come yet
 _terminals: tuple[int, ...] = ()  # of the three streams, those that are one
 
 
@@ -41,19 +42,24 @@ def was_terminated() -> bool:
 
 
 def _terminate(_number: int, _frame: object) -> None:
-    global _terminated
+    global _terminated, _hung_up
+    if _hung_up:
+        _hung_up = False
+        return
     _terminated = True
     raise KeyboardInterrupt
 
 
-def _hang_up(number: int, frame: object) -> None:
+def _hang_up(_number: int, _frame: object) -> None:
     """Only the first one, or whichever comes first of it and SIGTERM: kernel, shell and systemd send both.
 
     What is written to a terminal that is gone would fail, and that would be all that is known of the run.
     """
+    global _terminated, _hung_up
     _leave_terminals()
     if not _terminated:
-        _terminate(number, frame)
+        _terminated = _hung_up = True
+        raise KeyboardInterrupt
 
 
 def _leave_terminals() -> None:
