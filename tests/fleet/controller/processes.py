@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from tests.fleet.harness import QUICK
 
 from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.nats import Connection
+from saltern.fleet.bus.ports import BusError
 from saltern.fleet.client.client import Client
 from saltern.fleet.identity.keys import new_keys
 from saltern.fleet.identity.membership import (
@@ -132,7 +134,15 @@ class Worker(LightAgent):
     async def on_job(self, job: Job) -> None:
         if not self.hold and job.jid not in self.done:
             self.done.append(job.jid)
-            await self.give(job.jid)
+            await self._give_until_kept(job.jid)
+
+    async def _give_until_kept(self, jid: str) -> None:
+        """As the outbox of an agent: a broker without a leader is asked again."""
+        while True:
+            try:
+                return await self.give(jid)
+            except BusError:
+                await asyncio.sleep(0.2)
 
     async def finish(self) -> None:
         """Return all that was held back, until the broker has it."""
