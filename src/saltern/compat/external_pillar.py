@@ -1,7 +1,7 @@
 """Sources of ``ext_pillar`` that need no module: commands and files, by the name of the machine.
 
 ``%s`` in a command or a path stands for that name. A command is not run by a shell: the name of a machine is
-chosen by whoever installs it.
+chosen by its administrator.
 """
 
 from __future__ import annotations

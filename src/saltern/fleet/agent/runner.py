@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from saltern.fleet.agent.ending import until_ended
 from saltern.fleet.agent.recovery import Trace
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.fleet.agent.warm import WarmWorker
+from saltern.fleet.bus.process_end import until_ended
 from saltern.system import own_program
 
 GRACE = 10.0  # seconds between the request to end and the end by force

@@ -8,7 +8,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Sequence
 
-from saltern.fleet.agent.ending import until_ended
+from saltern.fleet.bus.process_end import until_ended
 from saltern.system import own_program
 
 WARM = "saltern.cli.warm"

@@ -10,6 +10,7 @@ from signal import SIGHUP, SIGKILL, SIGTERM, SIGUSR2, Signals
 
 from saltern.fleet.broker.binary import Binary
 from saltern.fleet.broker.config import LOG_FILE, PID_FILE
+from saltern.fleet.bus.process_end import until_ended
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 READY = 30.0  # seconds; a broker with much to recover takes its time
@@ -129,7 +130,7 @@ class BrokerProcess:
     async def wait(self) -> None:
         """Return when it has ended."""
         if self._child is not None:
-            await _until_ended(self._child.pid)
+            await until_ended(self._child.pid)
             self._child.wait()
             return
         while self.alive:
@@ -170,21 +171,6 @@ class BrokerProcess:
         except TimeoutError:
             self._send(SIGKILL)
             await self.wait()
-
-
-async def _until_ended(pid: int) -> None:
-    """Return when a child has ended, by the kernel's word."""
-    try:
-        file = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(file, ended.set)
-    try:
-        await ended.wait()
-    finally:
-        loop.remove_reader(file)
-        os.close(file)
 
 
 def _failed(what: str) -> OperationError:

@@ -120,7 +120,7 @@ def _decoded(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
 
 
 def check(manifest: Manifest) -> None:
-    """Raise ``BadManifest`` for one that could harm whoever writes its files down."""
+    """Raise ``BadManifest`` for one that could harm the machine that writes its files."""
     if len(manifest.layers) > MAX_LAYERS:
         raise BadManifest(f"the manifest has {len(manifest.layers)} roots, and {MAX_LAYERS} are allowed")
     if (count := sum(map(len, manifest.layers))) > MAX_ENTRIES:

@@ -1,4 +1,4 @@
-"""The end of a process, by the kernel's word, whoever has started it."""
+"""Wait for the end of any process, reported by the kernel."""
 
 from __future__ import annotations
 
