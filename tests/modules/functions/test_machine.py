@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,8 +35,15 @@ def test_the_kernel_is_read_as_salt_reads_it(salt: Call) -> None:
     assert str(salt("status.version")).startswith("Linux version ")
 
 
+def wait_for_command_line(process: int) -> None:
+    """Wait until the kernel has a command line for ``process``: it is empty while the program is loaded."""
+    while not Path(f"/proc/{process}/cmdline").read_bytes():
+        time.sleep(0.01)
+
+
 def test_processes_have_a_user_and_a_command(salt: Call) -> None:
     with subprocess.Popen(["sleep", "37.125"]) as child:
+        wait_for_command_line(child.pid)
         found = salt("status.procs")
         numbers = salt("status.pid", "sleep 37.125")
         child.kill()

@@ -1,0 +1,47 @@
+"""Run all tests; what fails beside others runs once more, alone.
+
+A failure that comes again is a defect. A test that passes alone is *unsteady*: it is named at the end of the
+output, because it shows a race of the test or of the program. More than a few failures are never run again.
+
+Example: python -m tools.suite -n 3 -rs
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+FAILED = Path(".pytest_cache/v/cache/lastfailed")
+A_FEW = 5
+"""More failures than this are no coincidence, and are not run again."""
+TESTS_FAILED = 1
+"""What pytest returns if tests failed; any other code says that it could not run them."""
+
+
+def main(arguments: list[str]) -> int:
+    FAILED.unlink(missing_ok=True)
+    code = run_pytest(arguments)
+    failed = sorted(json.loads(FAILED.read_text())) if FAILED.exists() else []
+    if code != TESTS_FAILED or not 0 < len(failed) <= A_FEW:
+        return code
+    print(
+        f"\n{len(failed)} failed beside others; they run once more, alone:", *failed, sep="\n  ", flush=True
+    )
+    code = run_pytest(["--last-failed", "--last-failed-no-failures", "none", "-n", "0", "-rs"])
+    if code == 0:
+        print(
+            "\nUNSTEADY: these tests failed beside others and passed alone; find the race:",
+            *failed,
+            sep="\n  ",
+        )
+    return code
+
+
+def run_pytest(arguments: list[str]) -> int:
+    return subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
