@@ -27,7 +27,7 @@ import saltern.modules.states.cmd
 import saltern.modules.states.file.managed
 import saltern.modules.states.system.reboot
 import saltern.render.yaml_places  # noqa: F401 - what every forked child would import again
-from saltern.chains.legs import Known, Legs
+from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.statuses import OVER
 from saltern.cli.main import run
 from saltern.config.settings import Settings
@@ -146,10 +146,10 @@ class Bench:
         (self.base / "boot").write_text(str(self.boots() + 1))
         return True
 
-    def leg(self) -> Known | None:
+    def leg(self) -> KnownLeg | None:
         return next(Legs(self.settings).all(), None)
 
-    def to_the_end(self) -> Known:
+    def to_the_end(self) -> KnownLeg:
         """Reboot and resume until it is over. One that never began is run."""
         for _ in range(AT_MOST):
             self.goes_down()

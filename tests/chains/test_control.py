@@ -417,11 +417,11 @@ def test_item_30_the_owner_of_a_file_is_asked_of_the_package_manager(tmp_path: P
 def test_item_30_packages_may_be_a_barrier_where_saltern_is_of_one(tmp_path: Path) -> None:
     rows = ("id: a, wait: {seconds: 0}", "id: p, packages: {install: [x]}", "id: b, wait: {seconds: 0}")
     chain = read_chain(made(tmp_path, *rows).file.read_text(), "c")
-    assert [[one.id for one in chunk.steps] for chunk in plan_for(chain, "x", wary=True).chunks] == [
+    assert [[one.id for one in segment.steps] for segment in plan_for(chain, "x", wary=True).segments] == [
         ["a", "p"],
         ["b"],
     ]
-    assert len(plan_for(chain, "x").chunks) == 1
+    assert len(plan_for(chain, "x").segments) == 1
 
 
 def test_item_30_a_replaced_program_goes_on_as_what_it_was_replaced_by(

@@ -27,9 +27,9 @@ def test_a_chunk_that_names_the_next_one_leaves_it_there(path: str) -> None:
     assert kept is not None
     assert (kept["chunk"], kept["state"]) == ("two", "waits")
     done: list[str] = []
-    chain_chunks.go_on(path, done.append)
+    chain_chunks.resume_chunk(path, done.append)
     assert done == ["two"]
-    assert chain_chunks.go_on(path, done.append) is None
+    assert chain_chunks.resume_chunk(path, done.append) is None
 
 
 def test_a_chunk_that_waits_for_a_reboot_does_not_begin_before_it(
@@ -37,13 +37,13 @@ def test_a_chunk_that_waits_for_a_reboot_does_not_begin_before_it(
 ) -> None:
     chain_chunks.remember(path, "two", "reboot")
     with pytest.raises(chain_chunks.Refused, match="has not been rebooted"):
-        chain_chunks.go_on(path, print)
+        chain_chunks.resume_chunk(path, print)
     monkeypatch.setattr(chain_chunks, "boot", lambda: "")
     with pytest.raises(chain_chunks.Refused, match="has not been rebooted"):
-        chain_chunks.go_on(path, print)  # unknown is never changed
+        chain_chunks.resume_chunk(path, print)  # unknown is never changed
     monkeypatch.setattr(chain_chunks, "boot", lambda: "another")
     done: list[str] = []
-    chain_chunks.go_on(path, done.append)
+    chain_chunks.resume_chunk(path, done.append)
     assert done == ["two"]
 
 
@@ -54,11 +54,11 @@ def test_a_chunk_that_was_cut_off_is_not_begun_again_by_itself(path: str) -> Non
     with pytest.raises(KeyboardInterrupt):
         chain_chunks.begin(path, "one", cut_off)
     with pytest.raises(chain_chunks.Refused, match="how far it came is unknown"):
-        chain_chunks.go_on(path, print)
+        chain_chunks.resume_chunk(path, print)
     with pytest.raises(chain_chunks.Refused, match="is not over"):
         chain_chunks.begin(path, "other", print)
     done: list[str] = []
-    chain_chunks.go_on(path, done.append, force=True)
+    chain_chunks.resume_chunk(path, done.append, force=True)
     assert done == ["one"]
 
 

@@ -1,4 +1,4 @@
-"""Chunks as texts: the RFC's example as it stands in ``golden``, and the rules behind it."""
+"""Segments as texts: the RFC's example as it stands in ``golden``, and the rules behind it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltern.chains.compile import Plan, plan_for, state_id
+from saltern.chains.compile import LegPlan, plan_for, state_id
 from saltern.chains.document import Chain, read_chain
-from saltern.chains.render import actions_text, chunk_text, state_text
+from saltern.chains.render import actions_text, segment_text, state_text
 from saltern.modules.lib.chain_chunks import safe
 from saltern.render.yaml import read
 
@@ -35,12 +35,12 @@ def _requires(high: dict[str, dict[str, list[dict[str, Any]]]]) -> dict[str, lis
     }
 
 
-def test_the_example_of_the_rfc_is_rendered_to_its_chunks() -> None:
+def test_the_example_of_the_rfc_is_rendered_to_its_segments() -> None:
     chain = read_chain(RFC, "rfc.yaml")
     made = {
-        chunk.name: chunk_text(plan, chunk)
+        segment.name: segment_text(plan, segment)
         for plan in (plan_for(chain, system) for system in chain.systems())
-        for chunk in plan.chunks
+        for segment in plan.segments
     }
     kept = {file.stem: file.read_text(encoding="utf-8") for file in (HERE / "golden").glob("*.sls")}
     assert made == kept
@@ -48,7 +48,7 @@ def test_the_example_of_the_rfc_is_rendered_to_its_chunks() -> None:
 
 def test_what_comes_next_is_remembered_before_the_reboot() -> None:
     plan = plan_for(read_chain(RFC, "rfc.yaml"), "M1")
-    high = _high(chunk_text(plan, plan.chunks[0]))
+    high = _high(segment_text(plan, plan.segments[0]))
     needs = _requires(high)
     assert needs["next_chunk"] == ["action_A1"]
     assert needs["action_A2"] == ["next_chunk"]
@@ -58,7 +58,7 @@ def test_what_comes_next_is_remembered_before_the_reboot() -> None:
 def test_after_an_update_the_next_chunk_asks_which_one_runs() -> None:
     chain = read_chain("chain: c\nactions:\n  - {id: U, agent: {version: '3'}}\n  - {id: B, reboot: }\n", "c")
     plan = plan_for(chain, "m")
-    second = _high(chunk_text(plan, plan.chunks[1]))
+    second = _high(segment_text(plan, plan.segments[1]))
     assert second["check_U"]["module.run"][0] == {"actionchains.updated": [{"version": "3"}]}
     assert _requires(second)["finish_action_chain"] == ["check_U"]
 
@@ -68,24 +68,24 @@ def test_a_failure_that_may_be_does_not_stop_the_next() -> None:
         f"  - {{id: {name}, command: {{run: 'true'}}, on_failure: {how}}}\n"
         for name, how in (("a", "stop"), ("b", "continue"), ("c", "stop"))
     )
-    needs = _requires(_high(actions_text(plan_for(read_chain(text, "c"), "m").chunks[0].actions)))
+    needs = _requires(_high(actions_text(plan_for(read_chain(text, "c"), "m").segments[0].actions)))
     assert needs == {"action_a": [], "action_b": ["action_a"], "action_c": ["action_a"]}
 
 
-def test_a_system_that_nothing_is_meant_for_has_no_chunks() -> None:
-    assert plan_for(read_chain(RFC, "rfc.yaml"), "M9").chunks == ()
+def test_a_system_that_nothing_is_meant_for_has_no_segments() -> None:
+    assert plan_for(read_chain(RFC, "rfc.yaml"), "M9").segments == ()
 
 
 def test_braces_of_a_command_are_left_alone() -> None:
     chain = read_chain("chain: c\nactions: [{command: {run: 'echo {{ x }} {% y %}'}}]\n", "c")
-    text = actions_text(plan_for(chain, "m").chunks[0].actions)
+    text = actions_text(plan_for(chain, "m").segments[0].actions)
     assert text.startswith("#!yaml\n")
     assert _high(text)["action_1"]["cmd.run"][0] == {"name": "echo {{ x }} {% y %}"}
 
 
 def test_only_what_is_safe_to_repeat_is_run_again_after_a_crash() -> None:
     chain = read_chain("chain: c\nactions: [{command: {run: x}}, {wait: {seconds: 1}}, {highstate: }]\n", "c")
-    high = _high(actions_text(plan_for(chain, "m").chunks[0].actions))
+    high = _high(actions_text(plan_for(chain, "m").segments[0].actions))
     said = {name: {"resume": "rerun"} in body[next(iter(body))] for name, body in high.items()}
     assert said == {"action_1": False, "action_2": True, "action_3": True}
 
@@ -115,9 +115,12 @@ def _written(actions: list[tuple[str, list[str]]]) -> Chain:
     return read_chain(f"chain: c\nactions:\n{rows}", "c")
 
 
-def _shown(plan: Plan) -> list[str]:
+def _shown(plan: LegPlan) -> list[str]:
     return [
-        name for chunk in plan.chunks for name in _high(chunk_text(plan, chunk)) if name.startswith("action_")
+        name
+        for segment in plan.segments
+        for name in _high(segment_text(plan, segment))
+        if name.startswith("action_")
     ]
 
 
@@ -131,12 +134,12 @@ def test_each_system_gets_its_actions_in_their_order_cut_after_each_barrier(
         mine = [action for action in chain.actions if system in action.targets]
         assert list(plan.steps) == mine
         assert _shown(plan) == [state_id(action.id) for action in mine]
-        assert all(not action.row.barrier for chunk in plan.chunks for action in chunk.actions)
-        assert all(chunk.barrier is not None for chunk in plan.chunks[:-1])
-        assert [chunk.number for chunk in plan.chunks] == list(range(1, len(plan.chunks) + 1))
+        assert all(not action.row.barrier for segment in plan.segments for action in segment.actions)
+        assert all(segment.barrier is not None for segment in plan.segments[:-1])
+        assert [segment.number for segment in plan.segments] == list(range(1, len(plan.segments) + 1))
 
 
 @pytest.mark.parametrize("system", ["M1", "M2"])
-def test_the_last_chunk_ends_the_chain(system: str) -> None:
+def test_the_last_segment_ends_the_chain(system: str) -> None:
     plan = plan_for(read_chain(RFC, "rfc.yaml"), system)
-    assert "finish_action_chain" in _high(chunk_text(plan, plan.chunks[-1]))
+    assert "finish_action_chain" in _high(segment_text(plan, plan.segments[-1]))

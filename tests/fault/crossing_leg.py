@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.fault.crossing_machine import Boat, Crash, Voyage
 
-from saltern.chains.legs import Known, Legs
+from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.statuses import OVER
 from saltern.system import build_slots
 
@@ -53,7 +53,7 @@ class LegBoat(Boat):
             return ["chain", "run", str(self.file)]
         return ["resume", "--boot"] if self.turn % 2 else ["chain", "resume"]
 
-    def leg(self) -> Known | None:
+    def leg(self) -> KnownLeg | None:
         return next(Legs(self.settings).all(), None)
 
     def is_over(self) -> bool:

@@ -1,1 +1,1 @@
-"""Action chains: ordered actions, cut at reboots and updates into chunks, run on one machine and resumed."""
+"""Action chains: ordered actions, cut at reboots and updates into segments, run and resumed."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, to_builtins
 
 from saltern import __version__
-from saltern.chains.compile import Plan, plan_for
+from saltern.chains.compile import LegPlan, plan_for
 from saltern.chains.document import read_chain
 from saltern.chains.drive import drive
-from saltern.chains.legs import Journal, Known, Legs
+from saltern.chains.legs import Journal, KnownLeg, Legs
 from saltern.chains.owner import owner
 from saltern.config.settings import Settings
 from saltern.engine.nested_engine import make_session
@@ -37,14 +37,14 @@ class Order(Struct, frozen=True, kw_only=True):
 
 def start(
     settings: Settings, order: Order, on_event: EventSink | None = None, *, again: Sequence[str] = ()
-) -> Known:
+) -> KnownLeg:
     """Run a chain on this machine. The leg may not be over when this returns: the machine may go down.
 
     ``again`` are options for the command line of a build that takes over in the middle.
     """
 
     plan = plan_for(read_chain(order.text, order.file), order.system)
-    if not plan.chunks:
+    if not plan.segments:
         what = f"no action of the chain {plan.chain.name!r} is meant for {order.system!r}"
         fix = "name this machine among the targets, or say which one it is with --id"
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
@@ -83,14 +83,14 @@ def start(
     return found
 
 
-def _show_place(legs: Legs, plan: Plan) -> None:
+def _show_place(legs: Legs, plan: LegPlan) -> None:
     """A chain that reboots needs a journal that a boot does not forget."""
-    if any(chunk.barrier for chunk in plan.chunks) and is_in_memory(legs.folder):
+    if any(segment.barrier for segment in plan.segments) and is_in_memory(legs.folder):
         what = f"{legs.folder} is in memory: a reboot loses this chain, and it cannot be resumed"
         print(f"saltern: {what}; set state_dir to a directory on a disk", file=sys.stderr)
 
 
-def _asked_before(legs: Legs, order: Order, plan: Plan) -> Known | None:
+def _asked_before(legs: Legs, order: Order, plan: LegPlan) -> KnownLeg | None:
     """The leg that was begun by the same request; one that is over is answered, and not run again."""
     if not order.token:
         return None

@@ -1,4 +1,4 @@
-"""A chain and a system → the leg: the actions meant for the system, cut into chunks at the barriers."""
+"""A chain and a system → the leg: the actions meant for the system, cut into segments at the barriers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from saltern.chains.document import Action, Chain
 from saltern.modules.lib.chain_chunks import chunk_name
 
 
-class Chunk(Struct, frozen=True, kw_only=True):
-    """Actions that run in one go; a ``barrier`` comes last, and the next chunk begins after it."""
+class Segment(Struct, frozen=True, kw_only=True):
+    """Actions that run in one go; a ``barrier`` comes last, and the next segment begins after it."""
 
     number: int
     name: str
@@ -22,26 +22,26 @@ class Chunk(Struct, frozen=True, kw_only=True):
         return (*self.actions, self.barrier) if self.barrier else self.actions
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class LegPlan(Struct, frozen=True, kw_only=True):
     """All that one system does of a chain."""
 
     chain: Chain
     system: str
-    chunks: tuple[Chunk, ...]
-    last: Chunk | None = None  # what is done in the end, whatever came before
+    segments: tuple[Segment, ...]
+    last: Segment | None = None  # what is done in the end, whatever came before
 
     @property
     def steps(self) -> tuple[Action, ...]:
         """In their order, barriers among them."""
-        return tuple(action for chunk in self.chunks for action in chunk.steps)
+        return tuple(action for segment in self.segments for action in segment.steps)
 
     @property
     def finalizers(self) -> tuple[Action, ...]:
         return self.last.actions if self.last else ()
 
-    def chunk_of(self, action: str) -> Chunk:
-        every = (*self.chunks, self.last) if self.last else self.chunks
-        return next(chunk for chunk in every if action in {one.id for one in chunk.steps})
+    def segment_of(self, action: str) -> Segment:
+        every = (*self.segments, self.last) if self.last else self.segments
+        return next(segment for segment in every if action in {one.id for one in segment.steps})
 
     def sha256(self) -> str:
         """Of what is to be done here, however the file is laid out."""
@@ -54,10 +54,10 @@ class Plan(Struct, frozen=True, kw_only=True):
         return sha256(json.encode(to_builtins({**whole, "steps": steps}), order="sorted")).hexdigest()
 
 
-def plan_for(chain: Chain, system: str, *, wary: bool = False) -> Plan:
-    """Its chunks are numbered from 1; a system that nothing is meant for has none.
+def plan_for(chain: Chain, system: str, *, wary: bool = False) -> LegPlan:
+    """Its segments are numbered from 1; a system that nothing is meant for has none.
 
-    ``wary``: saltern itself may be among the packages that change, so each such action ends a chunk.
+    ``wary``: saltern itself may be among the packages that change, so each such action ends a segment.
     """
     groups: list[tuple[list[Action], Action | None]] = []
     left: list[Action] = []
@@ -74,14 +74,14 @@ def plan_for(chain: Chain, system: str, *, wary: bool = False) -> Plan:
             left = []
     if left:
         groups.append((left, None))
-    chunks = tuple(
-        Chunk(number=number, name=chunk_name(chain.id, system, number), actions=tuple(own), barrier=barrier)
+    segments = tuple(
+        Segment(number=number, name=chunk_name(chain.id, system, number), actions=tuple(own), barrier=barrier)
         for number, (own, barrier) in enumerate(groups, 1)
     )
     own = tuple(action for action in chain.finalizers if action.meant_for(system))
-    name = chunk_name(chain.id, system, len(chunks) + 1)
-    last = Chunk(number=len(chunks) + 1, name=name, actions=own) if own and chunks else None
-    return Plan(chain=chain, system=system, chunks=chunks, last=last)
+    name = chunk_name(chain.id, system, len(segments) + 1)
+    last = Segment(number=len(segments) + 1, name=name, actions=own) if own and segments else None
+    return LegPlan(chain=chain, system=system, segments=segments, last=last)
 
 
 def state_id(action: str) -> str:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from saltern.chains import leg as steps
-from saltern.chains.chunk_runs import ChunkRuns
 from saltern.chains.leg import LegState, decide
-from saltern.chains.legs import Journal, Known, Legs
+from saltern.chains.legs import Journal, KnownLeg, Legs
 from saltern.chains.owner import begin_anew, stamp
 from saltern.chains.render import actions_text
 from saltern.chains.results import called_off, in_doubt, not_compiled, results, unknown
+from saltern.chains.segment_runs import SegmentRuns
 from saltern.chains.standing_orders import StandingOrders
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, Step
 from saltern.config.settings import Settings
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 LEAVING = {"rebooting": Leg.REBOOTING, "updating": Leg.UPDATING}  # a run's status → the leg's
 
 
-def go_on(
+def resume_leg(
     settings: Settings,
     name: str,
     on_event: EventSink | None = None,
     *,
     again: Sequence[str] = (),
     question: ResumeQuestion | None = None,
-) -> Known:
+) -> KnownLeg:
     """Resume a leg that is not over; ``question`` is asked about interrupted states with ``resume: ask``."""
     legs = Legs(settings)
     if name in legs.unknown():
@@ -67,7 +67,7 @@ def go_on(
 def left_open(settings: Settings, of: str = "") -> list[str]:
     """The legs that a boot continues, in their order: not those that a user has stopped.
 
-    ``of``: only the one that has this run as its chunk.
+    ``of``: only the one that has this run as its segment.
 
     One that breaks again and again is among them: it ends, and says so.
     """
@@ -77,14 +77,14 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
         one.id
         for one in reversed(list(legs.all()))
         if one.state.status not in (*OVER, Leg.PAUSED)
-        and not (one.state.chunk is not None and one.state.chunk.jid in stopped)
-        and (not of or (one.state.chunk is not None and one.state.chunk.jid == of))
+        and not (one.state.segment is not None and one.state.segment.jid in stopped)
+        and (not of or (one.state.segment is not None and one.state.segment.jid == of))
     ]
 
 
 def drive(
     settings: Settings, name: str, on_event: EventSink | None = None, again: Sequence[str] = ()
-) -> Known:
+) -> KnownLeg:
     """Do what is to be done now; the lock of the leg is held."""
     return _Driver(settings, Legs(settings), name, on_event, again).to_the_end()
 
@@ -106,7 +106,7 @@ class _Driver:
         self.head = legs.known(name).head
         self.settings = self.session(settings).settings
         self.runs = Runs(self.settings)
-        self.chunk_runs = ChunkRuns(self.settings, self.runs)
+        self.segment_runs = SegmentRuns(self.settings, self.runs)
         self.orders = StandingOrders(legs, name)
         self.again = again
         self.code = stamp()
@@ -116,7 +116,7 @@ class _Driver:
         """By the configuration that the leg was accepted with."""
         return restore_session(settings, self.head["settings"], self.head.get("pillar") or {})
 
-    def to_the_end(self) -> Known:
+    def to_the_end(self) -> KnownLeg:
         """Or to a point where this process has to end: a reboot, an update, an interrupt."""
         known = self.legs.known(self.name)
         self.journal = Journal(self.legs, self.name, known.state.records)
@@ -129,12 +129,12 @@ class _Driver:
         """Record that it begins or continues as planned, or that its process was gone, which is counted."""
         if state.status in OVER:
             return
-        replaced = state.status is Leg.UPDATING and state.chunk is None
+        replaced = state.status is Leg.UPDATING and state.segment is None
         if state.status in (Leg.PENDING, Leg.PAUSED) or replaced:
             self.journal.add("begun", at=clock.now(), pid=os.getpid())
             return
-        jid = state.chunk.jid if state.chunk else ""
-        run = self.chunk_runs.state(jid) if jid and jid in self.runs.jids() else None
+        jid = state.segment.jid if state.segment else ""
+        run = self.segment_runs.state(jid) if jid and jid in self.runs.jids() else None
         if run is None or run.status in ("broken", "unbegun"):
             self.journal.add("recovered", at=clock.now(), run=run.resumed if run else 0)
 
@@ -159,15 +159,15 @@ class _Driver:
             return False
         return _DOERS[type(command)](self, command)
 
-    # -- chunks ------------------------------------------------------------------------------------
+    # -- segments ------------------------------------------------------------------------------------
 
     def begin(self, command: steps.Begin) -> bool:
         names = [action.id for action in command.actions]
         if self.head.get("owner") and stamp() != self.code:
             self.journal.add("left", status=Leg.UPDATING.value)
             begin_anew(self.name, self.again)
-        chunk = self.legs.known(self.name).state.plan.chunk_of(names[0])
-        path = self.legs.chunk_path(self.name, chunk.name)
+        segment = self.legs.known(self.name).state.plan.segment_of(names[0])
+        path = self.legs.segment_path(self.name, segment.name)
         make_private(os.path.dirname(path))
         with os.fdopen(
             open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8"
@@ -181,7 +181,7 @@ class _Driver:
                 jid = claimed.jid
                 # From here on the run has a mark: if there is none later, its journal was lost.
                 self.runs.announce(jid)
-                self.journal.add("chunk", jid=jid, actions=names, chunk=chunk.name, announced=True)
+                self.journal.add("chunk", jid=jid, actions=names, chunk=segment.name, announced=True)
                 report = claimed.execute(prepare(session, request), self.watch)
         except CompileError as problem:
             self.journal.add("results", steps=not_compiled(names, str(problem)))
@@ -189,12 +189,12 @@ class _Driver:
             return True
         return self.record_run(report.jid, names, report)
 
-    def go_on(self, command: steps.GoOn) -> bool:
-        """The run of a chunk was begun. It may be done, broken, or never have come as far as a plan."""
-        jid, names = command.chunk.jid, list(command.chunk.actions)
+    def continue_run(self, command: steps.Continue) -> bool:
+        """The run of a segment was begun. It may be done, broken, or never have come as far as a plan."""
+        jid, names = command.segment.jid, list(command.segment.actions)
         if jid not in self.runs.jids():
-            return self.record_missing_run(command.chunk)
-        state = self.chunk_runs.state(jid)
+            return self.record_missing_run(command.segment)
+        state = self.segment_runs.state(jid)
         if state is None:
             return self.record_unknown(names)
         if not state.has_plan:
@@ -224,13 +224,13 @@ class _Driver:
                 return self.record_run(jid, names, report)
         return self.record_run(jid, names, report_of(self.runs.state(jid)))
 
-    def record_missing_run(self, chunk: steps.OpenChunk) -> bool:
-        """Record what the run of a chunk has done that has no file. One that was announced has left a mark;
+    def record_missing_run(self, segment: steps.OpenSegment) -> bool:
+        """Record what the run of a segment has done that has no file. One that was announced has left a mark;
         without it, a run leaves no file before it acts. If one was removed since, what it did is unknown."""
-        if not chunk.announced and not self.chunk_runs.may_be_removed(chunk.jid):
-            self.journal.add("results", steps=results(Report(), chunk.actions))
+        if not segment.announced and not self.segment_runs.may_be_removed(segment.jid):
+            self.journal.add("results", steps=results(Report(), segment.actions))
             return True
-        return self.record_unknown(chunk.actions)
+        return self.record_unknown(segment.actions)
 
     def record_unknown(self, names: Sequence[str]) -> bool:
         plan = self.legs.known(self.name).state.plan
@@ -244,7 +244,7 @@ class _Driver:
         status = state.status
         cancelled = self.orders.cancel_reason()
         if status not in RESUMABLE or cancelled:
-            kept = self.chunk_runs.kept(jid)
+            kept = self.segment_runs.kept(jid)
             said = abandon(self.settings, jid, cancelled) if status in RESUMABLE else ""
             plan = self.legs.known(self.name).state.plan
             barriers = {one.id for one in plan.steps if one.row.barrier}
@@ -275,16 +275,16 @@ class _Driver:
         """Record what its run has done, as far as that is known, and end it for good."""
         state = self.legs.known(self.name).state
         rows: dict[str, object] = {}
-        if state.chunk is not None and state.chunk.jid in self.runs.jids():
-            run, names = self.chunk_runs.state(state.chunk.jid), state.chunk.actions
+        if state.segment is not None and state.segment.jid in self.runs.jids():
+            run, names = self.segment_runs.state(state.segment.jid), state.segment.actions
             if run is None:
                 rows |= unknown(dict.fromkeys(names, False))
                 self.journal.add("quarantine", steps=rows)
                 return True
             if run.has_plan:
-                kept = self.chunk_runs.kept(state.chunk.jid)
+                kept = self.segment_runs.kept(state.segment.jid)
                 rows |= results(report_of(run), names) | in_doubt(run, names, (), kept)
-            abandon(self.settings, state.chunk.jid, "it broke again and again")
+            abandon(self.settings, state.segment.jid, "it broke again and again")
         self.journal.add("quarantine", steps=rows)
         return True
 
@@ -295,14 +295,14 @@ class _Driver:
 
 _DOERS: dict[type, Callable[[_Driver, Any], bool]] = {
     steps.Begin: _Driver.begin,
-    steps.GoOn: _Driver.go_on,
+    steps.Continue: _Driver.continue_run,
     steps.Pause: _Driver.pause,
     steps.Quarantine: _Driver.quarantine,
     steps.Finish: _Driver.finish,
 }
 
 
-def over(known: Known) -> OperationError:
+def over(known: KnownLeg) -> OperationError:
     what = f"{known.id} has {known.state.status.value}: nothing is left to do"
     fix = "`saltern chain retry` runs again what is not done"
     if known.state.status in ENDED_WELL:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from saltern.chains.compile import Plan
+from saltern.chains.compile import LegPlan
 from saltern.chains.document import Action
 from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step, WrongMove, check_move
 from saltern.journal.form import Record
@@ -31,8 +31,8 @@ class StepState(Struct):
         self.status = status
 
 
-class OpenChunk(Struct, frozen=True):
-    """A run that was begun for some actions of a chunk, and whose results are not written down yet.
+class OpenSegment(Struct, frozen=True):
+    """A run that was begun for some actions of a segment, and whose results are not written down yet.
 
     ``announced``: it left a mark before this was written, and so cannot be gone unless its files were lost.
     """
@@ -43,10 +43,10 @@ class OpenChunk(Struct, frozen=True):
 
 
 class LegState(Struct):
-    plan: Plan
+    plan: LegPlan
     steps: dict[str, StepState] = field(default_factory=dict)
     status: Leg = Leg.PENDING
-    chunk: OpenChunk | None = None
+    segment: OpenSegment | None = None
     cancelled: str = ""
     paused: str = ""  # why it waits for an operator
     recoveries: int = 0  # since it last came further
@@ -61,7 +61,7 @@ class LegState(Struct):
         self.status = status
 
 
-def fold(plan: Plan, records: Iterable[Record]) -> LegState:
+def fold(plan: LegPlan, records: Iterable[Record]) -> LegState:
     """A pure function, so that any prefix of a journal has one meaning."""
     every = (*plan.steps, *plan.finalizers)
     state = LegState(plan, steps={action.id: StepState() for action in every})
@@ -92,7 +92,7 @@ def _begun(state: LegState, _body: Body) -> None:
 
 
 def _recovered(state: LegState, body: Body) -> None:
-    """Its process was gone, and another takes it up. The ``run`` of its chunk may have been before that."""
+    """Its process was gone, and another takes it up. The ``run`` of its segment may have been before that."""
     state.recoveries = max(state.recoveries, body["run"]) + 1
 
 
@@ -112,12 +112,12 @@ def _release(state: LegState, _body: Body) -> None:
     state.quarantined, state.recoveries = False, 0
 
 
-def _chunk(state: LegState, body: Body) -> None:
-    state.chunk = OpenChunk(body["jid"], tuple(body["actions"]), bool(body.get("announced")))
+def _segment(state: LegState, body: Body) -> None:
+    state.segment = OpenSegment(body["jid"], tuple(body["actions"]), bool(body.get("announced")))
 
 
 def _results(state: LegState, body: Body) -> None:
-    state.chunk = None
+    state.segment = None
     state.recoveries = 0
     state.move(Leg.RUNNING)
     for name, result in body["steps"].items():
@@ -206,7 +206,7 @@ def _block(state: LegState) -> None:
 
 READERS: dict[str, Callable[[LegState, Body], None]] = {
     "begun": _begun,
-    "chunk": _chunk,
+    "chunk": _segment,
     "results": _results,
     "left": _left,
     "recovered": _recovered,
@@ -231,10 +231,10 @@ class Begin(Struct, frozen=True):
     last: bool = False
 
 
-class GoOn(Struct, frozen=True):
+class Continue(Struct, frozen=True):
     """A run was begun; find out how it stands, and end it."""
 
-    chunk: OpenChunk
+    segment: OpenSegment
 
 
 class Pause(Struct, frozen=True):
@@ -251,7 +251,7 @@ class Finish(Struct, frozen=True):
     status: Leg
 
 
-Command = Begin | GoOn | Pause | Quarantine | Finish
+Command = Begin | Continue | Pause | Quarantine | Finish
 
 
 def decide(state: LegState) -> Command | None:
@@ -262,8 +262,8 @@ def decide(state: LegState) -> Command | None:
         return Finish(Leg.INDETERMINATE)
     if state.recoveries > MOST_RECOVERIES:
         return Quarantine()
-    if state.chunk is not None:
-        return GoOn(state.chunk)
+    if state.segment is not None:
+        return Continue(state.segment)
     if state.cancelled:
         return _last(state, Leg.CANCELLED)
     for action in state.plan.steps:
@@ -276,8 +276,8 @@ def decide(state: LegState) -> Command | None:
             break
         if state.plan.chain.deadline is not None and state.elapsed >= state.plan.chain.deadline:
             return _last(state, Leg.EXPIRED)
-        chunk = state.plan.chunk_of(action.id)
-        return Begin(tuple(one for one in chunk.steps if state.steps[one.id].status is Step.NOT_RUN))
+        segment = state.plan.segment_of(action.id)
+        return Begin(tuple(one for one in segment.steps if state.steps[one.id].status is Step.NOT_RUN))
     return _last(state, _end(state))
 
 

@@ -44,7 +44,7 @@ WORDING = Wording(
 )
 
 
-class Known(Struct, frozen=True):
+class KnownLeg(Struct, frozen=True):
     """A leg: what was asked for, and what came of it."""
 
     id: str
@@ -66,15 +66,15 @@ class Legs:
     def path(self, leg: str) -> str:
         return self.journals.path(leg)
 
-    def chunk_path(self, leg: str, chunk: str) -> str:
-        """The file of a chunk while it is applied."""
-        return os.path.join(self.folder, leg, f"{chunk}.sls")
+    def segment_path(self, leg: str, segment: str) -> str:
+        """The file of a segment while it is applied."""
+        return os.path.join(self.folder, leg, f"{segment}.sls")
 
     def ids(self) -> list[str]:
         """All, the newest first."""
         return self.journals.names()
 
-    def known(self, leg: str) -> Known:
+    def known(self, leg: str) -> KnownLeg:
         """What the journal says. That it is damaged is an error; nothing is moved."""
         return self.journals.known(leg)
 
@@ -87,13 +87,13 @@ class Legs:
         if damaged:
             self.journals.set_aside(leg)
 
-    def all(self) -> Iterator[Known]:
+    def all(self) -> Iterator[KnownLeg]:
         """The newest first; those that were never accepted, or cannot be read, are left out."""
         for _, found in self.looked_at():
-            if isinstance(found, Known):
+            if isinstance(found, KnownLeg):
                 yield found
 
-    def looked_at(self) -> Iterator[tuple[str, Known | OperationError]]:
+    def looked_at(self) -> Iterator[tuple[str, KnownLeg | OperationError]]:
         """Each with what is known of it, or why that is not known."""
         for leg in self.ids():
             try:
@@ -194,7 +194,7 @@ def _take(file: int) -> None:
         raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix)) from None
 
 
-def _known(leg: str, records: list[Record]) -> Known:
+def _known(leg: str, records: list[Record]) -> KnownLeg:
     """A journal without its first record is of a leg that never began: nothing was done."""
     if not records:
         what = f"{leg} was never accepted: nothing was done"
@@ -202,4 +202,4 @@ def _known(leg: str, records: list[Record]) -> Known:
     head: Any = records[0].body
     chain = read_chain(head["text"], head["file"])
     plan = plan_for(chain, head["system"], wary=bool(head.get("owner")))
-    return Known(leg, head, fold(plan, records))
+    return KnownLeg(leg, head, fold(plan, records))

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from saltern.chains import leg as steps
 from saltern.chains.drive import drive, over
-from saltern.chains.legs import Journal, Known, Legs
+from saltern.chains.legs import Journal, KnownLeg, Legs
 from saltern.chains.show import running
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg, WrongMove
 from saltern.config.settings import Settings
@@ -23,7 +23,7 @@ NOTHING_LEFT = {
 }
 
 
-def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known:
+def change(settings: Settings, name: str, kind: str, /, **body: object) -> KnownLeg:
     """Retry, skip, done or release. Refused if the statuses do not allow it."""
     legs = Legs(settings)
     legs.known(name)
@@ -35,7 +35,7 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
         return legs.known(name)
 
 
-def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> Known | None:
+def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> KnownLeg | None:
     """End a leg before its next step, or ``now``, with the program of the step that runs.
 
     None: its process was asked to.
@@ -53,7 +53,7 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
         return drive(settings, name)
 
 
-def pause(settings: Settings, name: str, reason: str) -> Known | None:
+def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
     """Have it wait before its next step, until it is resumed. None: its process was asked to."""
     legs = Legs(settings)
     known = legs.known(name)
@@ -68,19 +68,19 @@ def pause(settings: Settings, name: str, reason: str) -> Known | None:
         return drive(settings, name)
 
 
-def _may_stop(known: Known, settings: Settings) -> bool:
+def _may_stop(known: KnownLeg, settings: Settings) -> bool:
     """Packages are not left half installed: that step comes to its end, and is the last."""
     busy = running(known, settings)
     return not any(action.row.may_replace for action in known.state.plan.steps if action.id in busy)
 
 
-def _stop_programs(known: Known, settings: Settings) -> None:
+def _stop_programs(known: KnownLeg, settings: Settings) -> None:
     """Asked first, then killed, with all they have started: by the process of the run, or by their keeper."""
-    chunk, runs = known.state.chunk, Runs(settings)
-    if chunk is None:
+    segment, runs = known.state.segment, Runs(settings)
+    if segment is None:
         return
-    holder, folder = runs.holder(), runs.kept_folder(chunk.jid)
-    if holder is not None and holder.jid == chunk.jid:
+    holder, folder = runs.holder(), runs.kept_folder(segment.jid)
+    if holder is not None and holder.jid == segment.jid:
         _interrupt(holder.pid)
         return
     for entry in ledger.at_work(folder):
@@ -94,7 +94,7 @@ def _interrupt(pid: int) -> None:
             os.kill(pid, signal.SIGINT)
 
 
-def _allowed(known: Known, kind: str, body: dict[str, object]) -> None:
+def _allowed(known: KnownLeg, kind: str, body: dict[str, object]) -> None:
     """The fold is the judge: a record that it could not read is never written."""
     from copy import deepcopy
 

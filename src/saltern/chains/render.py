@@ -1,6 +1,6 @@
-"""Chunks → SLS. Each action is a state that requires the one before.
+"""Segments → SLS. Each action is a state that requires the one before.
 
-What comes next is remembered *before* the barrier that ends a chunk: a machine that goes down at once
+What comes next is remembered *before* the barrier that ends a segment: a machine that goes down at once
 knows where to continue. Where the barrier itself fails, that is forgotten again. The texts run under a real
 Salt, too, with the module that ``salt_module`` gives.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from saltern.chains.actions import Call, Safety
-from saltern.chains.compile import Chunk, Plan, state_id
+from saltern.chains.compile import LegPlan, Segment, state_id
 from saltern.chains.document import Action
 from saltern.system.keeper_process import TOKEN
 
@@ -28,10 +28,12 @@ def salt_module() -> str:
         return file.read()
 
 
-def chunk_text(plan: Plan, chunk: Chunk) -> str:
-    """One chunk as a file of its own, with all that leads to the next."""
-    title = f"# Action chain {plan.chain.id} on {plan.system}, chunk {chunk.number} of {len(plan.chunks)}\n"
-    return PLAIN + title + _yaml(_whole(plan, chunk))
+def segment_text(plan: LegPlan, segment: Segment) -> str:
+    """One segment as a file of its own, with all that leads to the next."""
+    title = (
+        f"# Action chain {plan.chain.id} on {plan.system}, chunk {segment.number} of {len(plan.segments)}\n"
+    )
+    return PLAIN + title + _yaml(_whole(plan, segment))
 
 
 def actions_text(actions: Sequence[Action], leg: str = "", *, last: bool = False) -> str:
@@ -39,7 +41,7 @@ def actions_text(actions: Sequence[Action], leg: str = "", *, last: bool = False
     return PLAIN + _yaml(_chained(actions, salt=False, leg=leg, apart=last))
 
 
-def state_text(plan: Plan) -> str:
+def state_text(plan: LegPlan) -> str:
     """The whole leg as one SLS: its barriers are states."""
     title = f"# Action chain {plan.chain.id}, saved as a state\n"
     last = _chained(plan.finalizers, salt=False, apart=True)
@@ -55,41 +57,41 @@ def _yaml(high: High) -> str:
     return "\n".join(dump({name: body}) for name, body in high.items())
 
 
-def _whole(plan: Plan, chunk: Chunk) -> High:
+def _whole(plan: LegPlan, segment: Segment) -> High:
     high: High = {}
-    if chunk.number > 1:
-        high |= _proof(plan.chunks[chunk.number - 2])
+    if segment.number > 1:
+        high |= _proof(plan.segments[segment.number - 2])
     before = _last(high)
-    high |= _chained(chunk.actions, salt=True, before=before)
-    before = _needed(chunk.actions) or before
-    if chunk.number == len(plan.chunks) and chunk.barrier is None:
-        high["finish_action_chain"] = _function("finish", {"chunk": chunk.name}, before)
+    high |= _chained(segment.actions, salt=True, before=before)
+    before = _needed(segment.actions) or before
+    if segment.number == len(plan.segments) and segment.barrier is None:
+        high["finish_action_chain"] = _function("finish", {"chunk": segment.name}, before)
         return high
-    assert chunk.barrier is not None
-    return high | _crossing(plan, chunk, before)
+    assert segment.barrier is not None
+    return high | _crossing(plan, segment, before)
 
 
-def _crossing(plan: Plan, chunk: Chunk, before: tuple[str, str] | None) -> High:
+def _crossing(plan: LegPlan, segment: Segment, before: tuple[str, str] | None) -> High:
     """Remember what comes next, then the barrier, then forget it if the barrier failed."""
-    barrier = chunk.barrier
+    barrier = segment.barrier
     assert barrier is not None
     high: High = {}
-    if chunk.number < len(plan.chunks):
+    if segment.number < len(plan.segments):
         after = {"after": barrier.kind} if barrier.kind == "reboot" else {}
-        high["next_chunk"] = _function("next", {"chunk": plan.chunks[chunk.number].name, **after}, before)
+        high["next_chunk"] = _function("next", {"chunk": plan.segments[segment.number].name, **after}, before)
         before = ("module", "next_chunk")
     else:
-        high["finish_action_chain"] = _function("finish", {"chunk": chunk.name}, before)
+        high["finish_action_chain"] = _function("finish", {"chunk": segment.name}, before)
         before = ("module", "finish_action_chain")
     high |= _chained((barrier,), salt=True, before=before)
     if "next_chunk" in high:
-        forget = _function("finish", {"chunk": plan.chunks[chunk.number].name})
+        forget = _function("finish", {"chunk": plan.segments[segment.number].name})
         forget["module.run"].append({"onfail": [{_module(barrier): state_id(barrier.id)}]})
         high["forget_next_chunk"] = forget
     return high
 
 
-def _proof(before: Chunk) -> High:
+def _proof(before: Segment) -> High:
     """After an update: the one that runs now is the one that was wanted."""
     barrier = before.barrier
     if barrier is None or barrier.kind != "agent":

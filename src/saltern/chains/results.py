@@ -1,4 +1,4 @@
-"""What a run says of the actions of a chunk."""
+"""What a run says of the actions of a segment."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def results(report: Report, actions: Iterable[str], barriers: Container[str] = (
 
 def begun_in(state: RunState) -> dict[str, int]:
     """What a run has begun and not ended: the ids of the states, and the number of each."""
-    begun = {place for path, place in state.in_doubt if not path and place >= 0}
+    begun = {index for path, index in state.in_doubt if not path and index >= 0}
     chunks = chunks_in(state.scope("").plan, state.sources) if begun else []
-    return {chunks[place].id: state.scope("").started[place]["number"] for place in begun}
+    return {chunks[index].id: state.scope("").started[index]["number"] for index in begun}
 
 
 def in_doubt(
@@ -80,15 +80,15 @@ def _of_program(ran: Ran) -> dict[str, object]:
 
 def called_off(state: RunState, actions: Iterable[str], said: str) -> Rows:
     """What waits for a reboot when its leg is cancelled. One that is not called off may still be done."""
-    places = {body["place"] for body in state.open_barriers if not body["scope"]}
-    chunks = chunks_in(state.scope("").plan, state.sources) if places else []
-    names = {chunks[place].id for place in places}
+    indexes = {body["place"] for body in state.open_barriers if not body["scope"]}
+    chunks = chunks_in(state.scope("").plan, state.sources) if indexes else []
+    names = {chunks[index].id for index in indexes}
     status = Step.CANCELLED if said == CANCELLED else Step.INDETERMINATE
     return {name: _row(status, said) for name in actions if state_id(name) in names}
 
 
 def not_compiled(actions: Iterable[str], why: str) -> Rows:
-    """The states of the chunk are wrong: the first action says so, and nothing was run."""
+    """The states of the segment are wrong: the first action says so, and nothing was run."""
     first, *others = actions
     return {
         first: _row(Step.FAILED, why),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from saltern.chains.compile import state_id
-from saltern.chains.legs import Known, Legs
+from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.results import begun_in, results
 from saltern.chains.statuses import OVER, Leg, Step
 from saltern.config.settings import Settings
@@ -22,7 +22,7 @@ LINE = "{:<22}{:<22}{:<21}{:<20}{}"
 HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
 
-def as_data(known: Known, settings: Settings) -> dict[str, object]:
+def as_data(known: KnownLeg, settings: Settings) -> dict[str, object]:
     """Every step: what became of it, or what keeps it from running."""
     legs = Legs(settings)
     state, plan = known.state, known.state.plan
@@ -36,7 +36,7 @@ def as_data(known: Known, settings: Settings) -> dict[str, object]:
         row: dict[str, object] = {
             "action": action.id,
             "kind": action.kind,
-            "chunk": plan.chunk_of(action.id).name,
+            "chunk": plan.segment_of(action.id).name,
             "status": now.get(action.id, {}).get("status", step.status.value),
             "comment": now.get(action.id, {}).get("comment", step.comment),
             "changed": now.get(action.id, {}).get("changed", step.changed),
@@ -60,32 +60,32 @@ def as_data(known: Known, settings: Settings) -> dict[str, object]:
     }
 
 
-def _live(known: Known, settings: Settings) -> dict[str, dict[str, object]]:
-    """What the run of the open chunk has reported so far."""
-    chunk, runs = known.state.chunk, Runs(settings)
-    if chunk is None or chunk.jid not in runs.jids():
+def _live(known: KnownLeg, settings: Settings) -> dict[str, dict[str, object]]:
+    """What the run of the open segment has reported so far."""
+    segment, runs = known.state.segment, Runs(settings)
+    if segment is None or segment.jid not in runs.jids():
         return {}
-    if runs.is_damaged(chunk.jid):
-        return {name: {"status": Step.INDETERMINATE.value, "comment": LOST} for name in chunk.actions}
-    state = runs.state(chunk.jid)
-    rows = results(report_of(state), chunk.actions) if state.has_plan else {}
+    if runs.is_damaged(segment.jid):
+        return {name: {"status": Step.INDETERMINATE.value, "comment": LOST} for name in segment.actions}
+    state = runs.state(segment.jid)
+    rows = results(report_of(state), segment.actions) if state.has_plan else {}
     return {name: row for name, row in rows.items() if row["status"] != Step.NOT_RUN.value}
 
 
-def running(known: Known, settings: Settings) -> dict[str, bool]:
+def running(known: KnownLeg, settings: Settings) -> dict[str, bool]:
     """What was begun and has not ended; whether it is at work now, in our process or without it."""
-    chunk, runs = known.state.chunk, Runs(settings)
-    if chunk is None or chunk.jid not in runs.jids() or runs.is_damaged(chunk.jid):
+    segment, runs = known.state.segment, Runs(settings)
+    if segment is None or segment.jid not in runs.jids() or runs.is_damaged(segment.jid):
         return {}
-    run = runs.state(chunk.jid)
+    run = runs.state(segment.jid)
     begun = begun_in(run) if run.has_plan and not run.is_over else {}
     holder = runs.holder()
-    lives = holder is not None and holder.jid == chunk.jid
-    lives = lives or bool(ledger.at_work(runs.kept_folder(chunk.jid)))
-    return {name: lives for name in chunk.actions if state_id(name) in begun and not run.open_barriers}
+    lives = holder is not None and holder.jid == segment.jid
+    lives = lives or bool(ledger.at_work(runs.kept_folder(segment.jid)))
+    return {name: lives for name in segment.actions if state_id(name) in begun and not run.open_barriers}
 
 
-def lines(known: Known, settings: Settings) -> Iterator[str]:
+def lines(known: KnownLeg, settings: Settings) -> Iterator[str]:
     data = as_data(known, settings)
     yield f"{data['run']}: chain {data['chain']} on {data['system']}: {data['status']}"
     steps = data["steps"]
@@ -100,7 +100,7 @@ def lines(known: Known, settings: Settings) -> Iterator[str]:
         yield advice
 
 
-def _advice(known: Known, at_work: bool, busy: dict[str, bool]) -> str:
+def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:
     status, name = known.state.status, known.id
     if known.state.quarantined:
         return f"\nit broke again and again: find out why, then saltern chain release {name}"
@@ -123,8 +123,8 @@ def unread(leg: str) -> dict[str, object]:
     return {"run": leg, "chain": "", "system": "", "status": DAMAGED, "at_work": False, "steps": []}
 
 
-def summary(leg: str, known: Known | OperationError) -> str:
-    if not isinstance(known, Known):
+def summary(leg: str, known: KnownLeg | OperationError) -> str:
+    if not isinstance(known, KnownLeg):
         return LINE.format(leg, DAMAGED, "", "", "").rstrip()
     started = stamp(known.head["started"])
     plan = known.state.plan

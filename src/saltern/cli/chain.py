@@ -20,9 +20,9 @@ from saltern.report.outputs import write_data
 from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
-    from saltern.chains.compile import Plan
+    from saltern.chains.compile import LegPlan
     from saltern.chains.document import Action, Chain
-    from saltern.chains.legs import Known
+    from saltern.chains.legs import KnownLeg
     from saltern.engine.session import Session
     from saltern.language.events import Event
 
@@ -30,7 +30,7 @@ ABOUT = """\
 Run an action chain: ordered actions of a file, cut at reboots and updates, each with a result.
 
   check FILE            read the file and report every problem
-  render FILE           print the chunks of each system; --export DIR writes them, for a real Salt
+  render FILE           print the segments of each system; --export DIR writes them, for a real Salt
   to-sls FILE           print the chain as one state file
   run FILE              run what is meant for this machine; with --on TARGET, on each system of the fleet
   status [RUN]          list the runs of chains; with a name, each action of it; of a job, on each system
@@ -99,19 +99,19 @@ def _chain(args: SimpleNamespace) -> Chain:
     return read_chain(read_text(args.words[0]), args.words[0])
 
 
-def _plans(args: SimpleNamespace, engine: Session) -> list[Plan]:
+def _plans(args: SimpleNamespace, engine: Session) -> list[LegPlan]:
     """Of the systems that were asked for, that the file names, or of this machine."""
     from saltern.chains.compile import plan_for
 
     chain = _chain(args)
     systems = args.system or chain.systems() or [engine.settings.id]
-    return [plan for plan in (plan_for(chain, system) for system in systems) if plan.chunks]
+    return [plan for plan in (plan_for(chain, system) for system in systems) if plan.segments]
 
 
 def _check(args: SimpleNamespace, engine: Session) -> int:
     for plan in _plans(args, engine):
-        for chunk in plan.chunks:
-            print(f"{chunk.name}: {_kinds(chunk.steps)}")
+        for segment in plan.segments:
+            print(f"{segment.name}: {_kinds(segment.steps)}")
         if plan.finalizers:
             print(f"in the end: {_kinds(plan.finalizers)}")
     return exits.OK
@@ -122,12 +122,12 @@ def _kinds(actions: Sequence[Action]) -> str:
 
 
 def _render(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.render import chunk_text, salt_module
+    from saltern.chains.render import salt_module, segment_text
 
     texts = {
-        os.path.join("actionchains", f"{chunk.name}.sls"): chunk_text(plan, chunk)
+        os.path.join("actionchains", f"{segment.name}.sls"): segment_text(plan, segment)
         for plan in _plans(args, engine)
-        for chunk in plan.chunks
+        for segment in plan.segments
     }
     if args.export is None:
         print("\n".join(f"# {name}\n{text}" for name, text in texts.items()), end="")
@@ -182,15 +182,15 @@ def _resume(args: SimpleNamespace, engine: Session) -> int:
     if not names:
         print("saltern: no chain is under way; there is nothing to resume", file=sys.stderr)
         return exits.OK
-    return _go_on(args, engine, names[0])
+    return _resume_leg(args, engine, names[0])
 
 
-def _go_on(args: SimpleNamespace, engine: Session, name: str) -> int:
-    from saltern.chains.drive import go_on
+def _resume_leg(args: SimpleNamespace, engine: Session, name: str) -> int:
+    from saltern.chains.drive import resume_leg
     from saltern.cli.resume_question import ask_at_terminal
 
-    def work() -> Known:
-        return go_on(engine.settings, name, _progress, again=_again(args), question=ask_at_terminal)
+    def work() -> KnownLeg:
+        return resume_leg(engine.settings, name, _progress, again=_again(args), question=ask_at_terminal)
 
     return _driven(args, engine, work)
 
@@ -200,7 +200,7 @@ def _retry(args: SimpleNamespace, engine: Session) -> int:
 
     name = _named(args, engine)
     change(engine.settings, name, "retry")
-    return _go_on(args, engine, name)
+    return _resume_leg(args, engine, name)
 
 
 def _skip(args: SimpleNamespace, engine: Session) -> int:
@@ -269,7 +269,7 @@ def _named(args: SimpleNamespace, engine: Session) -> str:
 
 
 def _status(args: SimpleNamespace, engine: Session) -> int:
-    from saltern.chains.legs import UNKNOWN, Known, Legs
+    from saltern.chains.legs import UNKNOWN, KnownLeg, Legs
     from saltern.chains.show import HEAD, as_data, summary, unread
 
     legs = Legs(engine.settings)
@@ -278,11 +278,11 @@ def _status(args: SimpleNamespace, engine: Session) -> int:
     found = [
         (leg, one)
         for leg, one in legs.looked_at()
-        if isinstance(one, Known) or one.diagnostics[0].code in UNKNOWN
+        if isinstance(one, KnownLeg) or one.diagnostics[0].code in UNKNOWN
     ]
     if args.out != "nested":
         rows = [
-            as_data(one, engine.settings) if isinstance(one, Known) else unread(leg) for leg, one in found
+            as_data(one, engine.settings) if isinstance(one, KnownLeg) else unread(leg) for leg, one in found
         ]
         return _data(args, engine, rows)
     lines = [summary(leg, one) for leg, one in found]
@@ -299,7 +299,7 @@ def _again(args: SimpleNamespace) -> list[str]:
     )
 
 
-def _driven(args: SimpleNamespace, engine: Session, work: Callable[[], Known]) -> int:
+def _driven(args: SimpleNamespace, engine: Session, work: Callable[[], KnownLeg]) -> int:
     end_in_order()
     with redirect_stdout(sys.stderr):  # stdout is for data; a module's print is none
         known = work()
@@ -307,7 +307,7 @@ def _driven(args: SimpleNamespace, engine: Session, work: Callable[[], Known]) -
     return CODES.get(known.state.status.value, exits.OK)
 
 
-def _shown(args: SimpleNamespace, engine: Session, known: Known) -> int:
+def _shown(args: SimpleNamespace, engine: Session, known: KnownLeg) -> int:
     from saltern.chains.show import as_data, lines
 
     if args.out != "nested":
@@ -361,7 +361,7 @@ LINE = CommandLine(
             flag="--export",
             dest="export",
             metavar="DIR",
-            help="render: write the chunks below this file root, with the module that a real Salt needs",
+            help="render: write the segments below this file root, with the module that a real Salt needs",
         ),
         Row(flag="--reason", dest="reason", metavar="TEXT", help="cancel, pause, skip, done: why"),
         Row(

@@ -117,7 +117,7 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
 
 def _chains(engine: Session, of: str = "") -> int:
     """Action chains go on, too: the run of their chunk has ended by now. ``of``: only that with this run."""
-    from saltern.chains.drive import go_on, left_open
+    from saltern.chains.drive import left_open, resume_leg
     from saltern.cli.chain import CODES
     from saltern.cli.resume_question import ask_at_terminal
     from saltern.report.diagnostics import show
@@ -125,7 +125,7 @@ def _chains(engine: Session, of: str = "") -> int:
     worst = exits.OK
     for name in left_open(engine.settings, of):
         try:
-            ended = go_on(engine.settings, name, question=ask_at_terminal)
+            ended = resume_leg(engine.settings, name, question=ask_at_terminal)
             code = CODES.get(ended.state.status.value, exits.OK)
         except SalternError as problem:
             show(problem.diagnostics, sys.stderr, colour=False)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from saltern.chains.accept import Order, start
 from saltern.chains.compile import plan_for
 from saltern.chains.document import read_chain
-from saltern.chains.drive import go_on
-from saltern.chains.legs import Known, Legs
+from saltern.chains.drive import resume_leg
+from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.orders import cancel
 from saltern.chains.show import as_data
 from saltern.chains.statuses import BAD, OVER, Leg
@@ -41,7 +41,7 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
     plan = plan_for(read_chain(text, file), engine.settings.id)
     data: dict[str, object] = {"chain": plan.chain.name, "system": plan.system, "status": "", "steps": []}
     code = exits.OK
-    if plan.chunks:
+    if plan.segments:
         order = Order(
             text=text,
             file=file,
@@ -69,7 +69,7 @@ class LegDriver:
     def __init__(self, settings: Settings, order: Order, follower: JobFollower) -> None:
         self.settings, self.order, self.follower = settings, order, follower
 
-    def to_the_end(self) -> Known:
+    def to_the_end(self) -> KnownLeg:
         """A machine that goes down ends this process while it waits; the next one continues."""
         try:
             while not _rests(known := self._advance()):
@@ -83,19 +83,19 @@ class LegDriver:
             return Legs(self.settings).known(known.id)
         return known
 
-    def _advance(self) -> Known:
+    def _advance(self) -> KnownLeg:
         while (known := self._begun()) is not None:
             if known.state.status in (*OVER, Leg.PAUSED):
                 return known
             try:
-                return go_on(self.settings, known.id, self._watch)
+                return resume_leg(self.settings, known.id, self._watch)
             except OperationError as problem:
                 if not self._is_driven(known.id, problem):
                     raise
                 time.sleep(LOOK)  # the machine's own service was quicker: wait for what comes of it
         return start(self.settings, self.order, self._watch)
 
-    def _begun(self) -> Known | None:
+    def _begun(self) -> KnownLeg | None:
         every = Legs(self.settings).all()
         return next((one for one in every if one.head.get("token") == self.order.token), None)
 
@@ -109,6 +109,6 @@ class LegDriver:
         self.follower.tell(event)
 
 
-def _rests(known: Known) -> bool:
+def _rests(known: KnownLeg) -> bool:
     """Whether nothing more is to be done here: it is over, it waits for an operator, it was interrupted."""
     return known.state.status not in DOWN

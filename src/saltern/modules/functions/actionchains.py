@@ -95,7 +95,7 @@ def resume(ctx: Context, force: bool = False) -> object:
         ```
     """
     try:
-        return chain_chunks.go_on(_path(ctx), _applying(ctx), force=force)
+        return chain_chunks.resume_chunk(_path(ctx), _applying(ctx), force=force)
     except (chain_chunks.Refused, OSError) as problem:
         raise BadArgument(str(problem)) from None
 

@@ -121,7 +121,7 @@ def remember(path: str, chunk: str, after: str) -> None:
     store(path, {"chunk": chunk, "state": "waits", "after": after, "boot": boot()})
 
 
-def go_on(path: str, apply: Apply, *, force: bool = False) -> object:
+def resume_chunk(path: str, apply: Apply, *, force: bool = False) -> object:
     """Run the chunk that waits. None: no chain is under way."""
     kept = load(path)
     if kept is None:
@@ -180,7 +180,7 @@ def finish(chunk: str = "") -> bool:  # noqa: ARG001 - as it is called
 
 def resume(force: bool = False) -> object:
     """Go on with the chain that waits, if there is one."""
-    return go_on(_path(), _apply, force=force)
+    return resume_chunk(_path(), _apply, force=force)
 
 
 def updated(version: str) -> bool:

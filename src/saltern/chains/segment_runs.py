@@ -1,4 +1,4 @@
-"""What the runs of a leg's chunks have done, as far as their journals and ledgers say."""
+"""What the runs of a leg's segments have done, as far as their journals and ledgers say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from saltern.system.ledger import Kept
 from saltern.system.waits import report_wait
 
 
-class ChunkRuns:
+class SegmentRuns:
     """Reads runs that may be damaged, removed, or survived by their programs."""
 
     def __init__(self, settings: Settings, runs: Runs) -> None:
@@ -19,7 +19,7 @@ class ChunkRuns:
         self._runs = runs
 
     def state(self, jid: str) -> RunState | None:
-        """What the run of a chunk has done; None: its journal is damaged, so that is unknown."""
+        """What the run of a segment has done; None: its journal is damaged, so that is unknown."""
         if not self._runs.is_damaged(jid):
             return self._runs.state(jid)
         with self._runs.locked(jid, clock.now(), wait=self._settings.queue_runs):
