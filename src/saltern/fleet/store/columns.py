@@ -9,10 +9,12 @@ METADATA = MetaData(
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "fk": "fk_%(table_name)s_%(column_0_N_name)s",
         "pk": "pk_%(table_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     }
 )
 ID = String(255)
+LEG = String(512)  # of a run, a dot and a system
 JID = String(64)
 WORD = String(255)
 DIGEST = String(64)
