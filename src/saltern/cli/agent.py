@@ -14,7 +14,7 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
-    from saltern.fleet.agent.places import AgentPlaces
+    from saltern.fleet.agent.paths import AgentPaths
 
 ABOUT = """\
 Take part in a fleet: the agent takes jobs from its controllers and returns what came of them.
@@ -39,25 +39,25 @@ def main(argv: list[str]) -> int:
     if len(args.words) > most or (args.verb == "join" and not args.words):
         print(f"saltern agent {args.verb}: give {'one token' if most else 'no words'}", file=sys.stderr)
         return exits.SURROUNDINGS
-    from saltern.fleet.agent.places import agent_places
+    from saltern.fleet.agent.paths import agent_paths
 
-    return VERBS[args.verb](args, agent_places(args.directory))
+    return VERBS[args.verb](args, agent_paths(args.directory))
 
 
-def _join(args: SimpleNamespace, places: AgentPlaces) -> int:
+def _join(args: SimpleNamespace, paths: AgentPaths) -> int:
     from saltern.fleet.agent.join import join
 
     text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
-    member = join(places, text, args.minion_id or _own_id(places), wait=_seconds(args.wait), say=_say)
+    member = join(paths, text, args.minion_id or _own_id(paths), wait=_seconds(args.wait), say=_say)
     _say(f"joined fleet {member.fleet} as {member.id}; start the agent: saltern agent run")
     return exits.OK
 
 
-def _own_id(places: AgentPlaces) -> str:
+def _own_id(paths: AgentPaths) -> str:
     """The id by the configuration, or the host name."""
     from saltern.config.load import load
 
-    config = places.config if os.path.isfile(places.config) else None
+    config = paths.config if os.path.isfile(paths.config) else None
     return load(config, {}, os.environ)[0].id
 
 
@@ -73,20 +73,20 @@ def _say(text: str) -> None:
     print(f"saltern: {text}", file=sys.stderr, flush=True)
 
 
-def _run(args: SimpleNamespace, places: AgentPlaces) -> int:
+def _run(args: SimpleNamespace, paths: AgentPaths) -> int:
     from saltern.fleet.agent.lean import import_lean, restart_lean
 
-    restart_lean(["agent", "run", *(["--directory", places.base] if args.directory else [])])
+    restart_lean(["agent", "run", *(["--directory", paths.base] if args.directory else [])])
     import_lean()
     from saltern.fleet.agent.process import run
 
-    return run(places)
+    return run(paths)
 
 
-def _status(args: SimpleNamespace, places: AgentPlaces) -> int:
+def _status(args: SimpleNamespace, paths: AgentPaths) -> int:
     from saltern.fleet.agent.socket import ask_agent
 
-    found = ask_agent(places.socket, {"ask": "status"})
+    found = ask_agent(paths.socket, {"ask": "status"})
     if args.out == "json":
         import msgspec
 
@@ -98,10 +98,10 @@ def _status(args: SimpleNamespace, places: AgentPlaces) -> int:
     return exits.OK if found.get("connected") and not found.get("refused") else exits.FAILED
 
 
-def _sync(_args: SimpleNamespace, places: AgentPlaces) -> int:
+def _sync(_args: SimpleNamespace, paths: AgentPaths) -> int:
     from saltern.fleet.agent.socket import ask_agent
 
-    found = ask_agent(places.socket, {"ask": "sync"})
+    found = ask_agent(paths.socket, {"ask": "sync"})
     if problem := found.get("refused") or found.get("problem"):
         _say(f"no sync: {problem}")
         return exits.FAILED
@@ -109,25 +109,25 @@ def _sync(_args: SimpleNamespace, places: AgentPlaces) -> int:
     return exits.OK
 
 
-def _log(args: SimpleNamespace, places: AgentPlaces) -> int:
+def _log(args: SimpleNamespace, paths: AgentPaths) -> int:
     from saltern.fleet.agent.log import read_log
 
-    for line in read_log(places.log, int(args.lines) if args.lines.isdigit() else 50):
+    for line in read_log(paths.log, int(args.lines) if args.lines.isdigit() else 50):
         print(line)
     return exits.OK
 
 
-def _leave(_args: SimpleNamespace, places: AgentPlaces) -> int:
+def _leave(_args: SimpleNamespace, paths: AgentPaths) -> int:
     from saltern.fleet.agent.join import leave
     from saltern.fleet.agent.socket import ask_agent
 
     with suppress(OperationError):  # it need not run
-        ask_agent(places.socket, {"ask": "leave"})
-    _say(f"left fleet {leave(places)}; remove it on the controller: saltern fleet keys revoke")
+        ask_agent(paths.socket, {"ask": "leave"})
+    _say(f"left fleet {leave(paths)}; remove it on the controller: saltern fleet keys revoke")
     return exits.OK
 
 
-def _install(args: SimpleNamespace, places: AgentPlaces) -> int:
+def _install(args: SimpleNamespace, paths: AgentPaths) -> int:
     from saltern.fleet.agent import service
 
     if not os.path.isdir(args.root):
@@ -137,7 +137,7 @@ def _install(args: SimpleNamespace, places: AgentPlaces) -> int:
         if args.remove:
             done, word = service.remove(args.root), "removed"
         else:
-            done, word = service.install(args.root, directory=places.base, python=args.python), "wrote"
+            done, word = service.install(args.root, directory=paths.base, python=args.python), "wrote"
     except OSError as problem:
         what = f"{problem.filename or args.root}: {problem.strerror}"
         fix = "run it as root, or give another --root"
@@ -151,7 +151,7 @@ def _install(args: SimpleNamespace, places: AgentPlaces) -> int:
     return exits.OK
 
 
-VERBS: dict[str, Callable[[SimpleNamespace, AgentPlaces], int]] = {
+VERBS: dict[str, Callable[[SimpleNamespace, AgentPaths], int]] = {
     "join": _join,
     "run": _run,
     "status": _status,

@@ -29,7 +29,8 @@ def address(args: SimpleNamespace) -> str:
 
 def local_socket() -> str:
     """Where a controller on this machine listens: the user's own, else that of the system."""
-    from saltern.fleet.controller.places import RUN, controller_places
+    from saltern.fleet.controller.paths import controller_paths
+    from saltern.fleet.identity.directories import RUN
 
-    mine = controller_places(None).socket
+    mine = controller_paths(None).socket
     return mine if os.path.exists(mine) else os.path.join(RUN, "controller.sock")

@@ -16,7 +16,7 @@ from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.language.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
-    from saltern.fleet.controller.places import ControllerPlaces
+    from saltern.fleet.controller.paths import ControllerPaths
     from saltern.fleet.store.database import Database
 
 ABOUT = """\
@@ -45,49 +45,49 @@ def main(argv: list[str]) -> int:
     if len(args.words) != len(verb.takes):
         print(f"saltern controller {args.verb}: give {' '.join(verb.takes) or 'no words'}", file=sys.stderr)
         return exits.SURROUNDINGS
-    from saltern.fleet.controller.places import controller_places
+    from saltern.fleet.controller.paths import controller_paths
 
-    return verb.run(args, controller_places(args.directory))
+    return verb.run(args, controller_paths(args.directory))
 
 
 def _say(text: str) -> None:
     print(f"saltern: {text}", file=sys.stderr, flush=True)
 
 
-def _run(_args: SimpleNamespace, places: ControllerPlaces) -> int:
+def _run(_args: SimpleNamespace, paths: ControllerPaths) -> int:
     from saltern.fleet.controller.settings import load_settings
     from saltern.fleet.process import run
 
-    run(places, load_settings(places), _say)
+    run(paths, load_settings(paths), _say)
     return exits.OK
 
 
-def _backup(args: SimpleNamespace, places: ControllerPlaces) -> int:
+def _backup(args: SimpleNamespace, paths: ControllerPaths) -> int:
     from saltern.fleet.controller.backup import back_up
     from saltern.fleet.controller.settings import load_settings
 
-    made = back_up(places, load_settings(places), args.words[0], now=time.time())
+    made = back_up(paths, load_settings(paths), args.words[0], now=time.time())
     _say(f"{args.words[0]} has the database and all keys of fleet {made.fleet}: keep it secret")
     return exits.OK
 
 
-def _restore(args: SimpleNamespace, places: ControllerPlaces) -> int:
+def _restore(args: SimpleNamespace, paths: ControllerPaths) -> int:
     from saltern.fleet.controller.backup import restore
     from saltern.fleet.controller.lock import held
     from saltern.fleet.controller.settings import load_settings
 
-    with held(places):
-        made = restore(places, load_settings(places), args.words[0])
+    with held(paths):
+        made = restore(paths, load_settings(paths), args.words[0])
     when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(made.made_at))
     _say(f"fleet {made.fleet} is as it was at {when}; what was here has '.before-' in its name now")
     _say("start the controller: what is younger is read again from the broker and the agents")
     return exits.OK
 
 
-def _doctor(_args: SimpleNamespace, places: ControllerPlaces) -> int:
+def _doctor(_args: SimpleNamespace, paths: ControllerPaths) -> int:
     from saltern.fleet.controller.doctor import examine
 
-    found = examine(places, now=time.time())
+    found = examine(paths, now=time.time())
     for one in found:
         print(f"{one.level:<8} {one.check:<14} {one.what}")
         if one.fix:
@@ -95,37 +95,37 @@ def _doctor(_args: SimpleNamespace, places: ControllerPlaces) -> int:
     return exits.SURROUNDINGS if any(one.level == "error" for one in found) else exits.OK
 
 
-def _invite(args: SimpleNamespace, places: ControllerPlaces) -> int:
+def _invite(args: SimpleNamespace, paths: ControllerPaths) -> int:
     from saltern.fleet.controller.identity import load_identity
     from saltern.fleet.controller.invite import invite
 
-    with _database(places) as database:
-        token = invite(database, places, load_identity(places.keys), args.words[0], now=time.time())
+    with _database(paths) as database:
+        token = invite(database, paths, load_identity(paths.keys), args.words[0], now=time.time())
     _say("on the other machine, with the same 'database' in controller.yaml, once, within a day:")
     print(f"saltern controller join {token}")
     return exits.OK
 
 
-def _join(args: SimpleNamespace, places: ControllerPlaces) -> int:
+def _join(args: SimpleNamespace, paths: ControllerPaths) -> int:
     from saltern.fleet.controller.invite import join
 
     text = sys.stdin.read() if args.words[0] == "-" else args.words[0]
     from saltern.fleet.controller.settings import load_settings
 
-    with _database(places) as database:
-        name = join(database, places, load_settings(places), text, now=time.time())
+    with _database(paths) as database:
+        name = join(database, paths, load_settings(paths), text, now=time.time())
     _say(f"this is controller {name} now; start it, and restart the others: saltern controller")
     return exits.OK
 
 
 @contextmanager
-def _database(places: ControllerPlaces) -> Iterator[Database]:
+def _database(paths: ControllerPaths) -> Iterator[Database]:
     from saltern.fleet.controller.backup import database_address
     from saltern.fleet.controller.settings import load_settings
     from saltern.fleet.store.database import open_database
     from saltern.fleet.store.migrate import migrate
 
-    database = open_database(database_address(places, load_settings(places)))
+    database = open_database(database_address(paths, load_settings(paths)))
     try:
         migrate(database)
         yield database
@@ -136,7 +136,7 @@ def _database(places: ControllerPlaces) -> Iterator[Database]:
 class Verb(Struct, frozen=True):
     """What it does, and the words that it takes."""
 
-    run: Callable[[SimpleNamespace, ControllerPlaces], int]
+    run: Callable[[SimpleNamespace, ControllerPaths], int]
     takes: tuple[str, ...] = ()
 
 

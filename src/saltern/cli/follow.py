@@ -110,11 +110,11 @@ def _away(job: Followed) -> list[str]:
 
 def _begin(watcher: Watcher, job: Followed) -> None:
     board = job.board
-    watcher.note(f"job {job.jid} on {count(len(board.places), 'system')}")
+    watcher.note(f"job {job.jid} on {count(len(board.rows), 'system')}")
     for line in _away(job):
         watcher.note(line)
     watcher.record(
-        "submitted", jid=job.jid, expected=list(board.places), away=board.away, expires=board.expires
+        "submitted", jid=job.jid, expected=list(board.rows), away=board.away, expires=board.expires
     )
 
 
@@ -199,14 +199,14 @@ def _as_notice(row: Row) -> StatusChanged:
 
 def _take(jobs: Jobs, job: Followed, notice: AnyNotice, watcher: Watcher) -> None:
     system = getattr(notice, "system", "")
-    before = job.board.places[system].is_open if system in job.board.places else False
+    before = job.board.rows[system].is_open if system in job.board.rows else False
     said = hear(job.board, notice, time.time())
     if said and _is_unheard(notice):
         said = _look_up(jobs, job, system) or said
     watcher.say(said)
     if not watcher.records or not system:
         return
-    if before and not job.board.places[system].is_open:
+    if before and not job.board.rows[system].is_open:
         watcher.record("return", **_returned(jobs, job, system))
     elif before:
         watcher.record_notice(notice)
@@ -224,11 +224,9 @@ def _is_unheard(notice: AnyNotice) -> bool:
 
 def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
     """Failures from the answer of a system."""
-    place = job.board.places[system]
+    row = job.board.rows[system]
     body = jobs.returned(job.jid, system).get("body")
-    answered = Answered(
-        system=system, status=place.status, exit_code=place.exit_code, body=body, has_body=True
-    )
+    answered = Answered(system=system, status=row.status, exit_code=row.exit_code, body=body, has_body=True)
     return say_failures(job.board, system, outcome(job.function, answered).failures)
 
 
@@ -236,11 +234,11 @@ def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
     """The line of one system for ``jsonl``."""
     from saltern.fleet.view.outcomes import unlabelled
 
-    place = job.board.places[system]
-    found: dict[str, object] = {"system": system, "status": place.status, "exit_code": place.exit_code}
-    if place.status in ("returned", "failed"):
+    row = job.board.rows[system]
+    found: dict[str, object] = {"system": system, "status": row.status, "exit_code": row.exit_code}
+    if row.status in ("returned", "failed"):
         found["return"] = unlabelled(job.function, jobs.returned(job.jid, system).get("body"))
-    return {**found, "why": place.why} if place.why else found
+    return {**found, "why": row.why} if row.why else found
 
 
 # -- the end ---------------------------------------------------------------------------------------
@@ -248,7 +246,7 @@ def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
 
 def print_job(jobs: Jobs, job: Followed, shown: Shown) -> int:
     """Print what came of it, in the format that was asked for, and give the exit code."""
-    rows = {row["system"]: row for row in jobs.targets(job.jid) if row["system"] in job.board.places}
+    rows = {row["system"]: row for row in jobs.targets(job.jid) if row["system"] in job.board.rows}
     code = exit_code(rows.values(), detailed=shown.detailed)
     if shown.out == "jsonl":
         watcher_for(job.board, "jsonl", None).record("finished", jid=job.jid, exit_code=code)

@@ -15,7 +15,7 @@ from saltern.fleet.api.server import ApiServer, Listen
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.client.trust import ca_fingerprint
 from saltern.fleet.controller.controller import Controller
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store.systems import systems
 from saltern.language.diagnostics import OperationError
@@ -27,19 +27,19 @@ FIRST_TOKEN = 86_400.0
 _RELOADS: set[asyncio.Task[None]] = set()  # asyncio itself keeps no task alive
 
 
-def run(places: ControllerPlaces, settings: ControllerSettings, say: Say) -> None:
+def run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -> None:
     """Run until SIGTERM or SIGINT; what cannot be started is an ``OperationError``."""
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of what it does itself, with TLS
     logging.basicConfig(format="saltern: %(levelname)s: %(message)s", level=logging.WARNING)
-    asyncio.run(_run(places, settings, say))
+    asyncio.run(_run(paths, settings, say))
 
 
-async def _run(places: ControllerPlaces, settings: ControllerSettings, say: Say) -> None:
+async def _run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    controller = Controller(places, settings)
+    controller = Controller(paths, settings)
     if not await _is_started(controller, stopped):
         return
     api = None
@@ -79,9 +79,9 @@ async def _until(stopped: asyncio.Event, controller: Controller) -> None:
 
 
 async def _start_api(controller: Controller, say: Say) -> ApiServer:
-    settings, places = controller.settings, controller.places
-    tls = os.path.join(places.broker, "tls")
-    path = settings.socket or places.socket
+    settings, paths = controller.settings, controller.paths
+    tls = os.path.join(paths.broker, "tls")
+    path = settings.socket or paths.socket
     make_private(os.path.dirname(path))
     listen = Listen(
         socket=path,
@@ -91,7 +91,7 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
         key=settings.api_key or ("" if settings.api_certificate else os.path.join(tls, "server.key")),
         trusted_proxies=settings.api_proxies,
     )
-    policy = os.path.join(os.path.dirname(places.config), "policy.yaml")
+    policy = os.path.join(os.path.dirname(paths.config), "policy.yaml")
     access = Access(controller.database, policy_file=policy, host=controller.identity.file.name)
     await _load_policy(access, say)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload_policy, access, say)

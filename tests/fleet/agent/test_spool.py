@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltern.fleet.agent.spool import CONFIRMED, RETURNED, RUNNING, TRIES, WAITING, Spool, SpoolFailed
+from saltern.fleet.agent.spool import CONFIRMED, RUNNING, WAITING, Spool
+from saltern.fleet.agent.spool_file import SpoolFailed
+from saltern.fleet.agent.unsent import RETURNED, TRIES
 from saltern.fleet.protocol.codec import decode
 from saltern.fleet.protocol.messages import Job, Records, Return
 
@@ -51,14 +53,15 @@ def test_attempts_are_counted_and_the_first_start_is_kept() -> None:
 def test_a_return_is_sent_until_it_is_confirmed_and_its_id_stays() -> None:
     spool = spooled("j1", "j2")
     spool.finish(returned("j1", 3), 10)
-    assert spool.due_returns(0.5) == ["j1"]
-    assert [decode(Return, spool.part("j1", n)).body for n in spool.part_numbers("j1")] == [b"0", b"1", b"2"]
-    spool.mark_sent("j1", 20)
-    assert spool.due_returns(20) == []
-    assert spool.due_returns(21) == ["j1"]
+    assert spool.unsent.due_returns(0.5) == ["j1"]
+    parts = [spool.unsent.part("j1", number) for number in spool.unsent.part_numbers("j1")]
+    assert [decode(Return, part).body for part in parts] == [b"0", b"1", b"2"]
+    spool.unsent.mark_sent("j1", 20)
+    assert spool.unsent.due_returns(20) == []
+    assert spool.unsent.due_returns(21) == ["j1"]
     assert spool.unconfirmed() == ["j1"]
     spool.confirm("j1")
-    assert (spool.unconfirmed(), spool.part_numbers("j1"), spool.counts()) == (
+    assert (spool.unconfirmed(), spool.unsent.part_numbers("j1"), spool.counts()) == (
         [],
         [],
         {CONFIRMED: 1, WAITING: 1},
@@ -74,15 +77,15 @@ def test_records_follow_their_return_and_are_not_sent_for_ever() -> None:
         Records(jid="j1", run="r", first=2, records=[3]),
     ]
     spool.finish([*returned("j1"), *batches], 10)
-    assert spool.due_batches(1) == []  # the return goes first
-    spool.mark_sent("j1", 11)
-    assert spool.due_batches(1) == [("j1", 0), ("j1", 2)]
+    assert spool.unsent.due_batches(1) == []  # the return goes first
+    spool.unsent.mark_sent("j1", 11)
+    assert spool.unsent.due_batches(1) == [("j1", 0), ("j1", 2)]
     spool.confirm("j1", returned=True, records=2)
-    assert spool.due_batches(1) == [("j1", 2)]
+    assert spool.unsent.due_batches(1) == [("j1", 2)]
     assert spool.unconfirmed() == ["j1"]
     for _ in range(TRIES):
-        spool.mark_batch("j1", 2, 12)
-    assert spool.due_batches(1000) == []
+        spool.unsent.mark_batch("j1", 2, 12)
+    assert spool.unsent.due_batches(1000) == []
     spool.confirm("j1", returned=True, records=2)
     assert spool.unconfirmed() == []
 
@@ -100,22 +103,22 @@ def test_prunes_what_has_expired_and_what_was_never_taken() -> None:
         False,
         True,
     )
-    assert spool.part_numbers("returned") == []
+    assert spool.unsent.part_numbers("returned") == []
 
 
 def test_a_disk_that_is_full_is_an_error_with_its_place_and_changes_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "spool.db")
     spool = Spool(path)
     spool.add(Job(jid="j1", function="test.echo"), received=1, due=1, expires=100)
-    (pages,) = spool._database.execute("PRAGMA page_count").fetchone()
-    spool._database.execute(f"PRAGMA max_page_count={pages}")
+    (pages,) = spool._file._database.execute("PRAGMA page_count").fetchone()
+    spool._file._database.execute(f"PRAGMA max_page_count={pages}")
     big = [Return(jid="j1", status="returned", body=b"x" * 100_000)]
     with pytest.raises(SpoolFailed, match=path):
         spool.finish(big, 10)
     found = spool.entry("j1")
     assert found is not None
-    assert (found.state, spool.part_numbers("j1")) == (WAITING, [])
-    spool._database.execute("PRAGMA max_page_count=100000")
+    assert (found.state, spool.unsent.part_numbers("j1")) == (WAITING, [])
+    spool._file._database.execute("PRAGMA max_page_count=100000")
     spool.finish(big, 10)
     assert spool.counts() == {RETURNED: 1}
 

@@ -15,7 +15,7 @@ from tests.postgres_server import Server, running_server
 from saltern.fleet.broker.authority import load_or_make_authority
 from saltern.fleet.controller.backup import back_up, restore
 from saltern.fleet.controller.identity import load_identity, load_or_make_identity
-from saltern.fleet.controller.places import ControllerPlaces, controller_places
+from saltern.fleet.controller.paths import ControllerPaths, controller_paths
 from saltern.fleet.controller.recover import generation
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store.database import open_database
@@ -43,9 +43,9 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> ControllerSettin
     return ControllerSettings(database=f"postgresql://postgres@/fleet?host={server.place}&port={server.port}")
 
 
-def set_up(places: ControllerPlaces) -> None:
-    load_or_make_identity(places.keys, fleet="fleet-1", name="c1", now=1e9)
-    load_or_make_authority(os.path.join(places.broker, "keys"), "fleet-1")
+def set_up(paths: ControllerPaths) -> None:
+    load_or_make_identity(paths.keys, fleet="fleet-1", name="c1", now=1e9)
+    load_or_make_authority(os.path.join(paths.broker, "keys"), "fleet-1")
 
 
 def note(settings: ControllerSettings, name: str) -> None:
@@ -57,24 +57,24 @@ def note(settings: ControllerSettings, name: str) -> None:
 
 
 def test_keys_and_database_come_back(tmp_path: Path, settings: ControllerSettings) -> None:
-    places, file = controller_places(str(tmp_path / "c")), str(tmp_path / "backup")
-    set_up(places)
+    paths, file = controller_paths(str(tmp_path / "c")), str(tmp_path / "backup")
+    set_up(paths)
     note(settings, "before")
-    before = load_identity(places.keys)
-    back_up(places, settings, file, now=5.0)
+    before = load_identity(paths.keys)
+    back_up(paths, settings, file, now=5.0)
     note(settings, "after")
-    shutil.rmtree(places.keys)
-    shutil.rmtree(places.broker)
-    assert restore(places, settings, file).fleet == "fleet-1"
-    again = load_identity(places.keys)
+    shutil.rmtree(paths.keys)
+    shutil.rmtree(paths.broker)
+    assert restore(paths, settings, file).fleet == "fleet-1"
+    again = load_identity(paths.keys)
     assert (again.key.seed, again.file) == (before.key.seed, before.file)
-    assert os.path.isfile(os.path.join(places.broker, "keys/authority.json"))
+    assert os.path.isfile(os.path.join(paths.broker, "keys/authority.json"))
     database = open_database(settings.database)
     with database.read() as connection:
         assert groups(connection).keys() == {"before"}
         first = generation(connection)
     database.close()
-    restore(places, settings, file)
+    restore(paths, settings, file)
     database = open_database(settings.database)
     with database.read() as connection:
         assert first and generation(connection) not in ("", first)  # streams are read again each time
@@ -89,25 +89,25 @@ def member(name: str, data: bytes = b"x") -> tuple[tarfile.TarInfo, io.BytesIO]:
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "state/keys/other.key", "config/x"])
 def test_an_archive_with_a_strange_part_is_refused_and_nothing_is_touched(tmp_path: Path, name: str) -> None:
-    places, file = controller_places(str(tmp_path / "c")), tmp_path / "backup"
-    set_up(places)
-    before = load_identity(places.keys).key.seed
+    paths, file = controller_paths(str(tmp_path / "c")), tmp_path / "backup"
+    set_up(paths)
+    before = load_identity(paths.keys).key.seed
     with tarfile.open(file, "w:gz") as archive:
         archive.addfile(*member(name))
     with pytest.raises(OperationError, match="a part that no backup has"):
-        restore(places, ControllerSettings(), str(file))
-    assert load_identity(places.keys).key.seed == before
+        restore(paths, ControllerSettings(), str(file))
+    assert load_identity(paths.keys).key.seed == before
 
 
 def test_a_damaged_archive_is_refused_wherever_it_is_damaged(tmp_path: Path) -> None:
-    places, file = controller_places(str(tmp_path / "c")), tmp_path / "backup"
-    set_up(places)
-    settings = ControllerSettings(database=f"sqlite:///{places.state}/fleet.db")
+    paths, file = controller_paths(str(tmp_path / "c")), tmp_path / "backup"
+    set_up(paths)
+    settings = ControllerSettings(database=f"sqlite:///{paths.state}/fleet.db")
     note(settings, "before")
-    back_up(places, settings, str(file), now=5.0)
+    back_up(paths, settings, str(file), now=5.0)
     data = file.read_bytes()
     for at in range(0, len(data), max(1, len(data) // 40)):
         file.write_bytes(data[:at])
         with pytest.raises(OperationError):
-            restore(places, settings, str(file))
-    assert load_identity(places.keys).file.fleet == "fleet-1"
+            restore(paths, settings, str(file))
+    assert load_identity(paths.keys).file.fleet == "fleet-1"

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from saltern.fleet.controller.doctor import examine
-from saltern.fleet.controller.places import controller_places
+from saltern.fleet.controller.paths import controller_paths
 from saltern.fleet.controller.settings import KEYS, ControllerSettings, load_settings
 from saltern.language.diagnostics import OperationError
 
 
 def settings_of(folder: Path, text: str) -> ControllerSettings:
     (folder / "controller.yaml").write_text(text)
-    return load_settings(controller_places(str(folder)))
+    return load_settings(controller_paths(str(folder)))
 
 
 def test_every_key_is_a_setting() -> None:
@@ -22,7 +22,7 @@ def test_every_key_is_a_setting() -> None:
 
 
 def test_without_a_file_all_is_by_default(tmp_path: Path) -> None:
-    assert load_settings(controller_places(str(tmp_path))) == ControllerSettings()
+    assert load_settings(controller_paths(str(tmp_path))) == ControllerSettings()
 
 
 def test_keys_inside_of_others_are_read(tmp_path: Path) -> None:
@@ -49,8 +49,8 @@ def test_all_mistakes_are_reported_at_once_with_their_lines(tmp_path: Path) -> N
 
 
 def test_the_doctor_reports_a_bad_configuration_and_a_new_place(tmp_path: Path) -> None:
-    found = {one.check: one.level for one in examine(controller_places(str(tmp_path)), now=1.0)}
+    found = {one.check: one.level for one in examine(controller_paths(str(tmp_path)), now=1.0)}
     assert found["process"] == "warning"
     assert found["keys"] == "error"
     (tmp_path / "controller.yaml").write_text("port: many\n")
-    assert [one.level for one in examine(controller_places(str(tmp_path)), now=1.0)] == ["error"]
+    assert [one.level for one in examine(controller_paths(str(tmp_path)), now=1.0)] == ["error"]

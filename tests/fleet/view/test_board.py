@@ -89,7 +89,7 @@ def test_one_that_came_back_is_waited_for() -> None:
 def test_a_late_return_corrects_what_was_inferred_and_nothing_else() -> None:
     seen = board("web1")
     texts(seen, status("web1", "expired"), status("web1", "returned", changed=2), status("web1", "expired"))
-    assert seen.places["web1"].status == "returned"
+    assert seen.rows["web1"].status == "returned"
 
 
 def test_the_running_ones_have_a_line_each_with_number_and_name_of_their_state() -> None:
@@ -105,7 +105,7 @@ def test_the_running_ones_have_a_line_each_with_number_and_name_of_their_state()
 
 def test_more_than_fit_are_counted() -> None:
     seen = board(*(f"web{number}" for number in range(100)))
-    texts(seen, *(status(one, "running") for one in seen.places))
+    texts(seen, *(status(one, "running") for one in seen.rows))
     lines = block(seen, NOW, width=80, height=10, plain=True)
     assert len(lines) == 8
     assert lines[-2] == "... and 94 more run"
@@ -129,9 +129,9 @@ def test_what_is_heard_twice_is_said_once(heard: list[AnyNotice]) -> None:
     seen = board()
     for notice in heard:
         hear(seen, notice, NOW)
-        before = [(one.id, one.status, one.done, one.failed) for one in seen.places.values()]
+        before = [(one.id, one.status, one.done, one.failed) for one in seen.rows.values()]
         assert hear(seen, notice, NOW) == []
-        assert [(one.id, one.status, one.done, one.failed) for one in seen.places.values()] == before
+        assert [(one.id, one.status, one.done, one.failed) for one in seen.rows.values()] == before
 
 
 @given(notices())
@@ -154,6 +154,6 @@ def test_what_a_system_reported_is_final(heard: list[AnyNotice]) -> None:
     for notice in heard:
         hear(seen, notice, NOW)
         for id_, status_ in final.items():
-            assert seen.places[id_].status == status_
+            assert seen.rows[id_].status == status_
         reported = ("returned", "failed", "refused")
-        final |= {one.id: one.status for one in seen.places.values() if one.status in reported}
+        final |= {one.id: one.status for one in seen.rows.values() if one.status in reported}

@@ -10,7 +10,8 @@ from random import random
 
 from saltern.fleet.agent.clock import FleetClock
 from saltern.fleet.agent.intake import Accept, Refuse, Standing, decide
-from saltern.fleet.agent.spool import Spool, SpoolFailed
+from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.protocol.envelope import Refusal, Refused, Trust, Verified, verify
 from saltern.fleet.protocol.messages import Job
 

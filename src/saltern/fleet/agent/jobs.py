@@ -15,7 +15,8 @@ from saltern.fleet.agent.queue import plan_queue
 from saltern.fleet.agent.recovery import Todo
 from saltern.fleet.agent.returns import short_return, whole_return
 from saltern.fleet.agent.runner import Runner
-from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool, SpoolFailed
+from saltern.fleet.agent.spool import RUNNING, WAITING, Entry, Spool
+from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.task import Outcome, Task
 from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.options import names_in

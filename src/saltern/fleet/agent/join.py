@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable
 
-from saltern.fleet.agent.places import AgentPlaces
+from saltern.fleet.agent.paths import AgentPaths
 from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.nats import Connection
 from saltern.fleet.bus.ports import BusError, NoAnswer, NoListener
@@ -34,18 +34,16 @@ from saltern.system.private import make_private
 AGAIN = 10.0
 
 
-def join(places: AgentPlaces, text: str, id: str, *, wait: float, say: Callable[[str], None]) -> Membership:
+def join(paths: AgentPaths, text: str, id: str, *, wait: float, say: Callable[[str], None]) -> Membership:
     """Ask to join with a token; keep the membership. ``wait``: seconds for an operator to accept the key."""
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each TLS connection that ends
-    return asyncio.run(_join(places, text, id, wait, say))
+    return asyncio.run(_join(paths, text, id, wait, say))
 
 
-async def _join(
-    places: AgentPlaces, text: str, id: str, wait: float, say: Callable[[str], None]
-) -> Membership:
-    _check(places, id)
+async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callable[[str], None]) -> Membership:
+    _check(paths, id)
     token = read_token(text, time.time())
-    keys = load_or_make_keys(places.keys)
+    keys = load_or_make_keys(paths.keys)
     name, credential = joiner_credential(token)
     settings = Connection(servers=token.servers, name=name, credential=credential, tls=client_tls(token.ca))
     try:
@@ -61,18 +59,18 @@ async def _join(
         member = become_member(token, id, keys, answer.credential)
     except BadJwt as problem:
         raise _failed(f"the credential is not what was asked for: {problem}", "ask for a new token") from None
-    make_private(places.keys)
-    save_membership(places.keys, member)
+    make_private(paths.keys)
+    save_membership(paths.keys, member)
     return member
 
 
-def _check(places: AgentPlaces, id: str) -> None:
+def _check(paths: AgentPaths, id: str) -> None:
     try:
         check_id(id)
     except BadId as problem:
         raise _failed(str(problem), "give another one: --id ID") from None
-    if os.path.lexists(os.path.join(places.keys, FILE)):
-        member = load_membership(places.keys)
+    if os.path.lexists(os.path.join(paths.keys, FILE)):
+        member = load_membership(paths.keys)
         what = f"this machine is in the fleet {member.fleet!r} already, as {member.id!r}"
         raise _failed(what, "leave that one first: saltern agent leave")
 
@@ -115,11 +113,11 @@ async def _asked(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> En
         raise _failed(f"the request failed: {problem}", "try it again") from None
 
 
-def leave(places: AgentPlaces) -> str:
+def leave(paths: AgentPaths) -> str:
     """Forget the fleet: membership and keys are removed. The name of the fleet."""
-    member = load_membership(places.keys)
+    member = load_membership(paths.keys)
     for name in (FILE, "signing.key", "sealing.key"):
-        if os.path.lexists(path := os.path.join(places.keys, name)):
+        if os.path.lexists(path := os.path.join(paths.keys, name)):
             os.remove(path)
     return member.fleet
 

@@ -25,7 +25,7 @@ class Outbox:
         self, bus: Bus, spool: Spool, id: str, now: Callable[[], float], backoff: Backoff | None = None
     ) -> None:
         self._bus = bus
-        self._spool = spool
+        self._unsent = spool.unsent
         self._id = id
         self._name = encode_id(id)
         self._now = now
@@ -58,14 +58,14 @@ class Outbox:
             pass
 
     async def _send_all(self) -> None:
-        for jid in self._spool.due_returns(self._now() - RESEND):
+        for jid in self._unsent.due_returns(self._now() - RESEND):
             subject = SUBJECTS["return"].of(id=self._id, jid=jid)
-            for part in self._spool.part_numbers(jid):
-                if data := self._spool.part(jid, part):  # else it was confirmed meanwhile
+            for part in self._unsent.part_numbers(jid):
+                if data := self._unsent.part(jid, part):  # else it was confirmed meanwhile
                     await self._bus.store(subject, data, id=f"{self._name}.{jid}.{part}", timeout=TIMEOUT)
-            self._spool.mark_sent(jid, self._now())
-        for jid, first in self._spool.due_batches(self._now() - RESEND):
-            if data := self._spool.batch(jid, first):
+            self._unsent.mark_sent(jid, self._now())
+        for jid, first in self._unsent.due_batches(self._now() - RESEND):
+            if data := self._unsent.batch(jid, first):
                 subject = SUBJECTS["records"].of(id=self._id, jid=jid)
                 await self._bus.store(subject, data, id=f"{self._name}.{jid}.r{first}", timeout=TIMEOUT)
-            self._spool.mark_batch(jid, first, self._now())
+            self._unsent.mark_batch(jid, first, self._now())

@@ -10,16 +10,17 @@ import signal
 from contextlib import suppress
 
 import saltern
-from saltern.fleet.agent.agent import Agent
+from saltern.fleet.agent.agent import Agent, AgentOptions
 from saltern.fleet.agent.deny import DenyList
 from saltern.fleet.agent.jobs import WorkerSettings
 from saltern.fleet.agent.lean import settle
 from saltern.fleet.agent.log import start_log
-from saltern.fleet.agent.places import AgentPlaces
+from saltern.fleet.agent.paths import AgentPaths
 from saltern.fleet.agent.renewal import Home
 from saltern.fleet.agent.runner import ProcessRunner, Runner
 from saltern.fleet.agent.socket import ControlSocket
-from saltern.fleet.agent.spool import Spool, SpoolFailed
+from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.bus.client import NatsBus
 from saltern.fleet.bus.nats import Connection
 from saltern.fleet.files.agent import AgentFiles
@@ -36,21 +37,21 @@ log = logging.getLogger(__name__)
 SITE = "site:"
 
 
-def run(places: AgentPlaces) -> int:
+def run(paths: AgentPaths) -> int:
     """Run the agent until a signal ends it; the exit code."""
-    start_log(places.log)
-    with _Alone(places):
-        return asyncio.run(_serve(places))
+    start_log(paths.log)
+    with _Alone(paths):
+        return asyncio.run(_serve(paths))
 
 
-async def _serve(places: AgentPlaces) -> int:
+async def _serve(paths: AgentPaths) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    member = count_start(places.keys)
-    keys = load_keys(places.keys)
+    member = count_start(paths.keys)
+    keys = load_keys(paths.keys)
     try:
-        spool = Spool(places.spool)
+        spool = Spool(paths.spool)
     except SpoolFailed as problem:
         fix = "free space on that disk, or remove the file if it is damaged: unsent returns are lost by that"
         raise OperationError(Diagnostic(code="agent-spool", what=str(problem), fix=fix)) from None
@@ -61,18 +62,18 @@ async def _serve(places: AgentPlaces) -> int:
         ),
         wait=None,
     )
-    runner = ProcessRunner(places.jobs)
-    agent = _agent(places, member, bus, spool, runner, Home(places.keys, member, keys, credential))
+    runner = ProcessRunner(paths.jobs)
+    agent = _agent(paths, member, bus, spool, runner, Home(paths.keys, member, keys, credential))
     agent.stop = stop
     log.info("agent %s of fleet %s, version %s", member.id, member.fleet, saltern.__version__)
-    async with ControlSocket(places.socket, agent):
+    async with ControlSocket(paths.socket, agent):
         await agent.start()
         settle()
         await stop.wait()
-        log.info("stopping; workers go on")
+        log.info("stopping; workers continue")
         with suppress(TimeoutError):
             async with asyncio.timeout(2):
-                await agent.tell_away(Away(why="stop"))
+                await agent.announce_away(Away(why="stop"))
         await agent.close()
         await runner.close()
     await bus.close()
@@ -81,29 +82,26 @@ async def _serve(places: AgentPlaces) -> int:
 
 
 def _agent(
-    places: AgentPlaces, member: Membership, bus: NatsBus, spool: Spool, runner: Runner, home: Home
+    paths: AgentPaths, member: Membership, bus: NatsBus, spool: Spool, runner: Runner, home: Home
 ) -> Agent:
     settings = WorkerSettings(
-        config=places.config if os.path.isfile(places.config) else "",
-        overrides=places.overrides(member.id),
-        socket=places.socket,
+        config=paths.config if os.path.isfile(paths.config) else "",
+        overrides=paths.overrides(member.id),
+        socket=paths.socket,
     )
-    return Agent(
-        member,
-        bus,
-        spool,
-        runner,
+    options = AgentOptions(
         settings=settings,
-        files=AgentFiles(Cache(places.files), bus),
+        files=AgentFiles(Cache(paths.files), bus),
         sealing=home.keys.sealing,
-        pillar_path=places.pillar,
-        facts_path=places.facts,
+        pillar_path=paths.pillar,
+        facts_path=paths.facts,
+        jobs_folder=paths.jobs,
         boot=boot_identity().get("boot_id", ""),
         sites=_sites(member),
-        denied=DenyList(places.deny),
+        denied=DenyList(paths.deny),
         home=home,
-        jobs_folder=places.jobs,
     )
+    return Agent(member, bus, spool, runner, options)
 
 
 def _sites(member: Membership) -> tuple[str, ...]:
@@ -118,8 +116,8 @@ def _sites(member: Membership) -> tuple[str, ...]:
 class _Alone:
     """One agent for each directory: two would send the same returns, and run the same jobs."""
 
-    def __init__(self, places: AgentPlaces) -> None:
-        self._path = os.path.join(places.state, "agent.lock")
+    def __init__(self, paths: AgentPaths) -> None:
+        self._path = os.path.join(paths.state, "agent.lock")
 
     def __enter__(self) -> None:
         os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)

@@ -15,7 +15,8 @@ from saltern.fleet.agent.jobs import WorkerSettings
 from saltern.fleet.agent.output import read_output
 from saltern.fleet.agent.runner import Runner
 from saltern.fleet.agent.schedule import Scheduled, next_time, spread
-from saltern.fleet.agent.spool import Spool, SpoolFailed
+from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.agent.task import Task
 from saltern.fleet.protocol.ids import new_jid
 from saltern.fleet.protocol.messages import Job

@@ -22,7 +22,7 @@ from saltern.fleet.protocol.messages import Away
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIMIT = 65_536  # bytes of a question
-Answer = dict[str, Any]
+Message = dict[str, Any]  # a question or a reply
 
 
 class ControlSocket:
@@ -56,7 +56,7 @@ class ControlSocket:
         finally:
             writer.close()
 
-    async def _answer(self, line: bytes) -> Answer:
+    async def _answer(self, line: bytes) -> Message:
         try:
             question = msgspec.json.decode(line, type=dict[str, Any])
         except msgspec.DecodeError:
@@ -74,7 +74,7 @@ def _peer(writer: asyncio.StreamWriter) -> int:
     return int(struct.unpack("3i", data)[1])
 
 
-async def _status(agent: Agent, _question: Answer) -> Answer:
+async def _status(agent: Agent, _question: Message) -> Message:
     state = agent.syncer.state
     return {
         "id": agent.member.id,
@@ -94,7 +94,7 @@ async def _status(agent: Agent, _question: Answer) -> Answer:
     }
 
 
-async def _sync(agent: Agent, _question: Answer) -> Answer:
+async def _sync(agent: Agent, _question: Message) -> Message:
     """Ask the controllers now, and wait for the end of that."""
     began = agent.syncer.state.at
     agent.syncer.wake()
@@ -105,32 +105,32 @@ async def _sync(agent: Agent, _question: Answer) -> Answer:
     return {"problem": agent.syncer.state.problem, "refused": agent.syncer.state.refused}
 
 
-async def _paused(agent: Agent, question: Answer) -> Answer:
+async def _paused(agent: Agent, question: Message) -> Message:
     """A worker says that its run waits for a reboot or an update."""
     await agent.watch.note_pause(str(question.get("jid", "")), str(question.get("kind", "")))
     return {}
 
 
-async def _file(agent: Agent, question: Answer) -> Answer:
+async def _file(agent: Agent, question: Message) -> Message:
     """A worker needs a file of its tree that was not fetched yet."""
     return await answer_file(agent.files, question) if agent.files else {"problem": "the agent has no files"}
 
 
-async def _pillar(agent: Agent, question: Answer) -> Answer:
+async def _pillar(agent: Agent, question: Message) -> Message:
     """A worker needs the pillar of this system."""
     if agent.pillar is None:
         return {"pillar": base64.b64encode(msgspec.msgpack.encode({})).decode()}
     return await answer_pillar(agent.pillar, question, agent.clock.now())
 
 
-async def _leave(agent: Agent, _question: Answer) -> Answer:
-    """The machine leaves the fleet: tell the controllers, and end."""
-    await agent.tell_away(Away(why="leave"))
+async def _leave(agent: Agent, _question: Message) -> Message:
+    """The machine leaves the fleet: report it to the controllers, and end."""
+    await agent.announce_away(Away(why="leave"))
     asyncio.get_running_loop().call_later(0.1, agent.stop.set)
     return {}
 
 
-ANSWERS: dict[str, Callable[[Agent, Answer], Awaitable[Answer]]] = {
+ANSWERS: dict[str, Callable[[Agent, Message], Awaitable[Message]]] = {
     "status": _status,
     "sync": _sync,
     "paused": _paused,
@@ -140,7 +140,7 @@ ANSWERS: dict[str, Callable[[Agent, Answer], Awaitable[Answer]]] = {
 }
 
 
-def ask_agent(path: str, question: Answer, timeout: float = 25.0) -> Answer:
+def ask_agent(path: str, question: Message, timeout: float = 25.0) -> Message:
     """Ask the agent that listens there; ``OperationError`` if there is none."""
     end = time.monotonic() + timeout
     data = b""

@@ -8,20 +8,17 @@ A job is ``waiting``, ``running``, ``returned`` (its return is here until a cont
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from saltern.fleet.agent.spool_file import SpoolFile, Statement
+from saltern.fleet.agent.unsent import RETURNED, TRIES, Unsent
 from saltern.fleet.protocol.messages import Job, Records, Return
-from saltern.system.private import make_private
 
-TRIES = 5  # times that records are sent which no controller confirms
-WAITING, RUNNING, RETURNED, CONFIRMED = "waiting", "running", "returned", "confirmed"
+WAITING, RUNNING, CONFIRMED = "waiting", "running", "confirmed"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS job (
@@ -42,15 +39,7 @@ CREATE TABLE IF NOT EXISTS batch (
 """
 FIELDS = "jid, state, job, received, due, expires, attempt, started, cancel, local"
 
-
-Statement = tuple[str, tuple[object, ...]]
-
-
 OPEN = "jid, state, changing, follows, due, expires, cancel"
-
-
-class SpoolFailed(Exception):
-    """The spool cannot be written or read; the text says why."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -87,44 +76,8 @@ class Spool:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        if path != ":memory:":
-            make_private(os.path.dirname(path))
-        with self._explained():
-            self._database = sqlite3.connect(path, isolation_level=None)
-            if path != ":memory:":
-                os.chmod(path, 0o600)
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=FULL")
-            self._database.execute("PRAGMA cache_size=-256")  # KiB: an agent is small
-            self._database.executescript(SCHEMA)
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as problem:
-            fix = "; free space there" if "full" in str(problem) else ""
-            raise SpoolFailed(f"the spool {self.path} cannot be used: {problem}{fix}") from None
-
-    def _do(self, *statements: Statement) -> int:
-        return self._do_all(statements)
-
-    def _do_all(self, statements: Iterable[Statement]) -> int:
-        """All of them in one transaction; the number of rows that the first one changed."""
-        with self._explained():
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                changed = [self._database.execute(*one).rowcount for one in statements]
-                self._database.execute("COMMIT")
-            except BaseException:
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK")
-                raise
-        return changed[0]
-
-    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._explained():
-            return self._database.execute(query, values).fetchall()
+        self._file = SpoolFile(path, SCHEMA)
+        self.unsent = Unsent(self._file)
 
     # -- jobs ------------------------------------------------------------------------------------
 
@@ -136,78 +89,45 @@ class Spool:
         )
         data = msgspec.json.encode(job)
         fields = (job.jid, WAITING, data, received, due, expires, int(local))
-        return self._do((query, (*fields, int(job.changing), job.after or ""))) == 1
+        return self._file.write((query, (*fields, int(job.changing), job.after or ""))) == 1
 
     def entry(self, jid: str) -> Entry | None:
-        return next(iter(self._entries("jid = ?", jid)), None)
+        rows = self._file.rows(f"SELECT {FIELDS} FROM job WHERE jid = ?", jid)
+        return _entry(rows[0]) if rows else None
 
     def open_jobs(self) -> list[Open]:
         """What waits or runs, in the order of arrival, without what is only needed to run it."""
         query = f"SELECT {OPEN} FROM job WHERE state IN (?, ?) ORDER BY number"
-        return [Open(*row) for row in self._rows(query, WAITING, RUNNING)]
+        return [Open(*row) for row in self._file.rows(query, WAITING, RUNNING)]
 
     def unconfirmed(self, limit: int = 1000) -> list[str]:
         """Jids whose returns, or whose records, are not known to be stored."""
         query = "SELECT jid FROM job WHERE (state = ? AND local = 0) OR jid IN (SELECT jid FROM batch)"
-        return [jid for (jid,) in self._rows(f"{query} ORDER BY number LIMIT ?", RETURNED, limit)]
-
-    def _entries(self, where: str, *values: object) -> list[Entry]:
-        rows = self._rows(f"SELECT {FIELDS} FROM job WHERE {where} ORDER BY number", *values)
-        return [_entry(row) for row in rows]
+        return [jid for (jid,) in self._file.rows(f"{query} ORDER BY number LIMIT ?", RETURNED, limit)]
 
     def is_known(self, jid: str) -> bool:
-        return bool(self._rows("SELECT 1 FROM job WHERE jid = ?", jid))
+        return bool(self._file.rows("SELECT 1 FROM job WHERE jid = ?", jid))
 
     def begin(self, jid: str, now: float) -> int:
         """The job runs from now on; the number of the attempt."""
         query = "UPDATE job SET state = ?, started = CASE started WHEN 0 THEN ? ELSE started END,"
-        self._do((f"{query} attempt = attempt + 1 WHERE jid = ?", (RUNNING, now, jid)))
+        self._file.write((f"{query} attempt = attempt + 1 WHERE jid = ?", (RUNNING, now, jid)))
         entry = self.entry(jid)
         return entry.attempt if entry else 0
 
     def cancel(self, jid: str, how: str) -> None:
-        self._do(("UPDATE job SET cancel = ? WHERE jid = ? AND cancel != 'hard'", (how, jid)))
+        self._file.write(("UPDATE job SET cancel = ? WHERE jid = ? AND cancel != 'hard'", (how, jid)))
 
     # -- returns ---------------------------------------------------------------------------------
 
     def finish(self, messages: Iterable[Return | Records], now: float) -> None:
         """Keep the return of a job, all its parts and its records at once, until they are confirmed."""
-        self._do_all(one for message in messages for one in _kept(message, now))
-
-    def due_returns(self, sent_before: float) -> list[str]:
-        """Jids whose returns were not sent since then, in the order in which they ended."""
-        query = "SELECT jid FROM job WHERE state = ? AND local = 0 AND sent < ? ORDER BY ended, number"
-        return [jid for (jid,) in self._rows(query, RETURNED, sent_before)]
-
-    def part_numbers(self, jid: str) -> list[int]:
-        return [part for (part,) in self._rows("SELECT part FROM part WHERE jid = ? ORDER BY part", jid)]
-
-    def part(self, jid: str, number: int) -> bytes:
-        """One message of a return, as it is sent; empty if it is gone."""
-        rows = self._rows("SELECT data FROM part WHERE jid = ? AND part = ?", jid, number)
-        return bytes(rows[0][0]) if rows else b""
-
-    def mark_sent(self, jid: str, now: float) -> None:
-        self._do(("UPDATE job SET sent = ? WHERE jid = ?", (now, jid)))
-
-    def due_batches(self, sent_before: float) -> list[tuple[str, int]]:
-        """Batches of records that were not sent since then: jid and first number. Returns are sent before."""
-        query = "SELECT jid, first FROM batch WHERE sent < ? AND tries < ? AND jid NOT IN"
-        unsent = "(SELECT jid FROM job WHERE state = ? AND sent = 0)"
-        return self._rows(f"{query} {unsent} ORDER BY jid, first", sent_before, TRIES, RETURNED)
-
-    def batch(self, jid: str, first: int) -> bytes:
-        rows = self._rows("SELECT data FROM batch WHERE jid = ? AND first = ?", jid, first)
-        return bytes(rows[0][0]) if rows else b""
-
-    def mark_batch(self, jid: str, first: int, now: float) -> None:
-        query = "UPDATE batch SET sent = ?, tries = tries + 1 WHERE jid = ? AND first = ?"
-        self._do((query, (now, jid, first)))
+        self._file.write_all(one for message in messages for one in _kept(message, now))
 
     def confirm(self, jid: str, *, returned: bool = True, records: int = 0) -> None:
         """Forget what the controller has: of a job whose return it has, all but the id."""
         confirmed = "UPDATE job SET state = ?, job = x'' WHERE jid = ? AND state = ?"
-        self._do(
+        self._file.write(
             ("DELETE FROM batch WHERE jid = ? AND (past <= ? OR tries >= ?)", (jid, records, TRIES)),
             *([(confirmed, (CONFIRMED, jid, RETURNED))] if returned else []),
             *([("DELETE FROM part WHERE jid = ?", (jid,))] if returned else []),
@@ -215,8 +135,8 @@ class Spool:
 
     def prune(self, *, expired_before: float, returned_before: float) -> list[str]:
         """Forget ids whose jobs have expired, and returns that were never confirmed; those jids."""
-        lost = self._rows("SELECT jid FROM job WHERE state = ? AND ended < ?", RETURNED, returned_before)
-        self._do(
+        lost = self._file.rows("SELECT jid FROM job WHERE state = ? AND ended < ?", RETURNED, returned_before)
+        self._file.write(
             ("DELETE FROM job WHERE state = ? AND expires < ?", (CONFIRMED, expired_before)),
             ("DELETE FROM job WHERE state = ? AND ended < ?", (RETURNED, returned_before)),
             ("DELETE FROM part WHERE jid NOT IN (SELECT jid FROM job)", ()),
@@ -225,20 +145,20 @@ class Spool:
         return [str(jid) for (jid,) in lost]
 
     def counts(self) -> dict[str, int]:
-        rows = self._rows("SELECT state, count(*) FROM job GROUP BY state")
+        rows = self._file.rows("SELECT state, count(*) FROM job GROUP BY state")
         return dict(rows)
 
     # -- the rest --------------------------------------------------------------------------------
 
     def get(self, key: str, default: str = "") -> str:
-        rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
+        rows = self._file.rows("SELECT value FROM meta WHERE key = ?", key)
         return str(rows[0][0]) if rows else default
 
     def put(self, key: str, value: str) -> None:
-        self._do(("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value)))
+        self._file.write(("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value)))
 
     def close(self) -> None:
-        self._database.close()
+        self._file.close()
 
 
 def _kept(message: Return | Records, now: float) -> Iterator[Statement]:

@@ -8,7 +8,7 @@ from saltern.fleet.broker.config import Cluster
 from saltern.fleet.controller.identity import FleetFile, save_file
 from saltern.fleet.controller.machine import bracketed, free_port, names_of_machine
 from saltern.fleet.controller.members import ENOUGH, Member, routes
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
 
 PORTS = {"broker": 4222, "api": 4510, "cluster": 6222}
@@ -17,22 +17,22 @@ PORTS = {"broker": 4222, "api": 4510, "cluster": 6222}
 class Addresses:
     """Below one directory it is for this machine alone, unless the configuration says otherwise."""
 
-    def __init__(self, places: ControllerPlaces, settings: ControllerSettings, file: FleetFile) -> None:
-        self._places = places
+    def __init__(self, paths: ControllerPaths, settings: ControllerSettings, file: FleetFile) -> None:
+        self._paths = paths
         self._settings = settings
         self._file = file
-        self.host = settings.host or ("127.0.0.1" if places.base else "0.0.0.0")
+        self.host = settings.host or ("127.0.0.1" if paths.base else "0.0.0.0")
         self.names = settings.names or names_of_machine(self.host)
 
     def _port(self, what: str, wanted: int) -> int:
         """A port; one that is to be chosen is chosen once."""
         if wanted < 0:
-            wanted = 0 if self._places.base else PORTS[what]
+            wanted = 0 if self._paths.base else PORTS[what]
         if wanted:
             return wanted
         if what not in self._file.ports:
             self._file = replace(self._file, ports={**self._file.ports, what: free_port(self.host)})
-            save_file(self._places.keys, self._file)
+            save_file(self._paths.keys, self._file)
         return self._file.ports[what]
 
     @property

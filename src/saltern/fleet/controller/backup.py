@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from saltern import __version__
 from saltern.fleet.controller.identity import load_identity
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import open_database
@@ -61,19 +61,19 @@ class Manifest(Struct, frozen=True, kw_only=True):
     digests: dict[str, str]
 
 
-def database_address(places: ControllerPlaces, settings: ControllerSettings) -> str:
-    return settings.database or f"sqlite:///{places.database}"
+def database_address(paths: ControllerPaths, settings: ControllerSettings) -> str:
+    return settings.database or f"sqlite:///{paths.database}"
 
 
-def back_up(places: ControllerPlaces, settings: ControllerSettings, path: str, *, now: float) -> Manifest:
+def back_up(paths: ControllerPaths, settings: ControllerSettings, path: str, *, now: float) -> Manifest:
     """Write the archive; the controller may run meanwhile."""
-    identity = load_identity(places.keys)
-    address = database_address(places, settings)
+    identity = load_identity(paths.keys)
+    address = database_address(paths, settings)
     folder = os.path.dirname(os.path.abspath(path))
     with tempfile.TemporaryDirectory(dir=folder, prefix=".saltern-backup-") as scratch:
         dump = os.path.join(scratch, DATABASE)
         take_snapshot(address, dump)
-        parts = {**dict(_parts(places)), DATABASE: dump}
+        parts = {**dict(_parts(paths)), DATABASE: dump}
         manifest = Manifest(
             fleet=identity.file.fleet,
             made_at=now,
@@ -87,10 +87,10 @@ def back_up(places: ControllerPlaces, settings: ControllerSettings, path: str, *
     return manifest
 
 
-def _parts(places: ControllerPlaces) -> Iterator[tuple[str, str]]:
+def _parts(paths: ControllerPaths) -> Iterator[tuple[str, str]]:
     """The files that are there, by their name in the archive."""
-    beside = os.path.dirname(places.config)
-    rows = [(f"state/{name}", os.path.join(places.state, name)) for name in PARTS]
+    beside = os.path.dirname(paths.config)
+    rows = [(f"state/{name}", os.path.join(paths.state, name)) for name in PARTS]
     rows += [(f"config/{name}", os.path.join(beside, name)) for name in CONFIGURATION]
     return ((name, where) for name, where in rows if os.path.isfile(where))
 
@@ -119,19 +119,19 @@ def _note(address: str, now: float) -> None:
         database.close()
 
 
-def restore(places: ControllerPlaces, settings: ControllerSettings, path: str) -> Manifest:
+def restore(paths: ControllerPaths, settings: ControllerSettings, path: str) -> Manifest:
     """Put an archive in place of what is there, and keep that beside it; the controller must not run."""
-    with tempfile.TemporaryDirectory(dir=_existing(places.state), prefix=".saltern-restore-") as scratch:
+    with tempfile.TemporaryDirectory(dir=_existing(paths.state), prefix=".saltern-restore-") as scratch:
         manifest = _unpack(path, scratch)
-        address = database_address(places, settings)
+        address = database_address(paths, settings)
         if (manifest.database == "sqlite") != address.startswith("sqlite"):
             kind = address.partition(":")[0]
             what = f"the backup has a {manifest.database} database, and the configuration names {kind}"
             raise _bad(what, "set 'database' in controller.yaml to one of the same kind")
-        _set_aside(places)
+        _set_aside(paths)
         for name in manifest.digests:
             if name != DATABASE:
-                _put(places, name, os.path.join(scratch, name))
+                _put(paths, name, os.path.join(scratch, name))
         put_snapshot(address, os.path.join(scratch, DATABASE))
     _begin_generation(address, manifest)
     return manifest
@@ -185,18 +185,18 @@ def _copy(archive: tarfile.TarFile, member: tarfile.TarInfo, target: str) -> Non
             file.write(data)
 
 
-def _set_aside(places: ControllerPlaces) -> None:
+def _set_aside(paths: ControllerPaths) -> None:
     """Keep keys and database of before: a wrong archive must not cost them."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
     for name in ("keys", "broker/keys", "broker/tls", "fleet.db", "fleet.db-wal", "fleet.db-shm"):
-        old = os.path.join(places.state, name)
+        old = os.path.join(paths.state, name)
         if os.path.lexists(old):
             os.rename(old, f"{old}.before-{stamp}")
 
 
-def _put(places: ControllerPlaces, name: str, where: str) -> None:
+def _put(paths: ControllerPaths, name: str, where: str) -> None:
     kind, _, rest = name.partition("/")
-    base = places.state if kind == "state" else os.path.dirname(places.config)
+    base = paths.state if kind == "state" else os.path.dirname(paths.config)
     target = os.path.join(base, rest)
     if kind == "config" and os.path.lexists(target):
         return  # what is configured here now has been decided on: it names the database

@@ -1,4 +1,4 @@
-"""What a controller is made of, from its places and its settings: identity, database, broker, options."""
+"""What a controller is made of, from its paths and its settings: identity, database, broker, options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from saltern.fleet.controller.identity import ControllerIdentity, load_or_make_i
 from saltern.fleet.controller.members import Member
 from saltern.fleet.controller.members import servers as member_servers
 from saltern.fleet.controller.parts import PartOptions
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.recover import generation, reader_name
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.files.keeper import Roots
@@ -38,19 +38,19 @@ class Builder:
     """Makes the parts of one controller."""
 
     def __init__(
-        self, places: ControllerPlaces, settings: ControllerSettings, *, now: Callable[[], float]
+        self, paths: ControllerPaths, settings: ControllerSettings, *, now: Callable[[], float]
     ) -> None:
-        self._places = places
+        self._paths = paths
         self._settings = settings
         self._now = now
 
     def identity(self) -> ControllerIdentity:
         name = self._settings.name or socket.gethostname().split(".")[0] or "controller"
-        keys = self._places.keys
+        keys = self._paths.keys
         return load_or_make_identity(keys, fleet=self._settings.fleet, name=name, now=self._now())
 
     def database(self) -> Database:
-        database = open_database(self._settings.database or f"sqlite:///{self._places.database}")
+        database = open_database(self._settings.database or f"sqlite:///{self._paths.database}")
         migrate(database)
         return database
 
@@ -58,7 +58,7 @@ class Builder:
         self, identity: ControllerIdentity, addresses: Addresses, members: dict[str, Member]
     ) -> Broker:
         """A broker of our own, or the one that the configuration names."""
-        settings, folder, fleet = self._settings, self._places.broker, identity.file.fleet
+        settings, folder, fleet = self._settings, self._paths.broker, identity.file.fleet
         how = BrokerSettings(
             host=addresses.host,
             port=addresses.broker_port,
@@ -101,8 +101,8 @@ class Builder:
     def _files(self) -> Roots:
         """Where the files of the fleet are."""
         return Roots(
-            roots=self._settings.file_roots or {"base": [self._places.root("salt")]},
-            directory=self._places.files,
+            roots=self._settings.file_roots or {"base": [self._paths.root("salt")]},
+            directory=self._paths.files,
             versions=self._settings.retention_trees,
             git_interval=self._settings.git_seconds,
         )
@@ -110,8 +110,8 @@ class Builder:
     def _pillar(self) -> PillarOptions:
         settings = self._settings
         return PillarOptions(
-            pillar_roots=settings.pillar_roots or {"base": [self._places.root("pillar")]},
-            file_roots=settings.file_roots or {"base": [self._places.root("salt")]},
+            pillar_roots=settings.pillar_roots or {"base": [self._paths.root("pillar")]},
+            file_roots=settings.file_roots or {"base": [self._paths.root("salt")]},
             nodegroups=settings.nodegroups,
             ext_pillar=settings.ext_pillar,
             merging=settings.pillar_source_merging_strategy,

@@ -16,7 +16,7 @@ from saltern.fleet.controller.lock import lock
 from saltern.fleet.controller.loops import Loops
 from saltern.fleet.controller.members import set_member
 from saltern.fleet.controller.parts import Parts
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.recover import recover_jobs
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.controller.watch import Watch
@@ -32,18 +32,18 @@ class Controller:
     """``start``, then ``parts.fleet`` can be asked, until ``stop``."""
 
     def __init__(
-        self, places: ControllerPlaces, settings: ControllerSettings, *, now: Callable[[], float] = time.time
+        self, paths: ControllerPaths, settings: ControllerSettings, *, now: Callable[[], float] = time.time
     ) -> None:
-        self.places = places
+        self.paths = paths
         self.settings = settings
         self._now = now
-        self._builder = Builder(places, settings, now=now)
+        self._builder = Builder(paths, settings, now=now)
         self._lock = -1
 
     async def start(self) -> None:
         """Keys, database, broker, services, loops; an error says which of them cannot be had."""
-        make_private(self.places.state)
-        self._lock = lock(self.places.lock)
+        make_private(self.paths.state)
+        self._lock = lock(self.paths.lock)
         self.loops = Loops()
         try:
             self._prepare()
@@ -55,7 +55,7 @@ class Controller:
 
     def _prepare(self) -> None:
         self.identity = self._builder.identity()
-        self.addresses = Addresses(self.places, self.settings, self.identity.file)
+        self.addresses = Addresses(self.paths, self.settings, self.identity.file)
         self.database = self._builder.database()
         with self.database.write() as connection:
             self.members = set_member(connection, self.identity.file.name, self.addresses.member())

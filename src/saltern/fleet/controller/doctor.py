@@ -14,7 +14,7 @@ from msgspec import Struct
 from saltern.fleet.broker.binary import find_binary
 from saltern.fleet.controller.backup import LAST, database_address
 from saltern.fleet.controller.identity import ROOT, load_identity
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings, load_settings
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Database, open_database
@@ -43,7 +43,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 class Patient(Struct, frozen=True, kw_only=True):
     """What checks look at."""
 
-    places: ControllerPlaces
+    paths: ControllerPaths
     settings: ControllerSettings
     now: float
 
@@ -51,14 +51,14 @@ class Patient(Struct, frozen=True, kw_only=True):
 Check = Callable[[Patient], Iterator[Finding]]
 
 
-def examine(places: ControllerPlaces, *, now: float) -> list[Finding]:
+def examine(paths: ControllerPaths, *, now: float) -> list[Finding]:
     """All findings, in the order of the table. A check that cannot be made is an error of its own."""
     try:
-        settings = load_settings(places)
+        settings = load_settings(paths)
     except OperationError as problem:
         return [*_told("configuration", problem)]
-    patient = Patient(places=places, settings=settings, now=now)
-    found = [Finding(check="configuration", level="ok", what=_configuration(places))]
+    patient = Patient(paths=paths, settings=settings, now=now)
+    found = [Finding(check="configuration", level="ok", what=_configuration(paths))]
     for name, check in CHECKS.items():
         try:
             found += check(patient)
@@ -69,8 +69,8 @@ def examine(places: ControllerPlaces, *, now: float) -> list[Finding]:
     return found
 
 
-def _configuration(places: ControllerPlaces) -> str:
-    return places.config if os.path.isfile(places.config) else f"{places.config} is not there; all by default"
+def _configuration(paths: ControllerPaths) -> str:
+    return paths.config if os.path.isfile(paths.config) else f"{paths.config} is not there; all by default"
 
 
 def _told(name: str, problem: OperationError) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def _told(name: str, problem: OperationError) -> Iterator[Finding]:
 
 
 def _process(patient: Patient) -> Iterator[Finding]:
-    running = is_running(patient.places.lock)
+    running = is_running(patient.paths.lock)
     what = "the controller runs" if running else "the controller does not run"
     yield Finding(
         check="process",
@@ -106,16 +106,16 @@ def is_running(path: str) -> bool:
 
 
 def _keys(patient: Patient) -> Iterator[Finding]:
-    identity = load_identity(patient.places.keys)
+    identity = load_identity(patient.paths.keys)
     days = (identity.expires - patient.now) / DAY if identity.certificate.text else 365.0
     level = "ok" if days > 30 else "warning" if days > 0 else "error"
-    fix = "" if level == "ok" else f"put {ROOT} into {patient.places.keys} and start the controller"
+    fix = "" if level == "ok" else f"put {ROOT} into {patient.paths.keys} and start the controller"
     what = f"fleet {identity.file.fleet}, controller {identity.file.name}; certificate for {days:.0f} days"
     yield Finding(check="keys", level=level, what=what, fix=fix)
 
 
 def _tls(patient: Patient) -> Iterator[Finding]:
-    path = os.path.join(patient.places.broker, "tls", "server.pem")
+    path = os.path.join(patient.paths.broker, "tls", "server.pem")
     if not os.path.isfile(path):
         return
     decoded = ssl._ssl._test_decode_cert(path)  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ def _tls(patient: Patient) -> Iterator[Finding]:
 
 
 def _database(patient: Patient) -> Iterator[Finding]:
-    database = open_database(database_address(patient.places, patient.settings))
+    database = open_database(database_address(patient.paths, patient.settings))
     try:
         yield from _inspect(database, patient)
     finally:
@@ -177,7 +177,7 @@ def _backup(last: float | None, now: float) -> Finding:
 
 
 def _disk(patient: Patient) -> Iterator[Finding]:
-    folder = patient.places.state
+    folder = patient.paths.state
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     free = shutil.disk_usage(folder).free
@@ -195,7 +195,7 @@ def _broker(patient: Patient) -> Iterator[Finding]:
 
 
 def _roots(patient: Patient) -> Iterator[Finding]:
-    roots = patient.settings.file_roots or {"base": [patient.places.root("salt")]}
+    roots = patient.settings.file_roots or {"base": [patient.paths.root("salt")]}
     for environment, several in roots.items():
         for root in several:
             if "://" in root or os.path.isdir(root):

@@ -24,7 +24,7 @@ from saltern.fleet.controller.identity import (
     save_member,
 )
 from saltern.fleet.controller.members import members, set_member
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.protocol.keys import SealingKey, SigningKey
@@ -63,7 +63,7 @@ class Bundle(Struct, frozen=True, kw_only=True):
 
 
 def invite(
-    database: Database, places: ControllerPlaces, identity: ControllerIdentity, name: str, *, now: float
+    database: Database, paths: ControllerPaths, identity: ControllerIdentity, name: str, *, now: float
 ) -> str:
     """Write an invitation down; the token, which is shown once."""
     if database.is_sqlite:
@@ -79,7 +79,7 @@ def invite(
         file=file,
         seed=key.seed,
         certificate=new_certificate(identity.root, file, key.public, now),
-        files={part: _required(os.path.join(places.state, part)) for part in FILES},
+        files={part: _required(os.path.join(paths.state, part)) for part in FILES},
     )
     token = ControllerToken(
         fleet=file.fleet, name=name, id=secrets.token_hex(6), secret=secrets.token_bytes(32)
@@ -99,12 +99,12 @@ def _invite(connection: Connection, one: Invitation, name: str, now: float) -> N
 
 
 def join(
-    database: Database, places: ControllerPlaces, settings: ControllerSettings, text: str, *, now: float
+    database: Database, paths: ControllerPaths, settings: ControllerSettings, text: str, *, now: float
 ) -> str:
     """Make this machine the controller that a token invites; its name. The token is used up."""
     token = read_controller_token(text)
-    if os.path.lexists(os.path.join(places.keys, FILE)):
-        raise _bad(f"{places.state} is that of a controller already", "use another --directory, or remove it")
+    if os.path.lexists(os.path.join(paths.keys, FILE)):
+        raise _bad(f"{paths.state} is that of a controller already", "use another --directory, or remove it")
     with database.write() as connection:
         found = invitation(connection, token.id, now)
         if found is None:
@@ -113,9 +113,9 @@ def join(
                 "set 'database' as on the others, or make a new one: saltern controller invite NAME",
             )
         bundle = _opened(found, token)
-        _write(places, bundle)  # before the invitation goes: it can be used again after a crash
+        _write(paths, bundle)  # before the invitation goes: it can be used again after a crash
         remove_invitation(connection, token.id)
-        set_member(connection, token.name, Addresses(places, settings, bundle.file).member())
+        set_member(connection, token.name, Addresses(paths, settings, bundle.file).member())
         audit.append(connection, f"controller {token.name}", "controller.join", {"name": token.name}, now)
     return token.name
 
@@ -129,12 +129,12 @@ def _opened(found: Invitation, token: ControllerToken) -> Bundle:
         raise _bad("the token does not open its invitation", "copy the whole token") from None
 
 
-def _write(places: ControllerPlaces, bundle: Bundle) -> None:
+def _write(paths: ControllerPaths, bundle: Bundle) -> None:
     for name in FILES:
-        target = os.path.join(places.state, name)
+        target = os.path.join(paths.state, name)
         make_private(os.path.dirname(target))
         write(target, bundle.files[name], OWNER_ONLY)
-    save_member(places.keys, bundle.file, SigningKey(bundle.seed), bundle.certificate)
+    save_member(paths.keys, bundle.file, SigningKey(bundle.seed), bundle.certificate)
 
 
 def _bound(token: ControllerToken) -> SealedFor:

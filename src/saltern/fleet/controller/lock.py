@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system.private import make_private
 
@@ -26,10 +26,10 @@ def lock(path: str) -> int:
 
 
 @contextmanager
-def held(places: ControllerPlaces) -> Iterator[None]:
+def held(paths: ControllerPaths) -> Iterator[None]:
     """Hold the directory for as long as a command works on it."""
-    make_private(places.state)
-    descriptor = lock(places.lock)
+    make_private(paths.state)
+    descriptor = lock(paths.lock)
     try:
         yield
     finally:

@@ -13,14 +13,14 @@ from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.desk_registry import DeskRegistry
 from saltern.fleet.controller.dispatch import Dispatcher
-from saltern.fleet.controller.health import Health
-from saltern.fleet.controller.housekeeping import (
+from saltern.fleet.controller.duties import (
     Deadlines,
     Nudges,
     OldFiles,
     PresenceKeeper,
     Retention,
 )
+from saltern.fleet.controller.health import Health
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.indexer import Indexer
 from saltern.fleet.controller.inventory import Inventory

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from saltern.config.files import Read, read
-from saltern.fleet.controller.places import ControllerPlaces
+from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.store.retention import LIMITS, Limit
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 
@@ -270,11 +270,11 @@ KEYS: dict[str, Key] = {
 SECTIONS = {key.rpartition(".")[0] for key in KEYS if "." in key} | {"retention"}
 
 
-def load_settings(places: ControllerPlaces) -> ControllerSettings:
+def load_settings(paths: ControllerPaths) -> ControllerSettings:
     """The settings of the file, if there is one; ``OperationError`` with everything that is wrong in it."""
-    if not os.path.isfile(places.config):
+    if not os.path.isfile(paths.config):
         return ControllerSettings()
-    found = read(places.config)
+    found = read(paths.config)
     values: dict[str, Any] = {}
     problems: list[Diagnostic] = []
     for path, value in _leaves(found.values):

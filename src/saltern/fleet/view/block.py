@@ -5,7 +5,7 @@ Never more lines than the terminal has room for, and each one column short, so t
 
 from __future__ import annotations
 
-from saltern.fleet.view.board import Board, Place
+from saltern.fleet.view.board import Board, SystemRow
 from saltern.fleet.view.words import moment, span
 from saltern.report.live import ASCII, BAR, MARKS
 from saltern.report.text import columns, cut, safe_line
@@ -37,21 +37,21 @@ def block(board: Board, now: float, *, width: int, height: int, plain: bool = Fa
     return [cut(line, width - 1) for line in (*lines, bar(board, now, width, marks))]
 
 
-def _line(place: Place, now: float, inset: int, mark: str) -> str:
+def _line(row: SystemRow, now: float, inset: int, mark: str) -> str:
     """``▸ web1  12/40  3.2 s  file.managed nginx.conf``."""
-    id_ = cut(safe_line(place.id), WIDEST_ID)
+    id_ = cut(safe_line(row.id), WIDEST_ID)
     head = f"{mark} {id_}{' ' * max(inset - columns(id_), 0)}"
-    if place.status == "down":
-        back = f", back by {moment(place.back_by, now)}" if place.back_by else ""
+    if row.status == "down":
+        back = f", back by {moment(row.back_by, now)}" if row.back_by else ""
         return f"{head}  down{back}"
-    where = f"{place.done}/{place.total}  " if place.total else ""
-    failed = f"{place.failed} failed  " if place.failed else ""
-    return f"{head}  {where}{failed}{span(now - place.began)}  {safe_line(place.state)}".rstrip()
+    where = f"{row.done}/{row.total}  " if row.total else ""
+    failed = f"{row.failed} failed  " if row.failed else ""
+    return f"{head}  {where}{failed}{span(now - row.began)}  {safe_line(row.state)}".rstrip()
 
 
 def bar(board: Board, now: float, width: int, marks: dict[str, str]) -> str:
     """``████░░░░ 12/40 done, 1 failed, 25 running, 3 away  12 s``."""
-    total = len(board.places)
+    total = len(board.rows)
     done = total - len(board.open)
     filled = BAR * done // total if total else BAR
     drawn = [marks["done"] * filled + marks["left"] * (BAR - filled)] if width >= 60 else []
@@ -60,8 +60,8 @@ def bar(board: Board, now: float, width: int, marks: dict[str, str]) -> str:
 
 def tally(board: Board) -> str:
     """``12/40 done, 1 failed, 25 running, 3 away``."""
-    done = len(board.places) - len(board.open)
-    parts = [f"{done}/{len(board.places)} done"]
+    done = len(board.rows) - len(board.open)
+    parts = [f"{done}/{len(board.rows)} done"]
     gone = sum(one.id in board.away for one in board.those("queued"))
     for statuses, word in COUNTED:
         number = len(board.those(*statuses)) - (gone if word == "waiting" else 0)

@@ -22,7 +22,7 @@ SAME_SHOWN = 3  # equal failures that get a line at once; more of them are count
 FEW = 20  # systems: in a job for more, only what goes wrong has a line
 
 
-class Place(Struct):
+class SystemRow(Struct):
     """One system of the job."""
 
     id: str
@@ -55,7 +55,7 @@ class Board(Struct, kw_only=True):
     """The whole job. ``away`` has who was away when it was submitted, and since when."""
 
     jid: str
-    places: dict[str, Place]
+    rows: dict[str, SystemRow]
     away: dict[str, float | None] = {}
     expires: float = 0.0
     started: float = 0.0
@@ -63,53 +63,53 @@ class Board(Struct, kw_only=True):
     ended: bool = False
     failures: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
-    def those(self, *statuses: str) -> list[Place]:
-        return [place for place in self.places.values() if place.status in statuses]
+    def those(self, *statuses: str) -> list[SystemRow]:
+        return [row for row in self.rows.values() if row.status in statuses]
 
     @property
-    def open(self) -> list[Place]:
+    def open(self) -> list[SystemRow]:
         return self.those(*OPEN)
 
     @property
-    def waited_for(self) -> list[Place]:
+    def waited_for(self) -> list[SystemRow]:
         """Those that are open and not away: the job is with them, or comes to them at once."""
         return [one for one in self.open if not (one.id in self.away and one.status == "queued")]
 
 
 def new_board(jid: str, expected: Iterable[str], **values: object) -> Board:
-    return Board(jid=jid, places={id_: Place(id_) for id_ in sorted(expected)}, **values)  # type: ignore[arg-type]
+    return Board(jid=jid, rows={id_: SystemRow(id_) for id_ in sorted(expected)}, **values)  # type: ignore[arg-type]
 
 
 def mark_sent(board: Board) -> None:
     """The job was just submitted: all that are not away have it."""
-    for place in board.places.values():
-        if place.id not in board.away:
-            place.status = "sent"
+    for row in board.rows.values():
+        if row.id not in board.away:
+            row.status = "sent"
 
 
 def hear(board: Board, notice: AnyNotice, now: float) -> list[Said]:
     """Take a notice in; the lines that it is worth."""
     match notice:
-        case StatusChanged() if notice.jid == board.jid and notice.system in board.places:
-            return _status(board, board.places[notice.system], notice, now)
-        case Progressed() if notice.jid == board.jid and notice.system in board.places:
-            return _progress(board, board.places[notice.system], notice, now)
+        case StatusChanged() if notice.jid == board.jid and notice.system in board.rows:
+            return _status(board, board.rows[notice.system], notice, now)
+        case Progressed() if notice.jid == board.jid and notice.system in board.rows:
+            return _progress(board, board.rows[notice.system], notice, now)
         case JobEnded() if notice.jid == board.jid:
             board.ended = True
     return []
 
 
-def _progress(board: Board, place: Place, notice: Progressed, now: float) -> list[Said]:
-    if not place.is_open:
+def _progress(board: Board, row: SystemRow, notice: Progressed, now: float) -> list[Said]:
+    if not row.is_open:
         return []
-    place.status = "running"
-    place.began = place.began or now
-    place.done, place.failed = max(place.done, notice.done), max(place.failed, notice.failed)
-    place.total, place.state = max(place.total, notice.total), notice.state
+    row.status = "running"
+    row.began = row.began or now
+    row.done, row.failed = max(row.done, notice.done), max(row.failed, notice.failed)
+    row.total, row.state = max(row.total, notice.total), notice.state
     if notice.outcome != "failed":
         return []
-    place.reported = True
-    return _failure(board, place.id, notice.state, notice.comment)
+    row.reported = True
+    return _failure(board, row.id, notice.state, notice.comment)
 
 
 def _failure(board: Board, system: str, state: str, comment: str) -> list[Said]:
@@ -133,18 +133,18 @@ def say_failures(board: Board, system: str, failures: Iterable[Failure]) -> list
     return found
 
 
-def _status(board: Board, place: Place, notice: StatusChanged, now: float) -> list[Said]:
-    if not _moves(place.status, notice.status):
+def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
+    if not _moves(row.status, notice.status):
         return []
-    place.status, place.why, place.back_by = notice.status, notice.why, notice.back_by
+    row.status, row.why, row.back_by = notice.status, notice.why, notice.back_by
     if notice.status not in ("queued", "sent"):
-        place.began = place.began or now
-    if place.is_open:
-        return _down(place, now) if notice.status == "down" else []
-    place.ended = now
-    place.exit_code, place.changed = notice.exit_code, notice.changed
-    place.failed = max(place.failed, notice.failed)
-    return _ended(board, place)
+        row.began = row.began or now
+    if row.is_open:
+        return _down(row, now) if notice.status == "down" else []
+    row.ended = now
+    row.exit_code, row.changed = notice.exit_code, notice.changed
+    row.failed = max(row.failed, notice.failed)
+    return _ended(board, row)
 
 
 def _moves(old: str, new: str) -> bool:
@@ -156,27 +156,27 @@ def _moves(old: str, new: str) -> bool:
     return new not in OPEN
 
 
-def _down(place: Place, now: float) -> list[Said]:
-    back = f", back by {moment(place.back_by, now)}" if place.back_by else ""
-    return [Said("down", safe_line(f"{place.id}: goes down{back}"))]
+def _down(row: SystemRow, now: float) -> list[Said]:
+    back = f", back by {moment(row.back_by, now)}" if row.back_by else ""
+    return [Said("down", safe_line(f"{row.id}: goes down{back}"))]
 
 
-def _ended(board: Board, place: Place) -> list[Said]:
-    if place.status == GOOD:
-        return _well(board, place) if len(board.places) <= FEW else []
-    if place.status == "failed" and place.reported:
+def _ended(board: Board, row: SystemRow) -> list[Said]:
+    if row.status == GOOD:
+        return _well(board, row) if len(board.rows) <= FEW else []
+    if row.status == "failed" and row.reported:
         return []
-    counted = place.status == "failed" and place.failed and not place.why
-    what = f"{count(place.failed, 'state')} failed" if counted else place.status
-    return _failure(board, place.id, what, place.why)
+    counted = row.status == "failed" and row.failed and not row.why
+    what = f"{count(row.failed, 'state')} failed" if counted else row.status
+    return _failure(board, row.id, what, row.why)
 
 
-def _well(board: Board, place: Place) -> list[Said]:
+def _well(board: Board, row: SystemRow) -> list[Said]:
     """Nothing is said of an answer that is a value: that is printed in the end."""
     verb = "would change" if board.test else "changed"
-    if place.changed:
-        return [Said("changed", safe_line(f"{place.id}: {count(place.changed, 'state')} {verb}"))]
-    return [Said("clean", safe_line(f"{place.id}: unchanged"))] if place.total else []
+    if row.changed:
+        return [Said("changed", safe_line(f"{row.id}: {count(row.changed, 'state')} {verb}"))]
+    return [Said("clean", safe_line(f"{row.id}: unchanged"))] if row.total else []
 
 
 def away_line(board: Board, now: float, *, left_out: Mapping[str, float | None] | None = None) -> str:
@@ -199,5 +199,5 @@ def away_line(board: Board, now: float, *, left_out: Mapping[str, float | None] 
 
 
 def _waits(board: Board, id_: str) -> bool:
-    place = board.places.get(id_)
-    return place is not None and place.status == "queued"
+    row = board.rows.get(id_)
+    return row is not None and row.status == "queued"

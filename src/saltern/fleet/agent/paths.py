@@ -1,4 +1,4 @@
-"""Where an agent keeps what it has: below one directory, or in the places of the machine."""
+"""Where an agent keeps what it has: below one directory, or in the directories of the machine."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import os
 
 from msgspec import Struct
 
-from saltern.config.settings import Settings, state_directory
-
-CONFIG = "/etc/saltern/agent.yaml"
-RUN = "/run/saltern"
+from saltern.fleet.identity.directories import directories_of
 
 
-class AgentPlaces(Struct, frozen=True, kw_only=True):
+class AgentPaths(Struct, frozen=True, kw_only=True):
     """``state`` is the agent's own; ``base`` is set if everything is below one directory."""
 
     config: str
@@ -66,22 +63,6 @@ class AgentPlaces(Struct, frozen=True, kw_only=True):
         }
 
 
-def agent_places(directory: str | None) -> AgentPlaces:
-    """Below ``directory``; without one, the places of the machine for root, and those of the user else."""
-    if directory:
-        base = os.path.abspath(directory)
-        return AgentPlaces(
-            base=base,
-            config=os.path.join(base, "agent.yaml"),
-            state=os.path.join(base, "agent"),
-            socket=os.path.join(base, "agent.sock"),
-        )
-    state = os.path.join(state_directory(Settings()), "agent")
-    if os.geteuid() == 0:
-        return AgentPlaces(config=CONFIG, state=state, socket=os.path.join(RUN, "agent.sock"))
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return AgentPlaces(
-        config=os.path.join(home, "saltern", "agent.yaml"),
-        state=state,
-        socket=os.path.join(os.environ.get("XDG_RUNTIME_DIR") or state, "saltern-agent.sock"),
-    )
+def agent_paths(directory: str | None) -> AgentPaths:
+    """Below ``directory``; without one, where the machine or the user has such files."""
+    return AgentPaths(**directories_of("agent", directory))

@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable
 
 from saltern.fleet.agent.runner import Runner
-from saltern.fleet.agent.spool import Spool, SpoolFailed
+from saltern.fleet.agent.spool import Spool
+from saltern.fleet.agent.spool_file import SpoolFailed
 from saltern.fleet.protocol.envelope import SKEW
 
 log = logging.getLogger(__name__)
@@ -19,8 +20,8 @@ OWN = ("facts", "schedule")  # folders of the agent's own questions
 KEEP = 7 * DAY  # a return that no controller has taken
 
 
-class Housekeeping:
-    """Prunes now and then."""
+class Pruner:
+    """Removes them, every hour."""
 
     def __init__(self, spool: Spool, runner: Runner, jobs: str, now: Callable[[], float]) -> None:
         self._spool = spool

@@ -1,0 +1,46 @@
+"""Returns of jobs that are not run. They are not in the spool, so each is sent once, directly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+
+from saltern.fleet.bus.ports import Bus, BusError
+from saltern.fleet.bus.tasks import end
+from saltern.fleet.identity.membership import Membership
+from saltern.fleet.protocol.codec import encode
+from saltern.fleet.protocol.messages import Job, Return
+from saltern.fleet.protocol.subjects import SUBJECTS
+
+log = logging.getLogger(__name__)
+
+
+class Refusals:
+    """Sends them beside the rest, because the broker may take its time."""
+
+    def __init__(self, bus: Bus, member: Membership, now: Callable[[], float]) -> None:
+        self._bus = bus
+        self._member = member
+        self._now = now
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def refuse(self, job: Job, why: str) -> None:
+        """Return that a job is not run."""
+        log.warning("job %s is refused: %s", job.jid, why)
+        task = asyncio.create_task(self._send(job, why))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _send(self, job: Job, why: str) -> None:
+        now = self._now()
+        message = Return(jid=job.jid, status="refused", why=why, started=now, ended=now)
+        subject = SUBJECTS["return"].of(id=self._member.id, jid=job.jid)
+        with suppress(BusError):
+            await self._bus.store(subject, encode(message), id=f"{self._member.name}.{job.jid}.0")
+
+    async def close(self) -> None:
+        """End what is not sent yet."""
+        for task in list(self._tasks):
+            await end(task)

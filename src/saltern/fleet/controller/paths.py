@@ -1,0 +1,48 @@
+"""Where a controller keeps what it has: below one directory, or in the directories of the machine."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+from saltern.fleet.identity.directories import directories_of
+
+
+class ControllerPaths(Struct, frozen=True, kw_only=True):
+    """``base`` is set if everything is below one directory."""
+
+    config: str
+    state: str
+    socket: str
+    base: str = ""
+
+    @property
+    def keys(self) -> str:
+        return os.path.join(self.state, "keys")
+
+    @property
+    def broker(self) -> str:
+        return os.path.join(self.state, "broker")
+
+    @property
+    def database(self) -> str:
+        return os.path.join(self.state, "fleet.db")
+
+    @property
+    def lock(self) -> str:
+        return os.path.join(self.state, "lock")
+
+    @property
+    def files(self) -> str:
+        """What is known of published files, and copies of git remotes."""
+        return os.path.join(self.state, "files")
+
+    def root(self, kind: str) -> str:
+        """The directory of files (``salt``) or of pillar, if the configuration names none."""
+        return os.path.join(self.base or "/srv", kind)
+
+
+def controller_paths(directory: str | None) -> ControllerPaths:
+    """Below ``directory``; without one, where the machine or the user has such files."""
+    return ControllerPaths(**directories_of("controller", directory))
