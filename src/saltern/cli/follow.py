@@ -78,6 +78,7 @@ def new_followed(submitted: Row, ask: Row) -> Followed:
         expires=submitted["expires"],
         started=time.time(),
         test=bool(ask.get("test")) or ask["function"] == "saltern.plan",
+        batch=ask.get("batch", ""),
     )
     mark_sent(board)
     left_out = {id_: at for id_, at in away.items() if id_ not in expected}
@@ -110,7 +111,8 @@ def _away(job: Followed) -> list[str]:
 
 def _begin(watcher: Watcher, job: Followed) -> None:
     board = job.board
-    watcher.note(f"job {job.jid} on {count(len(board.rows), 'system')}")
+    batch = f", {board.batch} at a time" if board.batch else ""
+    watcher.note(f"job {job.jid} on {count(len(board.rows), 'system')}{batch}")
     for line in _away(job):
         watcher.note(line)
     watcher.record(

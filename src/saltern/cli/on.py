@@ -51,6 +51,7 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
     _refuse(line.command, args)
     call = VERBS[line.command](args)
     if args.roster:
+        _refuse_batch(args)
         from saltern.cli.ssh_run import run_over_ssh
 
         return run_over_ssh(args, call, _shown(args, argv))
@@ -63,6 +64,9 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
         "environment": args.saltenv or "base",
         "life": _seconds("--expires", args.expires),
         "wait": _seconds("--wait", args.wait),
+        "batch": args.batch,
+        "batch_wait": _seconds("--batch-wait", args.batch_wait),
+        "batch_failures": args.batch_failures,
     }
     from saltern.cli.connect import connect
 
@@ -130,6 +134,14 @@ def _refuse(verb: str, args: SimpleNamespace) -> None:
             if given.get(name):
                 what = f"{flag} cannot be used with --on: {why}"
                 raise OperationError(Diagnostic(code="option-shape", what=what, fix="leave one of them out"))
+
+
+def _refuse_batch(args: SimpleNamespace) -> None:
+    for name in ("batch", "batch_wait", "batch_failures"):
+        if getattr(args, name) is not None:
+            what = f"--{name.replace('_', '-')} needs a controller and cannot be used with --roster"
+            fix = "limit what runs at the same time with --connections"
+            raise OperationError(Diagnostic(code="option-shape", what=what, fix=fix))
 
 
 def _seconds(flag: str, text: str | None) -> float | None:

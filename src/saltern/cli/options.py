@@ -251,6 +251,28 @@ ON_ROWS: tuple[Row, ...] = (
         help="how long the job is offered to systems that are away (default: a day; for questions 5 minutes)",
     ),
     Row(
+        flag="--batch",
+        dest="batch",
+        metavar="AMOUNT",
+        group=MANY,
+        help="on at most AMOUNT systems at a time (a number or a percentage)",
+    ),
+    Row(flag="-b", dest="batch", metavar="AMOUNT", group=MANY, help="the same as --batch"),
+    Row(
+        flag="--batch-wait",
+        dest="batch_wait",
+        metavar="SECONDS",
+        group=MANY,
+        help="wait SECONDS after the end on one system before the next one begins",
+    ),
+    Row(
+        flag="--batch-failures",
+        dest="batch_failures",
+        metavar="AMOUNT",
+        group=MANY,
+        help="leave out the rest of a batch if more than AMOUNT systems fail; 0: after the first failure",
+    ),
+    Row(
         flag="--detach",
         dest="detach",
         kind="on",

@@ -26,7 +26,8 @@ TAKEN = 75  # another worker has the job: this one does nothing
 OWN_WORDS = {"pillar", "test", "saltenv", "mods", "queue", "concurrent"}
 SHUT = {
     "config", "file_root", "pillar_root", "out", "minion_id", "log_level", "debug", "verbose", "save", "sign",
-    "output", "on", "controller", "wait", "expires", "detach",
+    "output", "on", "controller", "wait", "expires", "detach", "batch",
+    "batch_wait", "batch_failures",
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ ASCENDING: tuple[int, ...] = (
 )
 # What a status without an exit code of its own counts as.
 CODES: dict[str, int] = {
+    "held": exits.AWAY,
     "queued": exits.AWAY,
     "sent": exits.AWAY,
     "running": exits.AWAY,

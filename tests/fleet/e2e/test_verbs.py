@@ -155,6 +155,18 @@ def test_an_interrupt_leaves_the_job_running_and_it_can_be_cancelled(place: Plac
     assert place.run("job", jid, "--cancel", "--follow").returncode == exits.INTERRUPTED
 
 
+def test_a_batch_runs_on_a_few_at_a_time_and_a_failure_holds_back_the_rest(place: Place) -> None:
+    done = place.run("apply", "motd", "--on", "*", "--batch", "1")
+    assert done.returncode == 0, done
+    assert "on 3 systems, 1 at a time" in done.stderr
+    stopped = place.run("apply", "part", "--on", "*", "-b", "1", "--batch-failures", "0")
+    assert stopped.returncode == exits.INTERRUPTED, stopped
+    assert "2 cancelled: not begun: 1 of 3 systems failed before (web1, web2)" in stopped.stdout
+    refused = place.run("apply", "motd", "--on", "*", "--batch", "none")
+    assert refused.returncode == exits.SURROUNDINGS
+    assert "batch must be a number from 1 on or a percentage: 'none'" in refused.stderr
+
+
 def test_the_overview_and_the_lists(place: Place) -> None:
     assert place.run("fleet").stdout.startswith("3 systems: 3 here, 0 away\n")
     table = place.run("fleet", "systems", "web*").stdout.splitlines()

@@ -57,12 +57,13 @@ def test_every_open_status_ends_when_the_time_is_over(status: str) -> None:
     ended = after_deadline(status)
     assert ended in GUESSES
     assert may_follow(status, ended, reported=False)
-    assert (ended == "expired") == (status in ("queued", "sent"))
+    assert (ended == "expired") == (status in ("held", "queued", "sent"))
 
 
 def test_only_what_was_not_sent_is_cancelled_without_asking() -> None:
     assert {one: after_cancel(one) for one in sorted(OPEN)} == {
         "down": None,
+        "held": "cancelled",
         "queued": "cancelled",
         "running": None,
         "sent": None,

@@ -12,6 +12,7 @@ from saltern.fleet.protocol.notices import Happened, JobEnded, Missed, Notice, S
 from saltern.fleet.store import job_queries
 from saltern.fleet.store.events import newest_event, oldest_event
 from saltern.fleet.store.job_queries import JobRow, TargetRow
+from saltern.fleet.store.statuses import WAITING
 
 
 class Start(Struct, frozen=True, kw_only=True):
@@ -43,7 +44,7 @@ def job_start(connection: Any, jid: str, after: int | None) -> Start | None:
     if after is not None and not begin.first and row.ended is None:
         return begin
     statuses = [_status(one) for one in job_queries.targets(connection, jid)]
-    first = [*begin.first, *(one for one in statuses if one.status != "queued")]
+    first = [*begin.first, *(one for one in statuses if one.status not in WAITING)]
     if row.ended is None:
         return Start(cursor=newest_event(connection), first=first)
     return Start(cursor=0, first=[*first, _ended(connection, row)], over=True)

@@ -28,6 +28,8 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     """What is to run where. ``life``: seconds for which the job is offered to systems that are away.
 
     ``wait`` is the same, and 0 leaves out who is away. ``client_token`` is as the header ``Client-Token``.
+    ``batch``: on how many systems it runs at a time (``3``, ``10%``); ``batch_wait``: seconds between
+    the end on one and the begin on the next; ``batch_failures``: if more fail, the rest is left out.
     """
 
     function: Word
@@ -44,6 +46,9 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     parent: JobId | None = None
     client_token: str | None = None
     tree: Digest = ""
+    batch: Word = ""
+    batch_wait: float = 0
+    batch_failures: Word = ""
 
 
 class SubmitAnswer(Answer, frozen=True, kw_only=True):

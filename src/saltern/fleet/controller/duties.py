@@ -18,6 +18,7 @@ from saltern.fleet.store.deliveries import unsent
 from saltern.fleet.store.events import store_events
 from saltern.fleet.store.jobs import Change, end_overdue, overdue, touch
 from saltern.fleet.store.retention import Limit, prune
+from saltern.fleet.store.statuses import WAITING
 from saltern.fleet.store.systems import note_away, presence_of, set_presence
 from saltern.fleet.store.tokens import remove_expired
 
@@ -40,7 +41,9 @@ class Deadlines:
         found = await hold.write(overdue, now)
         if not found:
             return
-        asked = {one.system for one in found if one.status != "queued"}  # it may wait there for another one
+        asked = {
+            one.system for one in found if one.status not in WAITING
+        }  # it may wait there for another one
         alive = await self._dispatcher.poke(asked) if asked else Presence(frozenset())
         late = still_overdue(found, alive)
         if await hold.write(_end, late, [one for one in found if one not in late], now):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -69,6 +69,7 @@ class Hub:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
         self._followers: set[Follower] = set()
+        self.listeners: list[Callable[[], None]] = []  # called when something was stored
         self._reads: dict[int, asyncio.Task[Page]] = {}
         self._watch: asyncio.Task[None] | None = None
         self._closed = False
@@ -85,6 +86,8 @@ class Hub:
 
     def wake(self) -> None:
         """Something was stored."""
+        for listener in self.listeners:
+            listener()
         for follower in self._followers:
             follower.news.set()
 

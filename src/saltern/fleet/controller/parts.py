@@ -10,6 +10,7 @@ from saltern.fleet.bus.poke import Poker
 from saltern.fleet.bus.ports import Bus
 from saltern.fleet.bus.service import Services
 from saltern.fleet.controller.alarms import Alarms
+from saltern.fleet.controller.batches import Batches
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.desk_registry import DeskRegistry
 from saltern.fleet.controller.dispatch import Dispatcher
@@ -108,6 +109,7 @@ class Parts:
             for stream in ("RETURNS", "EVENTS")
         ]
         self.singletons = self._singletons(now)
+        self.hub.listeners.append(self.singletons["batches"].wake)
 
     def _trees(self, now: Callable[[], float]) -> TreeKeeper | None:
         files, name = self.options.files, self.options.name
@@ -131,6 +133,7 @@ class Parts:
         """The work of one controller at a time: name, work, seconds between two rounds."""
         rows: list[tuple[str, Callable[[Hold], Awaitable[None]], float]] = [
             ("deadlines", Deadlines(self.dispatcher, self.hub, now=now), 1.0),
+            ("batches", Batches(self.dispatcher, self.board, self.hub, now=now), 1.0),
             ("nudges", Nudges(self.dispatcher, self.board, now=now, after=self.options.unsent), 2.0),
             ("presence", PresenceKeeper(self.board, self.hub, now=now), 0.5),
             ("retention", Retention(self.options.limits, now=now), 60.0),

@@ -19,6 +19,7 @@ from saltern.fleet.controller.submission import (
     Submission,
     Submitted,
     audience,
+    batch_of,
     check,
     delivery,
     lifetime,
@@ -31,7 +32,7 @@ from saltern.fleet.store import audit, job_queries
 from saltern.fleet.store.database import Connection, Database
 from saltern.fleet.store.events import newest_event, store_events
 from saltern.fleet.store.jobs import NewJob, cancel_job, create_job
-from saltern.fleet.store.statuses import OPEN
+from saltern.fleet.store.statuses import OPEN, WAITING
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.targeting.match import BadTarget
 
@@ -150,7 +151,7 @@ class Fleet:
         life = lifetime(ask)
         tree = ask.tree or await self._tree(ask)
         job = make_job(ask, new_jid(now), user=who.name, rule=rule, tree=tree)
-        how = delivery(len(expected), expression)
+        how = "each" if ask.batch else delivery(len(expected), expression)
         envelope = self._dispatcher.sign(job, audience(how, expected, expression), now=now, life=life)
         new = NewJob(
             job=job,
@@ -160,12 +161,16 @@ class Fleet:
             envelope=envelope.decode(),
             broadcast=how == "all",
             client_token=ask.client_token,
+            batch=batch_of(ask),
         )
         cursor = await self._calls.write(_write_job, new, now)
         if cursor is None:  # the same client token came twice at once, and the other call was first
             return await self._known(who, ask) or await self.submit(who, ask)
         self.hub.wake()
-        away = await self._dispatcher.send(job.jid, expected, envelope, how)
+        if ask.batch:  # each system gets it in its turn
+            away = await self._dispatcher.away(expected)
+        else:
+            away = await self._dispatcher.send(job.jid, expected, envelope, how)
         return Submitted(jid=job.jid, expected=expected, away=away, expires=now + life, cursor=cursor)
 
     async def _tree(self, ask: Submission) -> str:
@@ -192,7 +197,7 @@ class Fleet:
         self.hub.wake()
         reached = await self._dispatcher.cancel(jid, list(before), hard=hard)
         return {
-            system: "cancelled" if status == "queued" else "asked" if system in reached else "away"
+            system: "cancelled" if status in WAITING else "asked" if system in reached else "away"
             for system, status in before.items()
         }
 
@@ -216,6 +221,7 @@ def _write_job(connection: Connection, new: NewJob, now: float) -> int | None:
         "test": new.job.test,
         "systems": len(new.systems),
         "rule": new.job.rule,
+        **({"batch": new.batch.size} if new.batch else {}),
     }
     audit.append(connection, new.job.user, "job.submit", detail, now)
     return cursor

@@ -8,11 +8,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from saltern.fleet.chains.amounts import read_amount
 from saltern.fleet.controller.target import is_local
 from saltern.fleet.protocol.codec import MAX_DEPTH, BadMessage, check_depth
 from saltern.fleet.protocol.ids import is_jid
 from saltern.fleet.protocol.messages import Audience, Job
-from saltern.fleet.protocol.verbs import verb_of
+from saltern.fleet.protocol.verbs import STATE_LIFE, verb_of
+from saltern.fleet.store.batches import Batch
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 SEPARATELY = 500  # systems up to which each gets a message of its own
@@ -26,7 +28,9 @@ LONGEST_EXPRESSION = 8192
 
 class Submission(Struct, kw_only=True, frozen=True):
     """What is to run where. ``life``: seconds for which the job is offered to systems that are away;
-    ``wait``: the same, and 0 leaves out who is away.
+    ``wait``: the same, and 0 leaves out who is away. ``batch``: on how many systems it runs at a time, as a
+    number or a percentage; ``batch_wait``: seconds between the end on one system and the begin on the next;
+    ``batch_failures``: if more fail than this, those that have not begun are left out.
     """
 
     function: str
@@ -43,6 +47,9 @@ class Submission(Struct, kw_only=True, frozen=True):
     parent: str | None = None
     client_token: str | None = None
     tree: str = ""
+    batch: str = ""
+    batch_wait: float = 0
+    batch_failures: str = ""
 
 
 class Submitted(Struct, kw_only=True, frozen=True):
@@ -79,6 +86,7 @@ def check(ask: Submission) -> None:
         (ask.parent is not None and not is_jid(ask.parent), f"{ask.parent!r} is not the id of a job"),
         (not _DIGEST.fullmatch(ask.tree), "tree must be the digest of a tree, or empty"),
         (ask.client_token is not None and not 0 < len(ask.client_token) <= _WORD, "client_token is too long"),
+        *_batch_problems(ask),
         *_argument_problems(ask),
     ]
     found = [
@@ -92,6 +100,38 @@ def check(ask: Submission) -> None:
 
 def _is_duration(value: float | None, least: float = 0) -> bool:
     return value is None or least <= value <= LONGEST  # false for NaN, too
+
+
+def _batch_problems(ask: Submission) -> list[tuple[bool, str]]:
+    options = bool(ask.batch_failures or ask.batch_wait)
+    return [
+        (
+            not _is_amount(ask.batch, least=1),
+            f"batch must be a number from 1 on or a percentage: {ask.batch!r}",
+        ),
+        (
+            not _is_amount(ask.batch_failures),
+            f"batch_failures must be a number or a percentage: {ask.batch_failures!r}",
+        ),
+        (not _is_duration(ask.batch_wait), f"batch_wait must be between 0 and {LONGEST:.0f} seconds"),
+        (options and not ask.batch, "batch_wait and batch_failures are for jobs with a batch"),
+    ]
+
+
+def _is_amount(text: str, least: float = 0) -> bool:
+    try:
+        amount = read_amount(text) if text else None
+    except OperationError:
+        return False
+    return amount is None or amount.number >= least or (amount.percent and amount.number > 0)
+
+
+def batch_of(ask: Submission) -> Batch | None:
+    """How the job is spread; None: it goes to all systems at once."""
+    if not ask.batch:
+        return None
+    patience = verb_of(ask.function, test=ask.test).life
+    return Batch(size=ask.batch, wait=ask.batch_wait, failures=ask.batch_failures, patience=patience)
 
 
 def _argument_problems(ask: Submission) -> list[tuple[bool, str]]:
@@ -115,8 +155,11 @@ def written_size(content: object) -> int:
 
 
 def lifetime(ask: Submission) -> float:
-    """Seconds for which the job is offered: what was asked for, or what its function has."""
-    life = ask.life if ask.life is not None else verb_of(ask.function, test=ask.test).life
+    """Seconds for which the job is offered: what was asked for, or what its function has. The last ones of a
+    batch wait long for their turn.
+    """
+    usual = STATE_LIFE if ask.batch else verb_of(ask.function, test=ask.test).life
+    life = ask.life if ask.life is not None else usual
     return min(life, ask.wait) if ask.wait else life
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Update, and_, bindparam, case, func, insert, or_, select, update
 
 from saltern.fleet.protocol.messages import Job, Return
+from saltern.fleet.store.batches import Batch
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.job_queries import targets
 from saltern.fleet.store.statuses import (
@@ -42,6 +43,7 @@ class NewJob(Struct, frozen=True, kw_only=True):
     envelope: str = ""
     broadcast: bool = False
     client_token: str | None = None
+    batch: Batch | None = None
 
 
 class Change(Struct, frozen=True):
@@ -89,9 +91,11 @@ def create_job(connection: Connection, new: NewJob, now: float) -> str:
             parent=new.job.parent,
             ended=None if systems else now,
             client_token=new.client_token,
+            batch=msgspec.json.encode(new.batch) if new.batch else None,
         )
     )
-    rows = [{"jid": new.job.jid, "system": one, "status": "queued", "updated": now} for one in systems]
+    status = "held" if new.batch else "queued"
+    rows = [{"jid": new.job.jid, "system": one, "status": status, "updated": now} for one in systems]
     for some in _batches(rows):
         connection.execute(insert(TARGETS), list(some))
     return new.job.jid

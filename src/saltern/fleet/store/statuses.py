@@ -19,6 +19,7 @@ class Status(Struct, frozen=True):
 
 
 STATUSES: dict[str, Status] = {
+    "held": Status("waits for its turn in a batch; it is offered to the system after that"),
     "queued": Status("written down; not sent, or the system is away"),
     "sent": Status("sent; the system has not confirmed it"),
     "running": Status("the system has begun"),
@@ -34,7 +35,8 @@ ENDS = frozenset(name for name, row in STATUSES.items() if row.ends)
 GUESSES = frozenset(name for name, row in STATUSES.items() if row.guess)
 OPEN = frozenset(STATUSES) - ENDS
 REPORTED = ENDS - GUESSES
-_RANKS = {"queued": 0, "sent": 1, "running": 2, "down": 2}
+_RANKS = {"held": -1, "queued": 0, "sent": 1, "running": 2, "down": 2}
+WAITING = frozenset({"held", "queued"})  # no agent can have it
 
 
 def may_follow(old: str, new: str, *, reported: bool) -> bool:
@@ -53,9 +55,9 @@ def may_follow(old: str, new: str, *, reported: bool) -> bool:
 
 def after_deadline(status: str) -> str:
     """What an open job becomes when its time is over: only one that never began can be said to be undone."""
-    return "expired" if status in ("queued", "sent") else "indeterminate"
+    return "expired" if status in WAITING | {"sent"} else "indeterminate"
 
 
 def after_cancel(status: str) -> str | None:
     """What an open job becomes at once when it is cancelled; None: the system has to say."""
-    return "cancelled" if status == "queued" else None
+    return "cancelled" if status in WAITING else None

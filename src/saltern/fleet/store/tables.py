@@ -100,6 +100,7 @@ JOBS = Table(
     _required("cancelled_by", WORD, default=""),
     Column("ended", Double),
     Column("client_token", WORD),
+    Column("batch", LargeBinary),
     Index(None, "created"),
     Index(None, "parent"),
     UniqueConstraint("user", "client_token"),

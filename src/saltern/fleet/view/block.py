@@ -5,7 +5,7 @@ Never more lines than the terminal has room for, and each one column short, so t
 
 from __future__ import annotations
 
-from saltern.fleet.view.board import Board, SystemRow
+from saltern.fleet.view.board import UNSENT, Board, SystemRow
 from saltern.fleet.view.words import moment, span
 from saltern.report.live import ASCII, BAR, MARKS
 from saltern.report.text import columns, cut, safe_line
@@ -17,7 +17,7 @@ COUNTED: tuple[tuple[tuple[str, ...], str], ...] = (
     (("refused",), "refused"),
     (("running", "sent"), "running"),
     (("down",), "down"),
-    (("queued",), "waiting"),
+    (UNSENT, "waiting"),
     (("expired",), "expired"),
     (("cancelled",), "cancelled"),
     (("indeterminate",), "unknown"),
@@ -62,7 +62,7 @@ def tally(board: Board) -> str:
     """``12/40 done, 1 failed, 25 running, 3 away``."""
     done = len(board.rows) - len(board.open)
     parts = [f"{done}/{len(board.rows)} done"]
-    gone = sum(one.id in board.away for one in board.those("queued"))
+    gone = sum(one.id in board.away for one in board.those(*UNSENT))
     for statuses, word in COUNTED:
         number = len(board.those(*statuses)) - (gone if word == "waiting" else 0)
         parts += [f"{number} {word}"] if number else []

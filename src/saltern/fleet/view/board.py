@@ -15,8 +15,9 @@ from saltern.fleet.view.outcomes import Failure
 from saltern.fleet.view.words import count, moment, names
 from saltern.report.text import safe_line
 
-OPEN = ("queued", "sent", "running", "down")
-RANKS = {"queued": 0, "sent": 1, "running": 2, "down": 2}
+OPEN = ("held", "queued", "sent", "running", "down")
+RANKS = {"held": -1, "queued": 0, "sent": 1, "running": 2, "down": 2}
+UNSENT = ("held", "queued")
 GOOD = "returned"
 SAME_SHOWN = 3  # equal failures that get a line at once; more of them are counted
 FEW = 20  # systems: in a job for more, only what goes wrong has a line
@@ -60,6 +61,7 @@ class Board(Struct, kw_only=True):
     expires: float = 0.0
     started: float = 0.0
     test: bool = False
+    batch: str = ""
     ended: bool = False
     failures: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
@@ -73,7 +75,7 @@ class Board(Struct, kw_only=True):
     @property
     def waited_for(self) -> list[SystemRow]:
         """Those that are open and not away: the job is with them, or comes to them at once."""
-        return [one for one in self.open if not (one.id in self.away and one.status == "queued")]
+        return [one for one in self.open if not (one.id in self.away and one.status in UNSENT)]
 
 
 def new_board(jid: str, expected: Iterable[str], **values: object) -> Board:
@@ -81,9 +83,11 @@ def new_board(jid: str, expected: Iterable[str], **values: object) -> Board:
 
 
 def mark_sent(board: Board) -> None:
-    """The job was just submitted: all that are not away have it."""
+    """The job was just submitted: all that are not away have it, but for those that wait for their turn."""
     for row in board.rows.values():
-        if row.id not in board.away:
+        if board.batch:
+            row.status = "held"
+        elif row.id not in board.away:
             row.status = "sent"
 
 
@@ -137,7 +141,7 @@ def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> 
     if not _moves(row.status, notice.status):
         return []
     row.status, row.why, row.back_by = notice.status, notice.why, notice.back_by
-    if notice.status not in ("queued", "sent"):
+    if notice.status not in (*UNSENT, "sent"):
         row.began = row.began or now
     if row.is_open:
         return _down(row, now) if notice.status == "down" else []
@@ -200,4 +204,4 @@ def away_line(board: Board, now: float, *, left_out: Mapping[str, float | None] 
 
 def _waits(board: Board, id_: str) -> bool:
     row = board.rows.get(id_)
-    return row is not None and row.status == "queued"
+    return row is not None and row.status in UNSENT

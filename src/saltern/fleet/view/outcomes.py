@@ -30,7 +30,12 @@ SHAPES: dict[str, str] = {
     "saltern.plan": PLAN,
 }
 LABELLED = frozenset({*SHAPES, "chain.run", "saltern.show", "saltern.runs"})
-WORDS = {"indeterminate": "of unknown outcome", "queued": "away", "sent": "without an answer"}
+WORDS = {
+    "indeterminate": "of unknown outcome",
+    "held": "not begun",
+    "queued": "away",
+    "sent": "without an answer",
+}
 ASCENDING = ("clean", "value", "would change", "changed", "failed", "problem", "nothing")
 
 

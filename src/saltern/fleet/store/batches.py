@@ -1,0 +1,61 @@
+"""Jobs that run on a few of their systems at a time: what is written of their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import Connection, select, update
+
+from saltern.fleet.store.tables import JOBS, TARGETS
+
+MOST_AT_ONCE = 500
+
+
+class Batch(Struct, frozen=True, kw_only=True):
+    """``size``: how many systems run at a time, a number or a percentage of them. ``wait``: seconds between
+    the end on one system and the turn of the next. ``failures``: more of them than this hold the rest back
+    for good; empty for no limit. ``patience``: seconds for which the last ones are waited for that are away.
+    """
+
+    size: str
+    wait: float = 0
+    failures: str = ""
+    patience: float = 86_400.0
+
+
+class BatchedJob(Struct, frozen=True, kw_only=True):
+    """A job that has not ended, with its batch and what is sent."""
+
+    jid: str
+    batch: Batch
+    envelope: str
+    expires: float
+
+
+def batched_jobs(connection: Connection, now: float) -> list[BatchedJob]:
+    """The jobs that have a batch and are neither over nor called off, oldest first."""
+    query = (
+        select(JOBS.c.jid, JOBS.c.batch, JOBS.c.envelope, JOBS.c.expires)
+        .where(JOBS.c.batch.is_not(None), JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None))
+        .where(JOBS.c.expires > now)
+        .order_by(JOBS.c.created)
+    )
+    return [
+        BatchedJob(
+            jid=row.jid,
+            batch=msgspec.json.decode(row.batch, type=Batch),
+            envelope=row.envelope,
+            expires=row.expires,
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def release(connection: Connection, jid: str, systems: Sequence[str], now: float) -> None:
+    """It is the turn of these systems: from here on the job is offered to them."""
+    for first in range(0, len(systems), MOST_AT_ONCE):
+        some = systems[first : first + MOST_AT_ONCE]
+        rows = (TARGETS.c.jid == jid) & TARGETS.c.system.in_(some) & (TARGETS.c.status == "held")
+        connection.execute(update(TARGETS).where(rows).values(status="queued", updated=now))
