@@ -33,9 +33,9 @@ first:
 """
 
 
-def site(place: Path, *wishes: str, after: str = AFTER, **more: str) -> Site:
-    """A reboot with these wishes, and a state behind it."""
-    text = ALWAYS + "".join(f"    - {wish}\n" for wish in wishes) + after
+def site(place: Path, *details: str, after: str = AFTER, **more: str) -> Site:
+    """A reboot with these details, and a state behind it."""
+    text = ALWAYS + "".join(f"    - {detail}\n" for detail in details) + after
     return Site(place, {"top.sls": text, **more})
 
 

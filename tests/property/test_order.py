@@ -10,7 +10,7 @@ from tests.property.naive import KINDS, Cycle, on_cycles, tag, targets, walked
 from tests.property.recording import Recording
 from tests.property.strategies import trees
 
-from saltern.compiler.compile import Rules, compile_high, compile_low
+from saltern.compiler.compile import CompilerOptions, compile_high, compile_low
 from saltern.engine.targets import targets as engine_targets
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.language.result import Outcome
@@ -80,8 +80,8 @@ def uncompiled(files: dict[str, str]) -> list[dict[str, object]]:
     with kit.tree(files, registry=Recording().registry) as made:
         session, found = made.session(), Diagnostics()
         refs, loader = engine_targets(session, kit.request_for(files, REQUEST), found)
-        high = compile_high(refs, loader, Rules(), found)
-        made_of = compile_low(high, Rules(), session.caller.reacts, found)
+        high = compile_high(refs, loader, CompilerOptions(), found)
+        made_of = compile_low(high, CompilerOptions(), session.caller.reacts, found)
         low = [chunk.low() for chunk in made_of.chunks]
         spell_out(low, made_of.chunks, made_of.rendered)
         return low

@@ -15,7 +15,7 @@ from saltern.lint.check import Checked
 from saltern.lint.select import root_around
 
 if TYPE_CHECKING:
-    from saltern.lsp.worker import Answer, Question
+    from saltern.lsp.worker import CheckReply, Question
 
 LONGEST = 600.0  # seconds
 _KINDS = {"pillar": PillarError, "compile": CompileError, "surroundings": OperationError}
@@ -43,7 +43,7 @@ def checked_apart(args: SimpleNamespace) -> Checked:
     return Checked(problems=problems, edits={}, files=answer.files, machines=machines, count=answer.count)
 
 
-def _tell_layers(answer: Answer) -> None:
+def _tell_layers(answer: CheckReply) -> None:
     if not {"landlock", "seccomp", "namespaces"} & {*answer.layers}:
         print(
             "saltern: this kernel offers no confinement; only saltern's own checks kept the tree from acting",
@@ -81,16 +81,16 @@ def _question(args: SimpleNamespace) -> Question:
     )
 
 
-def _asked(question: Question) -> Answer:
+def _asked(question: Question) -> CheckReply:
     from subprocess import TimeoutExpired
 
     from saltern.lsp.launch import start
-    from saltern.lsp.worker import Answer
+    from saltern.lsp.worker import CheckReply
 
     process = start(trust=False)
     try:
         data, _ = process.communicate(json.encode(question), timeout=LONGEST)
-        return json.decode(data, type=Answer)
+        return json.decode(data, type=CheckReply)
     except TimeoutExpired:
         _failed(f"it was stopped after {LONGEST:.0f} seconds")
     except DecodeError:

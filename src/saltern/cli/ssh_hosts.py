@@ -16,7 +16,7 @@ from saltern.config.load import load
 from saltern.config.settings import Settings, state_directory
 from saltern.fleet.ssh.bundle.make import Bundles, bundle_directory
 from saltern.fleet.ssh.drive import Reach
-from saltern.fleet.ssh.known_grains import GrainStore, Known, ask_grains, needs_grains
+from saltern.fleet.ssh.known_grains import GrainStore, KnownGrains, ask_grains, needs_grains
 from saltern.fleet.ssh.pool import Limits
 from saltern.fleet.ssh.roster.host import Host, Password, Roster
 from saltern.fleet.ssh.roster.read import read_roster
@@ -87,7 +87,7 @@ def _targeted(args: SimpleNamespace, roster: Roster) -> list[Host]:
     return [host for host in found if host.id in known]
 
 
-def _grains(args: SimpleNamespace, hosts: list[Host]) -> dict[str, Known]:
+def _grains(args: SimpleNamespace, hosts: list[Host]) -> dict[str, KnownGrains]:
     store = GrainStore(os.path.join(state_directory(_settings(args)), "ssh", "grains.json"))
     known = {} if args.refresh_grains else store.read(hosts)
     lacking = [_with_questions(host, args) for host in hosts if host.id not in known]
@@ -96,14 +96,14 @@ def _grains(args: SimpleNamespace, hosts: list[Host]) -> dict[str, Known]:
         if isinstance(answer, str):
             what = f"the grains of {id_} are not known, and it is left out: {answer}"
             print(f"warning: {what}", file=sys.stderr)
-    fresh = {id_: one for id_, one in answers.items() if isinstance(one, Known)}
+    fresh = {id_: one for id_, one in answers.items() if isinstance(one, KnownGrains)}
     if fresh:
         store.write(fresh)
     _report_age(known)
     return {**known, **fresh}
 
 
-def _report_age(known: Mapping[str, Known]) -> None:
+def _report_age(known: Mapping[str, KnownGrains]) -> None:
     """Print how old the oldest grains are that were not asked for now."""
     if known and (hours := (time.time() - min(one.at for one in known.values())) / 3600) >= 1:
         text = f"grains of {len(known)} systems are up to {hours:.0f} hours old; --refresh-grains asks again"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Reacts = Callable[[str], bool]
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class CompilerOptions(Struct, frozen=True, kw_only=True):
     """What of the configuration the compiler obeys."""
 
     auto_order: bool = True
@@ -45,16 +45,18 @@ class Low(Struct, kw_only=True):
     rendered: tuple[str, ...]
 
 
-def compile_high(refs: Sequence[SlsRef], loader: Loader, rules: Rules, found: Diagnostics) -> High:
+def compile_high(
+    refs: Sequence[SlsRef], loader: Loader, options: CompilerOptions, found: Diagnostics
+) -> High:
     """Files → High. Ends with an error if any file of the run is wrong."""
-    high = gather(refs, loader, found, auto_order=rules.auto_order)
+    high = gather(refs, loader, found, auto_order=options.auto_order)
     found.check()
-    return replace(high, exclusions=[*high.exclusions, *rules.exclude])
+    return replace(high, exclusions=[*high.exclusions, *options.exclude])
 
 
 def compile_low(
     high: High,
-    rules: Rules,
+    options: CompilerOptions,
     reacts: Reacts,
     found: Diagnostics,
     elsewhere: Callable[[str], str] | None = None,
@@ -65,22 +67,22 @@ def compile_low(
     left to copy. exclude last, as in Salt: what still points at an excluded ID is a problem of the plan.
     """
     rendered = tuple(dict.fromkeys(file.ref.name for file in high.files.values()))
-    chunks = shape(high, rules, found)
-    chunks = reverse(chunks, rendered, found, elsewhere, strict=rules.strict)
+    chunks = shape(high, options, found)
+    chunks = reverse(chunks, rendered, found, elsewhere, strict=options.strict)
     found.check()
     chunks = use(chunks, rendered, found)
     if high.exclusions:
-        chunks = exclude(chunks, high.exclusions, found, rules.used)
+        chunks = exclude(chunks, high.exclusions, found, options.used)
     chunks = [_plain_watch(chunk, reacts) for chunk in chunks]
     chunks.sort(key=_low_order)
     return Low(chunks=chunks, rendered=rendered)
 
 
-def shape(high: High, rules: Rules, found: Diagnostics) -> list[Chunk]:
+def shape(high: High, options: CompilerOptions, found: Diagnostics) -> list[Chunk]:
     """High → chunks, not yet put in relation to each other. Ends with an error if a shape is wrong."""
     high = extend(high, found)
     found.check()
-    chunks = lower(high.declarations, list(high.files.values()), found, rules.disabled_requisites)
+    chunks = lower(high.declarations, list(high.files.values()), found, options.disabled_requisites)
     found.conceal(labels(chunks))
     check_options(chunks, found)
     found.check()

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from saltern.compiler.compile import Rules as CompileRules
+from saltern.compiler.compile import CompilerOptions
 from saltern.compiler.exclude import warn_of_unused
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
+from saltern.engine.options import bounds, compiler_options, run_options
 from saltern.engine.request import Request
-from saltern.engine.rules import bounds, compile_rules, run_rules
 from saltern.engine.session import Session
 from saltern.engine.targets import targets
 from saltern.language.chunk import Chunk
@@ -43,7 +43,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     session: Session
     request: Request
     plan: Plan | None
-    rules: CompileRules
+    options: CompilerOptions
     delays: Delays
     found: Diagnostics | None = None
 
@@ -57,18 +57,18 @@ class Prepared(Struct, frozen=True, kw_only=True):
 def prepare(session: Session, request: Request) -> Prepared:
     """Compile what is requested. Raises ``CompileError`` if any file is wrong; nothing is done."""
     found = Diagnostics()
-    rules = compile_rules(session, request)
+    options = compiler_options(session, request)
     session.load_pillar()
     refs, loader = targets(session, request, found)
     delays = Delays(bounds(session).limit)
     plan: Plan | None = None
     if refs or request.sls:
-        plan = build_plan(session, refs, loader, rules, found, delays=delays)
+        plan = build_plan(session, refs, loader, options, found, delays=delays)
         if not delays.wanted:
-            warn_of_unused(rules.exclude, rules.used, plan.chunks, found)
+            warn_of_unused(options.exclude, options.used, plan.chunks, found)
         if request.id is not None:
             plan = _select_id(plan, request.id, delays)
-    return Prepared(session=session, request=request, plan=plan, rules=rules, delays=delays, found=found)
+    return Prepared(session=session, request=request, plan=plan, options=options, delays=delays, found=found)
 
 
 def prepare_plan(session: Session, request: Request, plan: Plan) -> Prepared:
@@ -81,7 +81,7 @@ def prepare_plan(session: Session, request: Request, plan: Plan) -> Prepared:
         session=session,
         request=request,
         plan=plan,
-        rules=compile_rules(session, request),
+        options=compiler_options(session, request),
         delays=Delays(bounds(session).limit, wanted=True),
     )
 
@@ -100,7 +100,7 @@ def execute(
         plan,
         caller=session.caller,
         clock=session.clock,
-        rules=run_rules(session),
+        options=run_options(session),
         on_event=session.telling(tell),
         frames=_frame_compiler(prepared),
         journal=journal,
@@ -108,7 +108,7 @@ def execute(
     )
     if prepared.found is not None:
         if delays.wanted:
-            warn_of_unused(prepared.rules.exclude, prepared.rules.used, plan.chunks, prepared.found)
+            warn_of_unused(prepared.options.exclude, prepared.options.used, plan.chunks, prepared.found)
         report.warnings = prepared.warnings
         report.unused = delays.unused()
     return report
@@ -125,7 +125,7 @@ def _frame_compiler(prepared: Prepared) -> FrameMaker | None:
         return None
     from saltern.engine.frames import FrameCompiler
 
-    return FrameCompiler(prepared.session, prepared.rules, prepared.delays)
+    return FrameCompiler(prepared.session, prepared.options, prepared.delays)
 
 
 def _select_id(plan: Plan, id_: str, delays: Delays) -> Plan:

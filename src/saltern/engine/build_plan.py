@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from saltern.compiler.compile import Rules, compile_high, compile_low
+from saltern.compiler.compile import CompilerOptions, compile_high, compile_low
 from saltern.engine.delays import Delays
 from saltern.engine.loaders import TreeLoader
 from saltern.engine.session import Session
@@ -22,7 +22,7 @@ def build_plan(
     session: Session,
     refs: Sequence[SlsRef],
     loader: TreeLoader,
-    rules: Rules,
+    options: CompilerOptions,
     found: Diagnostics,
     *,
     delays: Delays,
@@ -35,12 +35,12 @@ def build_plan(
     ``checks``: compare the arguments with the signatures. ``mark_data`` is given the chunks before they are
     related to each other; ``elsewhere`` says where a name is that this scope lacks.
     """
-    high = compile_high(refs, loader, rules, found)
+    high = compile_high(refs, loader, options, found)
     is_delayed = _is_delayed(high)
     if is_delayed:
         delays.define(high)
     elsewhere = elsewhere or (delays.inside if delays.defined else None)
-    low = compile_low(high, rules, session.caller.reacts, found, elsewhere)
+    low = compile_low(high, options, session.caller.reacts, found, elsewhere)
     if mark_data is not None:
         mark_data(low.chunks)
     if is_delayed:
@@ -54,7 +54,7 @@ def build_plan(
         found,
         aggregates(session, low.chunks),
         elsewhere=elsewhere,
-        strict=rules.strict,
+        strict=options.strict,
     )
 
 

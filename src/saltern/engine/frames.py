@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from saltern.compiler.compile import Rules
+from saltern.compiler.compile import CompilerOptions
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
 from saltern.engine.loaders import RenderedLoader
@@ -35,9 +35,9 @@ _UNDEFINED = re.compile(
 class FrameCompiler:
     """Implements ``runtime.ports.FrameMaker`` for one run."""
 
-    def __init__(self, session: Session, rules: Rules, delays: Delays) -> None:
+    def __init__(self, session: Session, options: CompilerOptions, delays: Delays) -> None:
         self._session = session
-        self._rules = rules
+        self._options = options
         self._delays = delays
         self._outer: list[Sequence[Chunk]] = []  # the chunks of all scopes around the one that runs
         self._suspect: list[bool] = []  # of the same scopes: whether a return holds what only files may say
@@ -63,7 +63,7 @@ class FrameCompiler:
                 session,
                 [loader.ref],
                 loader,
-                self._rules,
+                self._options,
                 found,
                 delays=self._delays,
                 mark_data=_kept_as_data(target) if suspect else None,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from saltern.compiler.compile import Rules as CompileRules
-from saltern.compiler.compile import compile_high, shape
+from saltern.compiler.compile import CompilerOptions, compile_high, shape
 from saltern.compiler.exclude import warn_of_unused
 from saltern.compiler.gather import expand
 from saltern.compiler.shapes import high_data
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
+from saltern.engine.options import bounds, compiler_options
 from saltern.engine.request import Request
-from saltern.engine.rules import bounds, compile_rules
 from saltern.engine.session import Session
 from saltern.engine.show_blocks import show_blocks
 from saltern.engine.targets import assigned, targets
@@ -29,9 +28,9 @@ def show_high(session: Session, request: Request, found: Diagnostics) -> dict[st
     """High data in Salt's shape, extend and exclude still apart. What does not compile is not shown."""
     session.load_pillar()
     refs, loader = targets(session, request, found)
-    rules = compile_rules(session, request)
-    high = compile_high(refs, loader, rules, found)
-    shape(high, rules, found)
+    options = compiler_options(session, request)
+    high = compile_high(refs, loader, options, found)
+    shape(high, options, found)
     return high_data(high)
 
 
@@ -89,10 +88,10 @@ def show_plan(session: Session, request: Request, found: Diagnostics) -> Plan:
     session.load_pillar()
     refs, loader = targets(session, request, found)
     delays = Delays(bounds(session).limit)
-    rules = compile_rules(session, request)
-    plan = build_plan(session, refs, loader, rules, found, delays=delays, checks=False)
+    options = compiler_options(session, request)
+    plan = build_plan(session, refs, loader, options, found, delays=delays, checks=False)
     if not delays.wanted:
-        warn_of_unused(rules.exclude, rules.used, plan.chunks, found)
+        warn_of_unused(options.exclude, options.used, plan.chunks, found)
     return plan
 
 
@@ -126,7 +125,7 @@ def show_rendered(
     for ref in named:
         source = session.tree.read(ref)
         if source is None:
-            compile_high([ref], loader, CompileRules(), found)  # reports what is missing
+            compile_high([ref], loader, CompilerOptions(), found)  # reports what is missing
         else:
             texts[ref.name] = session.renderers.shown(source)
     return texts

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from saltern.compiler.lower import lower
 from saltern.compiler.options import check_options
 from saltern.compiler.parse import words_in
+from saltern.engine.options import run_options
 from saltern.engine.request import Request, environment_of
-from saltern.engine.rules import run_rules
 from saltern.engine.session import Session
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
@@ -35,7 +35,7 @@ def single(
     check_arguments(chunks, session.registry, found, strict=True, files=session.tree)
     found.check()
     plan = make_plan(chunks, [], found)
-    report = run(plan, caller=session.caller, clock=session.clock, rules=run_rules(session))
+    report = run(plan, caller=session.caller, clock=session.clock, options=run_options(session))
     report.warnings = [*session.warnings, *found.warnings]
     return report
 

@@ -50,7 +50,7 @@ def crossing_of(body: Body) -> Crossing:
 
 
 def seconds(body: Body, name: str, default: float = 0.0) -> float:
-    """A wish that is a number of seconds; whatever a state may have said."""
+    """A detail that is a number of seconds, whatever the state may have said."""
     given = body["ask"].get(name)
     return max(0.0, float(given)) if isinstance(given, int | float) else default
 

@@ -99,7 +99,7 @@ def answer_out(answer: Answer, *, chunk: bool = False) -> Body:
     return body
 
 
-def brief(scope: str, place: int, answer: Answer) -> tuple[object, ...] | None:
+def brief(scope: str, index: int, answer: Answer) -> tuple[object, ...] | None:
     """An answer that says little, as most do; None for one that says more."""
     result = answer.result
     if (
@@ -112,12 +112,12 @@ def brief(scope: str, place: int, answer: Answer) -> tuple[object, ...] | None:
         or answer.parallel
     ):
         return None
-    return scope, place, answer.number, answer.started, answer.took, result.comment, result.data
+    return scope, index, answer.number, answer.started, answer.took, result.comment, result.data
 
 
 def brief_in(row: Sequence[Any], frame: Body | None) -> Body:
     """What ``brief`` left out is the same for all answers of a scope."""
-    scope, place, number, started, took, comment, data = row
+    scope, index, number, started, took, comment, data = row
     said = {"comment": comment, "changes": {}, "data": data, "ran": True, "quiet": False, "called": True}
     inside = {"parent": frame["parent"], "under": frame["caller"], "depth": frame["depth"]} if frame else {}
     answer = {
@@ -134,7 +134,7 @@ def brief_in(row: Sequence[Any], frame: Body | None) -> Body:
         **inside,
         "result": {**said, "outcome": True},
     }
-    return {"scope": scope, "place": place, "answer": answer}
+    return {"scope": scope, "place": index, "answer": answer}
 
 
 def answer_in(body: Body, chunk: Chunk | None = None) -> Answer:
@@ -185,7 +185,7 @@ class _Files:
         self._known: dict[int, int] = {}
         self._kept: list[Origin] = []  # so that no id is used twice
 
-    def place(self, declared: Declaration) -> int:
+    def index_of(self, declared: Declaration) -> int:
         known = self._known.get(id(declared.origin))
         if known is None:
             known = self._known[id(declared.origin)] = len(self.rows)
@@ -203,7 +203,7 @@ def _row(chunk: Chunk, scopes: _Scopes, files: _Files) -> tuple[object, ...]:
         str(chunk.name),
         chunk.order,
         unwrapped(chunk.args) if chunk.literal else chunk.args,
-        files.place(chunk.declared),
+        files.index_of(chunk.declared),
         chunk.declared.key,
         chunk.declared.order,
         _rarely(chunk, scopes),
@@ -306,9 +306,9 @@ class _Scopes:
         self._known: dict[int, int] = {}
         self._kept: list[BlockScope] = []  # so that no id is used twice
 
-    def place(self, scope: BlockScope) -> int:
+    def index_of(self, scope: BlockScope) -> int:
         if id(scope) not in self._known:
-            outer = None if scope.outer is None else self.place(scope.outer)
+            outer = None if scope.outer is None else self.index_of(scope.outer)
             self._known[id(scope)] = len(self.bodies)
             self._kept.append(scope)
             self.bodies.append(_scope_out(scope, outer))
@@ -372,7 +372,7 @@ def _target_out(target: Target, scopes: _Scopes) -> Body:
         "block": None if target.block is None else _block_out(target.block),
         "source": _source_out(source) if source else None,
         "words": _words_out(target.words),
-        "scope": scopes.place(target.scope),
+        "scope": scopes.index_of(target.scope),
         "definition": target.definition,
     }
 

@@ -60,10 +60,10 @@ class RunState(Struct):
     def in_doubt(self) -> list[tuple[str, int]]:
         """Begun, and how it ended is unknown."""
         return [
-            (path, place)
+            (path, index)
             for path, scope in self.scopes.items()
-            for place in scope.started
-            if place not in scope.done and ~place not in scope.listened
+            for index in scope.started
+            if index not in scope.done and ~index not in scope.listened
         ]
 
     @property
@@ -71,9 +71,9 @@ class RunState(Struct):
         """Asked for, and not known to be crossed."""
         return [body for body in self.barriers if not body["outcome"]]
 
-    def barrier(self, scope: str, place: int) -> Body | None:
+    def barrier(self, scope: str, index: int) -> Body | None:
         """The last that a state has asked for."""
-        found = [body for body in self.barriers if (body["scope"], body["place"]) == (scope, place)]
+        found = [body for body in self.barriers if (body["scope"], body["place"]) == (scope, index)]
         return {**found[-1], "times": len(found)} if found else None
 
     @property

@@ -14,7 +14,7 @@ from saltern.language.events import Answer
 from saltern.language.requisites import Standing
 from saltern.language.result import Outcome
 from saltern.plan.plan import Plan
-from saltern.runtime.ports import Known
+from saltern.runtime.ports import KnownChunk
 from saltern.runtime.progress import Begun
 from saltern.runtime.recovery import NO_TRACES, Traces
 from saltern.system import reboot
@@ -42,7 +42,7 @@ class Past:
         """The plan that the run had when it began."""
         return self._plan_of(self._state.scope(""))
 
-    def known(self, scope: str, index: int, chunk: Chunk) -> Known | None:
+    def known(self, scope: str, index: int, chunk: Chunk) -> KnownChunk | None:
         """The answer that a chunk has given, or that it was begun."""
         state = self._state.scopes.get(scope)
         if state is None:
@@ -56,9 +56,9 @@ class Past:
             return self._in_doubt(state.started[index])
         return None
 
-    def _answered(self, scope: str, index: int, body: Body, chunk: Chunk) -> Known:
+    def _answered(self, scope: str, index: int, body: Body, chunk: Chunk) -> KnownChunk:
         answer = answer_in(body["answer"], chunk)
-        return Known(
+        return KnownChunk(
             answer=answer,
             result=result_in(body["result"]) if "result" in body else answer.result,
             steps=self._steps(answer.number, self._state.steps),
@@ -66,14 +66,14 @@ class Past:
             suspect=not scope and index in self._state.suspect,
         )
 
-    def _at_barrier(self, barrier: Body, started: Body | None) -> Known:
+    def _at_barrier(self, barrier: Body, started: Body | None) -> KnownChunk:
         begun = _begun(barrier)
         steps = self._state.steps if barrier["when"] == "after" else self._state.lost
         traces = NO_TRACES
         if not barrier["fresh"]:
             assert started is not None
             traces = self._traces(started, barrier["times"])
-        return Known(
+        return KnownChunk(
             started=begun,
             result=result_in(barrier["result"]),
             steps=self._steps(begun.number, steps),
@@ -81,10 +81,10 @@ class Past:
             traces=traces,
         )
 
-    def _in_doubt(self, body: Body) -> Known:
+    def _in_doubt(self, body: Body) -> KnownChunk:
         begun = _begun(body)
         steps = self._steps(begun.number, self._state.lost)
-        return Known(started=begun, steps=steps, traces=self._traces(body, 0))
+        return KnownChunk(started=begun, steps=steps, traces=self._traces(body, 0))
 
     def rehearsal(self, scope: str, index: int) -> Standing | None:
         state = self._state.scopes.get(scope)
@@ -107,13 +107,13 @@ class Past:
         body = state.stand_ins.get((caller, target)) if state else None
         return None if body is None else answer_in(body["answer"])
 
-    def reaction(self, scope: str, index: int) -> Known | None:
+    def reaction(self, scope: str, index: int) -> KnownChunk | None:
         state = self._state.scopes.get(scope)
         if state is None:
             return None
         if index in state.listened:
             answer = answer_in(state.listened[index]["answer"])
-            return Known(answer=answer, steps=self._steps(answer.number, self._state.steps))
+            return KnownChunk(answer=answer, steps=self._steps(answer.number, self._state.steps))
         return self._in_doubt(state.started[~index]) if ~index in state.started else None
 
     def reuse_programs(self, number: int) -> None:

@@ -190,13 +190,13 @@ def _plain(data: bytes) -> Iterator[Record]:
 
 
 def quarantine(path: str) -> str:
-    """Put a damaged journal aside, with its side files; the new place."""
-    place = path + ASIDE
+    """Put a damaged journal aside, with its side files; its new path."""
+    aside = path + ASIDE
     for suffix in SIDES:
         point("journal.quarantine")
         if os.path.lexists(path + suffix):
-            os.replace(path + suffix, place + suffix)
-    return place
+            os.replace(path + suffix, aside + suffix)
+    return aside
 
 
 def remove(path: str) -> None:

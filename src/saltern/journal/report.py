@@ -14,7 +14,7 @@ def report_of(state: RunState) -> Report:
     answers: list[Answer] = []
     for scope in state.scopes.values():
         chunks = chunks_in(scope.plan, state.sources) if scope.plan else []
-        answers += [answer_in(body["answer"], chunks[place]) for place, body in scope.done.items()]
+        answers += [answer_in(body["answer"], chunks[index]) for index, body in scope.done.items()]
         answers += [answer_in(body["answer"]) for body in scope.stand_ins.values()]
         answers += [answer_in(body["answer"]) for body in scope.listened.values()]
     tried = [answer_in(body) for bodies in state.tried.values() for body in bodies]

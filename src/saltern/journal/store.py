@@ -149,10 +149,10 @@ class Writer:
 
 def write_plain(path: str, records: Sequence[tuple[str, bytes]], *, durable: bool = False) -> None:
     """Put a plain file of these records in the place of all that was written."""
-    place = new_path(path)
+    fresh = new_path(path)
     try:
         make_folder(os.path.dirname(path))
-        file = open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        file = open_regular(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         with os.fdopen(file, "wb") as out:
             data = msgpack.encode(records)
             out.write(PLAIN + checksum(0, "", data).to_bytes(4, "big") + data)
@@ -160,7 +160,7 @@ def write_plain(path: str, records: Sequence[tuple[str, bytes]], *, durable: boo
                 out.flush()
                 os.fsync(out.fileno())
         point("journal.plain")
-        os.replace(place, path)
+        os.replace(fresh, path)
         for suffix in SIDES[1:]:
             with suppress(FileNotFoundError):
                 os.remove(path + suffix)

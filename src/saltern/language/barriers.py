@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class Barrier(Struct, frozen=True, kw_only=True):
-    """What a state asks for. ``ask`` are its wishes, such as deadlines; plain data."""
+    """What a state asks for. ``ask`` has the details, such as deadlines: plain data."""
 
     kind: str
     when: str

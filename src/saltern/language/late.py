@@ -119,13 +119,13 @@ def written(value: object) -> str:
 
 def follow(value: object, reference: Reference) -> object:
     """What the path leads to. Raises ``BadReference``, naming what there is instead."""
-    for place, step in enumerate(reference.path):
+    for index, step in enumerate(reference.path):
         if isinstance(value, Mapping) and step in value:
             value = value[step]
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:
-            before = ".".join((reference.name, *reference.path[:place]))
+            before = ".".join((reference.name, *reference.path[:index]))
             raise BadReference(f"{reference.text}: {before} has no {step!r}; {_there(value, step)}")
     return value
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from saltern.engine.options import bounds, compiler_options
 from saltern.engine.request import Request
-from saltern.engine.rules import bounds, compile_rules
 from saltern.engine.session import Session
 from saltern.language.diagnostics import Diagnostic, PillarError
 from saltern.language.source import SlsRef
@@ -57,10 +57,10 @@ def check(
     session.tree.check()
     for name, one in (machines or {"": session}).items():
         _prepare_for(name, one)
-    rules, limit = compile_rules(session, Request()), bounds(session).limit
+    options, limit = compiler_options(session, Request()), bounds(session).limit
     selection = select(session, words, without)
     some = machines or {"": session}
-    walks = walked([*some.values()], selection, rules, limit, strangers=not machines)
+    walks = walked([*some.values()], selection, options, limit, strangers=not machines)
     loaders = [walk.loader for walk in walks]
     pages = _pages(loaders[0], session, selection.refs)
     surveys = [walk.survey() for walk in walks]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
-from saltern.compiler.compile import Rules
+from saltern.compiler.compile import CompilerOptions
 from saltern.compiler.gather import expand
 from saltern.engine.build_plan import build_plan
 from saltern.engine.delays import Delays
@@ -52,7 +52,12 @@ class Seen(Struct, kw_only=True):
 
 
 def walked(
-    sessions: Sequence[Session], selection: Selection, rules: Rules, limit: Limit, *, strangers: bool
+    sessions: Sequence[Session],
+    selection: Selection,
+    options: CompilerOptions,
+    limit: Limit,
+    *,
+    strangers: bool,
 ) -> list[Walk]:
     """One walk for each machine, whose session is prepared.
 
@@ -60,7 +65,7 @@ def walked(
     machines get that it matches, and what no machine gets, which is tried with every one.
     """
     seen = Seen()
-    walks = [Walk(session, selection, rules, limit, seen) for session in sessions]
+    walks = [Walk(session, selection, options, limit, seen) for session in sessions]
     walks[0].compile_ahead()
     known = set() if strangers else {who for walk in walks for who in walk.matched()}
     if selection.whole:
@@ -78,7 +83,7 @@ class Walk:
     """The way through the tree for one machine. ``found`` gets what the compiler says."""
 
     def __init__(
-        self, session: Session, selection: Selection, rules: Rules, limit: Limit, seen: Seen
+        self, session: Session, selection: Selection, options: CompilerOptions, limit: Limit, seen: Seen
     ) -> None:
         self.found = Findings()
         self.found.add(session.warnings)
@@ -87,7 +92,7 @@ class Walk:
         self.covered: set[SlsRef] = set()
         self._session = session
         self._selection = selection
-        self._rules = rules
+        self._options = options
         self._limit = limit
         self._seen = seen
         self._wanted = frozenset(selection.refs)
@@ -181,7 +186,7 @@ class Walk:
             self._session,
             refs,
             self.loader,
-            self._rules,
+            self._options,
             found,
             delays=delays,
             elsewhere=lambda id_: delays.inside(id_) or self.loader.declares(id_, refs[0].env),
@@ -223,7 +228,7 @@ class Walk:
         given = {**target.context, PREV_RET: {}}
         loader = RenderedLoader(self._session, document, target.name if target.block else "", given)
         plan = build_plan(
-            self._session, [loader.ref], loader, self._rules, found, delays=delays, elsewhere=delays.inside
+            self._session, [loader.ref], loader, self._options, found, delays=delays, elsewhere=delays.inside
         )
         self.found.add(one for one in found if not one.code.startswith("template-"))
         self.found.edits |= found.edits

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from saltern.language.diagnostics import OperationError
 from saltern.lsp.launch import resolved, start
 from saltern.lsp.sites import Given, Site
-from saltern.lsp.worker import Answer, Problem, Question
+from saltern.lsp.worker import CheckReply, Problem, Question
 
 PAUSE = 0.25  # seconds without a key before a change is checked
 SMALL = 200  # files
@@ -66,7 +66,7 @@ class Done(Struct, frozen=True, kw_only=True):
 
     site: Site
     task: Task
-    answer: Answer
+    answer: CheckReply
     texts: dict[str, str]
     whole: bool
 
@@ -173,13 +173,13 @@ class Checker:
             task, self._whole = self._whole, None
         return task
 
-    def _asked(self, words: list[str], texts: dict[str, str]) -> Answer | None:
+    def _asked(self, words: list[str], texts: dict[str, str]) -> CheckReply | None:
         site = self.site
         try:
             config, options, places = resolved(site.config, site.options, os.environ)
         except OperationError as problem:  # of the machine's own configuration
             problems = [Problem(diagnostic=one) for one in problem.diagnostics]
-            return Answer(problems=problems, stopped="surroundings")
+            return CheckReply(problems=problems, stopped="surroundings")
         question = Question(
             config=config,
             options=options,
@@ -219,7 +219,7 @@ class Worker:
         self._ended = True
         self._process.kill()
 
-    def answer(self, question: Question) -> Answer | None:
+    def answer(self, question: Question) -> CheckReply | None:
         """None if it was ended."""
         from subprocess import TimeoutExpired
 
@@ -228,18 +228,18 @@ class Worker:
         except TimeoutExpired:
             self._process.kill()
             self._process.communicate()
-            return Answer(failed=f"the check was given up after {LONGEST:.0f} seconds")
+            return CheckReply(failed=f"the check was given up after {LONGEST:.0f} seconds")
         except (OSError, ValueError):
             data = b""
         if self._ended:
             return None
         try:
-            return json.decode(data, type=Answer)
+            return json.decode(data, type=CheckReply)
         except ValueError:
-            return Answer(failed=f"the check ended with {self._process.returncode} and without an answer")
+            return CheckReply(failed=f"the check ended with {self._process.returncode} and without an answer")
 
 
-def _kept(answer: Answer, whole: bool) -> Answer:
+def _kept(answer: CheckReply, whole: bool) -> CheckReply:
     if whole:
         return answer
     problems = [one for one in answer.problems if one.diagnostic.code not in OF_THE_WHOLE]

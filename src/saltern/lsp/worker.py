@@ -51,7 +51,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     machines: tuple[str, ...] = ()
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class CheckReply(Struct, frozen=True, kw_only=True):
     """``stopped``: the problems kept everything from being compiled; what kind they are. ``failed``: we did.
 
     ``seconds`` are of CPU time: how busy the machine is besides does not count. ``layers`` are those of the
@@ -68,7 +68,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     layers: tuple[str, ...] = ()
 
 
-def answer(question: Question) -> Answer:
+def answer(question: Question) -> CheckReply:
     """Never raises: a mistake of ours is reported as one."""
     layers: tuple[str, ...] = ()
     try:
@@ -77,9 +77,9 @@ def answer(question: Question) -> Answer:
         return replace(_checked(question), layers=layers)
     except SalternError as problem:
         problems = [_problem(one, None) for one in problem.diagnostics]
-        return Answer(problems=problems, stopped=_kind(problem), layers=layers)
+        return CheckReply(problems=problems, stopped=_kind(problem), layers=layers)
     except Exception as problem:
-        return Answer(failed=f"{type(problem).__name__}: {problem}", layers=layers)
+        return CheckReply(failed=f"{type(problem).__name__}: {problem}", layers=layers)
 
 
 def _kind(problem: SalternError) -> Literal["pillar", "compile", "surroundings"]:
@@ -100,7 +100,7 @@ def _confined(question: Question) -> tuple[str, ...]:
     return layers
 
 
-def _checked(question: Question) -> Answer:
+def _checked(question: Question) -> CheckReply:
     from saltern.engine.nested_engine import make_session
     from saltern.lint.check import check
     from saltern.lint.choices import choose, excluded
@@ -166,9 +166,9 @@ def _word(word: str, base: str, session: Session, env: str) -> str:
     return path if not plain or (os.path.exists(path) and is_path(path, session.tree, env)) else word
 
 
-def _told(found: Checked, session: Session, told: list[Diagnostic]) -> Answer:
+def _told(found: Checked, session: Session, told: list[Diagnostic]) -> CheckReply:
     problems = [_problem(one, found.edits.get(one), found.machines.get(one, ())) for one in found.problems]
-    return Answer(
+    return CheckReply(
         problems=[*(_problem(one, None) for one in told), *problems],
         pillar=list(_keys(session.pillar))[:MOST_KEYS],
         files=found.files,

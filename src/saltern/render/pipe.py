@@ -62,7 +62,7 @@ RENDERERS: dict[str, Kind] = {
 }
 
 
-class PipeRules:
+class PipeChooser:
     """Chooses the pipe of a file, and refuses renderers that do not exist or may not be used."""
 
     def __init__(

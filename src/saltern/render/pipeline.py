@@ -13,7 +13,7 @@ from saltern.language.source import Mark, Path, SlsRef
 from saltern.render.document import Document, Harvest, Job, Rendered, find_word
 from saltern.render.jinja.door import Jinja
 from saltern.render.jinja.header import header_line
-from saltern.render.pipe import RENDERERS, Others, PipeRules, Stage, parse_pipe
+from saltern.render.pipe import RENDERERS, Others, PipeChooser, Stage, parse_pipe
 from saltern.render.stages import StageRunner
 from saltern.render.values import sls_names
 from saltern.render.yaml_cache import YamlCache
@@ -54,7 +54,7 @@ class Renderers:
         self._delays = delays  # whether files may have delayed blocks
         self._jinja = jinja
         self._shared = shared
-        self._pipes = PipeRules(pipe, blacklist=blacklist, whitelist=whitelist, code=code, others=others)
+        self._pipes = PipeChooser(pipe, blacklist=blacklist, whitelist=whitelist, code=code, others=others)
         self._run = StageRunner(
             jinja,
             shared,

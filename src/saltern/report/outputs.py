@@ -110,12 +110,12 @@ def _row(name: str) -> Output:
     return row
 
 
-def _imported(place: str) -> object:
-    if not place:
+def _imported(reference: str) -> object:
+    if not reference:
         return _nothing
     from importlib import import_module
 
-    module, _, function = place.partition(":")
+    module, _, function = reference.partition(":")
     found: object = getattr(import_module(f"saltern.report.{module}"), function)
     return found
 

@@ -93,7 +93,7 @@ class Answers:
         return found is not None and found.changed
 
     def votes(self, on: int, vote: Callable[[Standing], Vote]) -> frozenset[Vote]:
-        """What a barrier's members say; asked by many, counted once."""
+        """What a join's members say; asked by many, counted once."""
         key = (on, vote)
         if key not in self._cast:
             members = self._plan.joins[on - self._size]

@@ -29,16 +29,16 @@ def asked(result: Result) -> Barrier | None:
         return None
     for kind in STOPS:
         said = result.extra.get(kind)
-        wishes: Mapping[object, object] = said if isinstance(said, Mapping) else {"when": said}
-        word = wishes.get("when")
+        details: Mapping[object, object] = said if isinstance(said, Mapping) else {"when": said}
+        word = details.get("when")
         if isinstance(word, str | bool) and word in WHEN:
-            ask = {str(key): value for key, value in wishes.items() if key != "when"}
+            ask = {str(key): value for key, value in details.items() if key != "when"}
             return Barrier(kind=kind, when=WHEN[word], ask=ask)
     return None
 
 
 def refused(result: Result, barrier: Barrier, why: str) -> Result:
-    """The answer of a state whose wish is not granted."""
+    """The answer of a state whose barrier is not granted."""
     if barrier.when == "again":
         why_not = f"it asked for a {barrier.kind}, and to be called again after it: {why}"
         return Result(outcome=Outcome.FAILED, comment=why_not, data=result.data)

@@ -75,7 +75,7 @@ class ChunkRunner:
             return blocked(self.scope.plan, index, verdict, self.scope.answers)
         if verdict.vote is Vote.HOLD:
             return skipped(verdict.kind.held if verdict.kind else "")
-        disabled = self.scope.rules.disabled
+        disabled = self.scope.options.disabled
         if disabled is not None and disabled(chunk):
             return not_run(f"not run: {chunk.function} is disabled on this machine")
         return None
@@ -104,7 +104,7 @@ class ChunkRunner:
             from saltern.runtime.parallel import Parallel
 
             scope = self.scope
-            self.parallel = Parallel(scope.plan, scope.answers, self, most=scope.rules.max_parallel)
+            self.parallel = Parallel(scope.plan, scope.answers, self, most=scope.options.max_parallel)
         return self.parallel
 
     def finish_parallel(self, index: int, result: Result) -> None:
@@ -119,7 +119,7 @@ class ChunkRunner:
 
     def call(self, chunk: Chunk, verdict: Verdict, steps: SubStates | None = None) -> Result:
         """The state function; then its reaction, if something that it watches has changed and it has not."""
-        executor, test, registers = self.scope.executor, self.scope.rules.test, self.scope.answers.registers
+        executor, test, registers = self.scope.executor, self.scope.options.test, self.scope.answers.registers
         result = executor.execute(chunk, test=test, registers=registers, steps=steps)
         if verdict.vote is not Vote.SIGNAL or result.quiet:
             return result
@@ -179,7 +179,7 @@ class ChunkRunner:
     def pause_for_barrier(self, index: int, result: Result, begun: Begun) -> Result | None:
         """Its result, with a refusal if a barrier is not granted; None: it is, and the run pauses."""
         scope, journal, barrier = self.scope, self.scope.shared.journal, asked(result)
-        if barrier is None or scope.rules.test:
+        if barrier is None or scope.options.test:
             return result
         crossing = scope.progress_of(index).crossing
         times = crossing.times if crossing is not None else 0
@@ -237,12 +237,12 @@ class ChunkRunner:
 
 def _report(scope: Scope, answer: Answer) -> None:
     """Send its events, and refresh what it may have changed of grains, pillar and modules."""
-    rules, on_event, chunk = scope.rules, scope.shared.on_event, answer.chunk
+    options, on_event, chunk = scope.options, scope.shared.on_event, answer.chunk
     if on_event:
         on_event(ChunkFinished(answer))
-        for event in events(answer, every=rules.events):
+        for event in events(answer, every=options.events):
             on_event(event)
-    if not rules.test and (chunk.words or answer.result.changes):
+    if not options.test and (chunk.words or answer.result.changes):
         caller = scope.shared.caller
         if what := reloads(answer, modules=caller.nature(chunk.state, chunk.fun).reloads):
             caller.refresh(what)

@@ -51,7 +51,7 @@ class Delayed:
     def run_all(self) -> list[Answer]:
         """Render and run each target; the answers that count for those who wait for the caller."""
         counted: list[Answer] = []
-        state = came(self.result, standing(self.answer, self.steps), test=self.shared.rules.test)
+        state = came(self.result, standing(self.answer, self.steps), test=self.shared.options.test)
         for at, target in enumerate(self.known.chunk.delayed):
             self.at = at
             fate = FATES[target.when][state]
@@ -92,7 +92,7 @@ class Delayed:
     def _render(self, target: Target, earlier: Sequence[Answer]) -> Sequence[Answer]:
         """One frame, unless it is one too many."""
         shared, scope, path = self.shared, self.scope, self.answer.path
-        why, counts = refusal(target, path, scope.depth + 1, shared.used, shared.rules.bounds)
+        why, counts = refusal(target, path, scope.depth + 1, shared.used, shared.options.bounds)
         if why:
             return self._refuse(target, why, counts=counts)
         assert shared.maker is not None, "a plan with callers was run without a renderer"

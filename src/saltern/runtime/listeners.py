@@ -14,7 +14,7 @@ from saltern.language.result import Result
 from saltern.plan.plan import Plan, listening
 from saltern.runtime.answers import RESUMED, Answers
 from saltern.runtime.chunk_runner import ChunkRunner
-from saltern.runtime.ports import Known
+from saltern.runtime.ports import KnownChunk
 from saltern.runtime.substates import SubStates, judged
 from saltern.system.faults import point
 
@@ -41,7 +41,7 @@ def _due(plan: Plan, answers: Answers) -> Iterable[int]:
     return dict.fromkeys(index for step in due for index in plan.behind(step))
 
 
-def _react(runner: ChunkRunner, index: int, known: Known | None) -> Answer:
+def _react(runner: ChunkRunner, index: int, known: KnownChunk | None) -> Answer:
     """``known``: it was reacting when the run broke."""
     scope, clock = runner.scope, runner.scope.shared.clock
     listener = listening(scope.plan.chunks[index])
@@ -64,18 +64,18 @@ def _react(runner: ChunkRunner, index: int, known: Known | None) -> Answer:
     return answer
 
 
-def _reaction(runner: ChunkRunner, listener: Chunk, index: int, known: Known | None) -> Result:
+def _reaction(runner: ChunkRunner, listener: Chunk, index: int, known: KnownChunk | None) -> Result:
     scope, past = runner.scope, runner.scope.shared.past
     fun, earlier = scope.plan.chunks[index].fun, scope.progress[~index].earlier
     if known is not None and earlier is not None and past is not None:
         from saltern.runtime.interrupted_states import TAKEN, recover
 
-        answer = recover(listener, known.traces, scope.shared.caller, scope.rules.resume_question)
+        answer = recover(listener, known.traces, scope.shared.caller, scope.options.resume_question)
         if answer is TAKEN:
             past.reuse_programs(earlier)
             listener = replace(listener, words=listener.words - CONDITIONS)
         elif answer is not None:
             return answer
     registers = scope.answers.registers
-    result = scope.executor.react(listener, fun, test=scope.rules.test, registers=registers)
+    result = scope.executor.react(listener, fun, test=scope.options.test, registers=registers)
     return result if earlier is None else replace(result, extra={**result.extra, RESUMED: True})

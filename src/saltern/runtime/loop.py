@@ -19,7 +19,7 @@ from saltern.plan.plan import Plan
 from saltern.runtime.barriers import INTERRUPTED, PAUSES
 from saltern.runtime.chunk_runner import ChunkRunner
 from saltern.runtime.post_call import forgiven
-from saltern.runtime.run_shared import RunRules, RunShared
+from saltern.runtime.run_shared import RunOptions, RunShared
 from saltern.runtime.scope import Scope
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def run(
     *,
     caller: Caller,
     clock: Clock,
-    rules: RunRules,
+    options: RunOptions,
     on_event: EventSink | None = None,
     frames: FrameMaker | None = None,
     journal: Journal | None = None,
@@ -48,13 +48,13 @@ def run(
     """
     shown = None if on_event is None else lambda event: on_event(shown_event(event))
     past = journal.past if journal else None
-    shared = RunShared(caller, clock, rules, shown, frames, journal, past, jid=jid)
+    shared = RunShared(caller, clock, options, shown, frames, journal, past, jid=jid)
     shared.number = past.number if past else 0
     whole = ScopeRun(plan, shared, None)
     if frames is None:
         return whole.run_whole()
     before = sys.getrecursionlimit()  # frames in frames are calls in calls; modules keep their room
-    sys.setrecursionlimit(before + CALLS_PER_LEVEL * rules.bounds.depth)
+    sys.setrecursionlimit(before + CALLS_PER_LEVEL * options.bounds.depth)
     try:
         return whole.run_whole()
     finally:
@@ -79,7 +79,7 @@ class ScopeRun(Scope):
         self.say(
             RunStarted(
                 total=len(self.plan.chunks),
-                test=self.rules.test,
+                test=self.options.test,
                 started=shared.clock.now(),
                 chunks=self.plan.answering(),
             )
@@ -89,7 +89,7 @@ class ScopeRun(Scope):
         self.say(RunFinished(took=took, stopped=self.stopped))
         return Report(
             answers=[shown_answer(one) for one in in_order(shared.listing)],
-            test=self.rules.test,
+            test=self.options.test,
             took=took,
             stopped=self.stopped,
             forgiven=frozenset(shared.forgiven),

@@ -12,7 +12,7 @@ from saltern.language.result import Outcome
 from saltern.runtime.barriers import landed
 from saltern.runtime.chunk_runner import ChunkRunner
 from saltern.runtime.interrupted_states import TAKEN, is_once, recover
-from saltern.runtime.ports import Journal, Known, Past
+from saltern.runtime.ports import Journal, KnownChunk, Past
 from saltern.runtime.progress import Begun
 
 
@@ -60,10 +60,10 @@ class Replay:
         self._settle(index, known, known.answer)  # the run ends: what a loss of power took is not asked
         return True
 
-    def _known(self, index: int) -> Known | None:
+    def _known(self, index: int) -> KnownChunk | None:
         return self._past.known(self._scope.path, index, self._scope.plan.chunks[index])
 
-    def _settle(self, index: int, known: Known, answer: Answer) -> None:
+    def _settle(self, index: int, known: KnownChunk, answer: Answer) -> None:
         scope, result = self._scope, known.result or answer.result
         scope.shared.listing.extend([*known.tried, *known.steps])
         scope.shared.forgive(known.tried)
@@ -71,7 +71,7 @@ class Replay:
             scope.groups_run.add(scope.plan.groups[index])
         self._runner.settle(index, answer, result, list(known.steps), replayed=True)
 
-    def _cross(self, index: int, known: Known, crossing: Crossing) -> bool:
+    def _cross(self, index: int, known: KnownChunk, crossing: Crossing) -> bool:
         """Conclude a chunk that had asked for a barrier, or prepare that it is called again."""
         assert known.started is not None
         assert known.result is not None
@@ -87,11 +87,11 @@ class Replay:
         self._runner.conclude(index, result, self._begun(known.started), list(known.steps))
         return True
 
-    def _recover(self, index: int, known: Known) -> bool:
+    def _recover(self, index: int, known: KnownChunk) -> bool:
         """Decide what to do with a state that was interrupted in its call."""
         scope, started = self._scope, known.started
         assert started is not None
-        question = scope.rules.resume_question
+        question = scope.options.resume_question
         result = recover(scope.plan.chunks[index], known.traces, scope.shared.caller, question)
         if result is None or result is TAKEN:
             progress = scope.progress_of(index)
@@ -109,7 +109,7 @@ class Replay:
     def _begun(self, started: Begun) -> Begun:
         return Begun(started.number, started.started, self._scope.shared.clock.tick())
 
-    def _is_lost(self, index: int, known: Known) -> bool:
+    def _is_lost(self, index: int, known: KnownChunk) -> bool:
         """True if a test call finds that a loss of power has undone what it did.
 
         False if anything that may not be done twice came after it: that may have changed it on purpose.

@@ -47,7 +47,7 @@ class Used(Struct):
         return path
 
 
-class RunRules(Struct, frozen=True, kw_only=True):
+class RunOptions(Struct, frozen=True, kw_only=True):
     """What of the configuration and the command line the runtime obeys."""
 
     test: bool = False
@@ -65,7 +65,7 @@ class RunShared(Struct):
 
     caller: Caller
     clock: Clock
-    rules: RunRules
+    options: RunOptions
     on_event: EventSink | None
     maker: FrameMaker | None
     journal: Journal | None = None

@@ -22,8 +22,8 @@ class Scope:
     def __init__(self, plan: Plan, shared: RunShared, frame: Frame | None) -> None:
         self.plan = plan
         self.shared = shared
-        self.rules = shared.rules
-        self.executor = Executor(shared.caller, shared.clock, shared.rules.allowed)
+        self.options = shared.options
+        self.executor = Executor(shared.caller, shared.clock, shared.options.allowed)
         self.answers = Answers(plan, shared.listing)
         self.path = frame.path if frame else ""
         self.depth = frame.depth if frame else 0
@@ -54,9 +54,9 @@ class Scope:
             self.shared.on_event(event)
 
     def is_failhard(self, chunk: Chunk) -> bool:
-        if self.rules.test:
+        if self.options.test:
             return False
-        return bool(chunk.args["failhard"]) if "failhard" in chunk.words else self.rules.failhard
+        return bool(chunk.args["failhard"]) if "failhard" in chunk.words else self.options.failhard
 
     def make_answer(
         self, chunk: Chunk, result: Result, begun: Begun, *, timed: bool = True, parallel: bool = False

@@ -60,7 +60,7 @@ class SubStates(Struct):
             scope.shared.journal.step(answer)
         point("step.reported")
         scope.say(ChunkFinished(answer))
-        for event in events(answer, every=scope.shared.rules.events):
+        for event in events(answer, every=scope.shared.options.events):
             scope.say(event)
         for inner in step.sub:
             self._add(inner, answer.tag, answer.number, level + 1)

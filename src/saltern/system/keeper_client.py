@@ -11,7 +11,7 @@ from msgspec import Struct, field, msgpack
 
 from saltern.system import keeper_process
 from saltern.system.faults import point
-from saltern.system.keeper_process import Answer
+from saltern.system.keeper_process import KeeperReply
 from saltern.system.ledger import Ledger
 from saltern.system.signals import signal
 
@@ -27,7 +27,7 @@ class KeeperClient(Struct):
     owner: int
     environ: dict[str, str] = field(default_factory=dict)  # as the keeper knows it
 
-    def ask(self, name: str, command: str | list[str], options: Mapping[str, Any]) -> Answer | None:
+    def ask(self, name: str, command: str | list[str], options: Mapping[str, Any]) -> KeeperReply | None:
         """Have a program run, and wait for its end. None: the keeper was killed."""
         now = dict(os.environ)
         environ, self.environ = (None if now == self.environ else now), now
@@ -41,7 +41,7 @@ class KeeperClient(Struct):
         except BrokenPipeError:
             reply = None
         point("keeper.answered")
-        return None if reply is None else msgpack.decode(reply, type=Answer)
+        return None if reply is None else msgpack.decode(reply, type=KeeperReply)
 
     def interrupt(self) -> None:
         """End the program that runs, and the keeper with it, as Ctrl-C at a keyboard means it."""

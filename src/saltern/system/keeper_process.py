@@ -22,7 +22,7 @@ TOKEN = "SALTERN_TOKEN"  # for the program: the same whenever its state is calle
 PROGRAM = "SALTERN_PROGRAM"  # for us: of this one start, so that only what it has begun is ended with it
 
 
-class Answer(Struct, frozen=True):
+class KeeperReply(Struct, frozen=True):
     """How a program ended; or what was ``raised``, since it could not even be tried."""
 
     ran: Ran | None = None
@@ -82,17 +82,17 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         sweep(options["env"])
-        _send(answers, Answer(Ran(128 + signal.SIGINT, signal=int(signal.SIGINT))))
+        _send(answers, KeeperReply(Ran(128 + signal.SIGINT, signal=int(signal.SIGINT))))
         return
     except Exception as problem:
         known = (one.__name__ for one in type(problem).__mro__ if one in (ValueError, TypeError, OSError))
-        _send(answers, Answer(raised=next(known, "RuntimeError"), text=str(problem)))
+        _send(answers, KeeperReply(raised=next(known, "RuntimeError"), text=str(problem)))
         return
     if ran.timed_out:
         sweep(options["env"])
     ledger.add(book, Entry(name, os.getpid(), ran, clock.now()))
     try:
-        _send(answers, Answer(ran))
+        _send(answers, KeeperReply(ran))
     except BrokenPipeError:
         os.fsync(book.file)  # while a run waits for it, the journal has it soon enough
 
@@ -100,7 +100,7 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
 # -- words through pipes ------------------------------------------------------------------------------
 
 
-def _send(pipe: int, answer: Answer) -> None:
+def _send(pipe: int, answer: KeeperReply) -> None:
     write(pipe, msgpack.encode(answer))
 
 

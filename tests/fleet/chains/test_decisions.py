@@ -11,13 +11,13 @@ from saltern.fleet.chains.advance import advance
 from saltern.fleet.chains.amounts import Amount, read_amount, split_waves
 from saltern.fleet.chains.continuation import judged, leg_end, next_step, with_blockers
 from saltern.fleet.chains.events import (
-    Answer,
     Away,
     Begin,
     Cancel,
     Command,
     Event,
     Note,
+    OperatorAnswer,
     Pause,
     Reported,
     Resume,
@@ -307,10 +307,10 @@ def test_one_leg_is_paused_resumed_and_cancelled_alone() -> None:
 def test_a_leg_that_paused_itself_is_answered_once() -> None:
     plan = (StepPlan(id="a", on_failure="pause"), StepPlan(id="b"))
     paused = said(1, BAD, Step.NOT_RUN, status=Leg.PAUSED)
-    answer = Answer(now=2, leg="r.s1", word="skip", step="a")
+    answer = OperatorAnswer(now=2, leg="r.s1", word="skip", step="a")
     run, found = after(a_run(1, plan), BEGIN, answer, paused, answer, answer)
     assert orders(found) == [("r.s1", 1, "run"), ("r.s1", 2, "skip")]
-    assert after(run, Answer(now=2, leg="r.s1", word="skip", step="x"))[1] == []
+    assert after(run, OperatorAnswer(now=2, leg="r.s1", word="skip", step="x"))[1] == []
 
 
 def test_events_about_what_is_not_known_change_nothing() -> None:

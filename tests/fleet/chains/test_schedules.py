@@ -17,13 +17,13 @@ from saltern.chains.statuses import BAD, ENDS, OVER, Leg, Run, Step, Wave
 from saltern.fleet.chains.amounts import Amount
 from saltern.fleet.chains.deadlines import next_wakeup
 from saltern.fleet.chains.events import (
-    Answer,
     Away,
     Back,
     Begin,
     Cancel,
     Command,
     Event,
+    OperatorAnswer,
     Pause,
     Resume,
     Send,
@@ -113,7 +113,7 @@ def _word(now: float, leg: str, dice: Random) -> Event:
     word = dice.choice(["resume", "retry", "skip", "done"])
     everything: list[Event] = [
         *(kind(now=now, legs=legs) for kind in (Pause, Resume, Resume) for legs in ((), (leg,))),
-        *[Answer(now=now, leg=leg, word=word)] * 4,  # type: ignore[arg-type]
+        *[OperatorAnswer(now=now, leg=leg, word=word)] * 4,  # type: ignore[arg-type]
         *[Resume(now=now, despite_failures=True)] * 2,
         Cancel(now=now, legs=(leg,)),
         Cancel(now=now),

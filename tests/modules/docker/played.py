@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from saltern.modules.lib.containers.engine import Answer, Engine, EngineError
+from saltern.modules.lib.containers.engine import Engine, EngineError, Response
 
 RECORD = Path(__file__).with_name("recorded.json")
 LEFT_OUT = {"GraphDriver", "MaskedPaths", "ReadonlyPaths", "Platform", "Components"}
@@ -33,7 +33,7 @@ class RecordingEngine(Engine):
         body: object = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
-    ) -> Answer:
+    ) -> Response:
         row: Row = {"ask": f"{method} {self._target(path, query)}"}
         try:
             answer = super().ask(method, path, query, body=body, headers=headers, timeout=timeout)

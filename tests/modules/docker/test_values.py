@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import driver_secrets, endpoints, forms, images, ports, stream, values
+from saltern.modules.lib.containers.desired_container import DesiredContainer, differences
 from saltern.modules.lib.containers.options import ALIASES, OPTIONS, given
-from saltern.modules.lib.containers.wish import Wish, differences
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_engines_that_write_the_same_otherwise_do_not_differ() -> None:
         },
     }
     options = given({"command": "a", "binds": "/a:/b", "cap_add": "net_admin"}).options
-    assert differences(Wish(image="a", options=options), seen, {"Config": {}}) == {}
+    assert differences(DesiredContainer(image="a", options=options), seen, {"Config": {}}) == {}
     seen["HostConfig"]["NetworkMode"] = "bridge"
-    assert differences(Wish(image="a", options=options), seen, {"Config": None}) == {}
+    assert differences(DesiredContainer(image="a", options=options), seen, {"Config": None}) == {}
 
 
 def test_output_of_two_streams_is_taken_apart() -> None:

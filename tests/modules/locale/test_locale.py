@@ -12,20 +12,20 @@ from saltern.modules.lib.tables import locales
 from saltern.modules.states import locale
 from saltern.system.process import Ran
 
-WISHES = "# a list\n# de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n"
+LOCALE_GEN = "# a list\n# de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n"
 
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    for name in ("DEBIAN", "SYSTEMD", "WISHES", "SUPPORTED"):
+    for name in ("DEBIAN", "SYSTEMD", "LOCALE_GEN", "SUPPORTED"):
         monkeypatch.setattr(locales, name, str(tmp_path / name.lower()))
     monkeypatch.setattr(locales, "has", lambda program: program == "locale-gen")
     (tmp_path / "debian").write_text("# mine\nLANG=C\nLC_TIME=C\n")
-    (tmp_path / "wishes").write_text(WISHES)
+    (tmp_path / "locale_gen").write_text(LOCALE_GEN)
     (tmp_path / "supported").write_text("de_DE.UTF-8 UTF-8\nde_DE@euro ISO-8859-15\nen_US.UTF-8 UTF-8\n")
 
     def generate(_: list[str]) -> Ran:
-        lines = (tmp_path / "wishes").read_text().splitlines()
+        lines = (tmp_path / "locale_gen").read_text().splitlines()
         made.extend(line.split()[0].replace("UTF-8", "utf8") for line in lines if not line.startswith("#"))
         return Ran(0)
 
@@ -43,7 +43,7 @@ def test_the_locale_of_the_machine_is_set(bench: Bench, tmp_path: Path) -> None:
 def test_a_locale_is_made_once(bench: Bench, tmp_path: Path) -> None:
     bench.same("present", "en_US.UTF-8")
     assert bench.change("present", "de_DE.UTF-8").changes == {"locale": "de_DE.UTF-8"}
-    assert (tmp_path / "wishes").read_text() == WISHES.replace("# de_DE", "de_DE")
+    assert (tmp_path / "locale_gen").read_text() == LOCALE_GEN.replace("# de_DE", "de_DE")
     bench.change("present", "de_DE@euro ISO-8859-15")
 
 

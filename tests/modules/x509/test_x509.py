@@ -105,7 +105,7 @@ def test_a_passphrase_locks_the_key_and_is_never_told(desk: Desk) -> None:
 
 
 @needs_library
-def test_a_request_names_the_key_and_its_wishes(desk: Desk, key: str) -> None:
+def test_a_request_names_the_key_and_its_extensions(desk: Desk, key: str) -> None:
     args = {"private_key": key, "CN": "www.example.org", "O": "saltern-t", "C": "DE"}
     result = desk.change(csr_managed, desk.at("r.csr"), subjectAltName="DNS:www.example.org", **args)
     assert result.data["subject"] == "CN=www.example.org,O=saltern-t,C=DE"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from saltern.compiler.compile import Rules, compile_high, compile_low
+from saltern.compiler.compile import CompilerOptions, compile_high, compile_low
 from saltern.compiler.gather import gather
 from saltern.language.diagnostics import CompileError, Diagnostics
 from saltern.language.source import Mark, Path, SlsRef
@@ -92,8 +92,8 @@ def test_compiling_does_not_change_what_was_loaded() -> None:
     }
     before = repr(data)
     found = Diagnostics()
-    high = compile_high([SlsRef("base", "main")], Texts({"main": data}), Rules(), found)
-    low = compile_low(high, Rules(), lambda state: True, found)
+    high = compile_high([SlsRef("base", "main")], Texts({"main": data}), CompilerOptions(), found)
+    low = compile_low(high, CompilerOptions(), lambda state: True, found)
     assert len(low.chunks) == 4
     assert repr(data) == before
 
@@ -101,6 +101,8 @@ def test_compiling_does_not_change_what_was_loaded() -> None:
 def test_all_problems_of_all_files_travel_together() -> None:
     files = {"a": {"include": ["b", "gone"], "x": None}, "b": {"y": 5, "z": {"test.nop": None}}}
     with pytest.raises(CompileError) as problem:
-        compile_high([SlsRef("base", "a"), SlsRef("nowhere", "c")], Texts(files), Rules(), Diagnostics())
+        compile_high(
+            [SlsRef("base", "a"), SlsRef("nowhere", "c")], Texts(files), CompilerOptions(), Diagnostics()
+        )
     codes = sorted(one.code for one in problem.value.diagnostics)
     assert codes == ["env-not-found", "id-not-mapping", "id-not-mapping", "short-form-colon", "sls-not-found"]

@@ -24,7 +24,7 @@ from saltern.plan.plan import Plan
 from saltern.runtime.answers import standing
 from saltern.runtime.loop import run
 from saltern.runtime.ports import Call, FrameMaker
-from saltern.runtime.run_shared import RunRules
+from saltern.runtime.run_shared import RunOptions
 from saltern.system.clock import FakeClock
 
 CHANGED = ok("changed", changes={"x": 1})
@@ -35,7 +35,7 @@ def go(
     chunks: Sequence[Chunk],
     caller: ScriptedCaller | None = None,
     *,
-    rules: RunRules | None = None,
+    options: RunOptions | None = None,
     frames: FrameMaker | None = None,
     events: list[Event] | None = None,
     files: Sequence[str] = ("main",),
@@ -50,7 +50,7 @@ def go(
         plan,
         caller=caller or ScriptedCaller(),
         clock=FakeClock(),
-        rules=rules or RunRules(),
+        options=options or RunOptions(),
         on_event=tell,
         frames=frames,
     )
@@ -210,7 +210,7 @@ def test_reload_words_ask_for_a_refresh_but_not_in_a_test() -> None:
         "refresh modules",
     ]
     caller = ScriptedCaller({"b": CHANGED})
-    go(chunks, caller, rules=RunRules(test=True))
+    go(chunks, caller, options=RunOptions(test=True))
     assert not [one for one in caller.asked if one.startswith("refresh")]
 
 

@@ -16,7 +16,7 @@ from saltern.report.salt import to_dict
 from saltern.report.verdict import failed as run_failed
 from saltern.report.verdict import totals
 from saltern.runtime.loop import run
-from saltern.runtime.run_shared import RunRules
+from saltern.runtime.run_shared import RunOptions
 from saltern.system.clock import FakeClock
 
 Emit = Callable[[SubResult], None]
@@ -51,7 +51,7 @@ def go(
     chunks: Sequence[Chunk],
     caller: ScriptedCaller,
     *,
-    rules: RunRules | None = None,
+    options: RunOptions | None = None,
     events: list[Event] | None = None,
 ) -> Report:
     def tell(event: Event) -> None:
@@ -59,7 +59,7 @@ def go(
             events.append(event)
 
     plan = make_plan(chunks, ("main",), Diagnostics())
-    return run(plan, caller=caller, clock=FakeClock(), rules=rules or RunRules(), on_event=tell)
+    return run(plan, caller=caller, clock=FakeClock(), options=options or RunOptions(), on_event=tell)
 
 
 def by_id(report: Report) -> dict[str, Answer]:
@@ -210,7 +210,7 @@ def test_listeners_hear_a_change_of_a_step_and_may_have_steps_themselves() -> No
 
 def test_a_test_run_foretells_the_changes_of_steps() -> None:
     owner = chunk("o", requisites=[("onchanges", "test", "a")])
-    report = go([chunk("a"), owner], Emitting({"a": [[WOULD]]}), rules=RunRules(test=True))
+    report = go([chunk("a"), owner], Emitting({"a": [[WOULD]]}), options=RunOptions(test=True))
     assert by_id(report)["o"].result.ran
 
 
@@ -245,10 +245,10 @@ def test_no_log_of_the_parent_hides_its_steps_down_to_their_names() -> None:
     assert [one.chunk.id for one in report.answers] == ["(no_log, order 0)", "(no_log)", "(no_log)"]
 
 
-@pytest.mark.parametrize("rules", [RunRules(), RunRules(max_parallel=1)])
-def test_steps_of_a_parallel_state_stand_under_it(rules: RunRules) -> None:
+@pytest.mark.parametrize("options", [RunOptions(), RunOptions(max_parallel=1)])
+def test_steps_of_a_parallel_state_stand_under_it(options: RunOptions) -> None:
     told = Result(outcome=Outcome.OK, sub=(CHANGED, WRONG))
-    report = go([chunk("a", parallel=True), chunk("b")], ScriptedCaller({"a": told}), rules=rules)
+    report = go([chunk("a", parallel=True), chunk("b")], ScriptedCaller({"a": told}), options=options)
     assert [one.chunk.id for one in report.answers] == ["a", "changed", "wrong", "b"]
     assert sorted(one.number for one in report.answers) == [0, 1, 2, 3]
     assert {one.under for one in report.answers[1:3]} == {report.answers[0].number}
@@ -289,7 +289,7 @@ def test_events_come_while_the_parent_runs_and_its_own_comes_last() -> None:
 
 def test_state_events_are_told_for_steps_too() -> None:
     events: list[Event] = []
-    go([chunk("a")], Emitting({"a": [[CHANGED]]}), rules=RunRules(events=True), events=events)
+    go([chunk("a")], Emitting({"a": [[CHANGED]]}), options=RunOptions(events=True), events=events)
     fired = [one.tag for one in events if isinstance(one, Fired)]
     assert fired == ["salt/job/local/prog/changed/1", "salt/job/local/prog/a/0"]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from saltern.fleet.api.pages import PageQuery
-from saltern.fleet.api.shapes import TEXT, Answer, Body, Number, Target, Word
+from saltern.fleet.api.shapes import TEXT, ApiAnswer, Body, Number, Target, Word
 
 Secret = Annotated[str, Meta(max_length=1024)]
 Names = Annotated[list[Word], Meta(max_length=100)]
@@ -22,7 +22,7 @@ class LoginBody(Body, frozen=True, kw_only=True):
     way: Literal["local", "pam"] = "local"
 
 
-class LoginAnswer(Answer, frozen=True, kw_only=True):
+class LoginAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A session. ``token`` is sent as ``Authorization: Bearer TOKEN``, and shown only now.
 
     ``failures``: how many logins with this name failed before.
@@ -34,7 +34,7 @@ class LoginAnswer(Answer, frozen=True, kw_only=True):
     failures: int
 
 
-class LoginWays(Answer, frozen=True, kw_only=True):
+class LoginWays(ApiAnswer, frozen=True, kw_only=True):
     """The ways to log in that the policy allows: ``local``, ``pam``, ``oidc``."""
 
     ways: list[str]
@@ -47,7 +47,7 @@ class OidcBegin(Body, frozen=True, kw_only=True):
     challenge: Word
 
 
-class OidcBegun(Answer, frozen=True, kw_only=True):
+class OidcBegun(ApiAnswer, frozen=True, kw_only=True):
     """The address for the browser; ``state`` must come back with the code."""
 
     address: str
@@ -94,7 +94,7 @@ class OperatorChange(Body, frozen=True, kw_only=True):
     disabled: bool | None = None
 
 
-class OperatorAnswer(Answer, frozen=True, kw_only=True):
+class OperatorAnswer(ApiAnswer, frozen=True, kw_only=True):
     """An operator."""
 
     name: str
@@ -116,7 +116,7 @@ class ApiTokenBody(Body, frozen=True, kw_only=True):
     life: Life = 90 * 86_400.0
 
 
-class ApiTokenMade(Answer, frozen=True, kw_only=True):
+class ApiTokenMade(ApiAnswer, frozen=True, kw_only=True):
     """The token, which is shown only now."""
 
     id: str
@@ -124,7 +124,7 @@ class ApiTokenMade(Answer, frozen=True, kw_only=True):
     expires: float
 
 
-class ApiTokenAnswer(Answer, frozen=True, kw_only=True):
+class ApiTokenAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A session or an API token, without its secret."""
 
     id: str
@@ -145,7 +145,7 @@ class PolicyBody(Body, frozen=True, kw_only=True):
     after: Number | None = None
 
 
-class PolicyAnswer(Answer, frozen=True, kw_only=True):
+class PolicyAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A version of the policy. ``source`` is the file that it was read from, or ``api``."""
 
     version: int
@@ -167,7 +167,7 @@ class ExplainBody(Body, frozen=True, kw_only=True):
     groups: Names = []
 
 
-class StepAnswer(Answer, frozen=True, kw_only=True):
+class StepAnswer(ApiAnswer, frozen=True, kw_only=True):
     """What one rule says, and the systems that it decides."""
 
     rule: str
@@ -175,7 +175,7 @@ class StepAnswer(Answer, frozen=True, kw_only=True):
     systems: list[str]
 
 
-class ExplainAnswer(Answer, frozen=True, kw_only=True):
+class ExplainAnswer(ApiAnswer, frozen=True, kw_only=True):
     """The decision, and what each rule says. ``outside``: the systems for which it is denied."""
 
     verdict: str
@@ -199,7 +199,7 @@ class VoteBody(Body, frozen=True, kw_only=True):
     why: Word = ""
 
 
-class VoteAnswer(Answer, frozen=True, kw_only=True):
+class VoteAnswer(ApiAnswer, frozen=True, kw_only=True):
     """What one person decided."""
 
     who: str
@@ -208,7 +208,7 @@ class VoteAnswer(Answer, frozen=True, kw_only=True):
     why: str
 
 
-class ApprovalAnswer(Answer, frozen=True, kw_only=True):
+class ApprovalAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A request: a job that needs the approval of other persons. ``shown`` are its arguments, concealed."""
 
     id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from saltern.fleet.api.pages import Limit, PageQuery
-from saltern.fleet.api.shapes import Answer, Body, Digest, JobId, Number, Query, Tag, Target, Word
+from saltern.fleet.api.shapes import ApiAnswer, Body, Digest, JobId, Number, Query, Tag, Target, Word
 
 
 class JobsQuery(PageQuery, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     batch_failures: Word = ""
 
 
-class SubmitAnswer(Answer, frozen=True, kw_only=True):
+class SubmitAnswer(ApiAnswer, frozen=True, kw_only=True):
     """The job. ``away``: who will get it later, and since when they are away; one that is not expected was
     left out.
 
@@ -72,13 +72,13 @@ class CancelBody(Body, frozen=True, kw_only=True):
     hard: bool = False
 
 
-class CancelAnswer(Answer, frozen=True, kw_only=True):
+class CancelAnswer(ApiAnswer, frozen=True, kw_only=True):
     """What happens on each system where the job had not ended: ``cancelled``, ``asked`` or ``away``."""
 
     systems: dict[str, str]
 
 
-class JobListed(Answer, frozen=True, kw_only=True):
+class JobListed(ApiAnswer, frozen=True, kw_only=True):
     """A job in a list: ``open`` of its ``expected`` systems have not ended yet."""
 
     jid: str
@@ -108,7 +108,7 @@ class JobAnswer(JobListed, frozen=True, kw_only=True):
     counts: dict[str, int]
 
 
-class TargetAnswer(Answer, frozen=True, kw_only=True):
+class TargetAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A job on one system: how far it is there."""
 
     jid: str
@@ -131,7 +131,7 @@ class ReturnAnswer(TargetAnswer, frozen=True, kw_only=True):
     body: Any
 
 
-class RecordAnswer(Answer, frozen=True, kw_only=True):
+class RecordAnswer(ApiAnswer, frozen=True, kw_only=True):
     """One record of the journal of a job on a system."""
 
     number: int
@@ -152,7 +152,7 @@ class FollowQuery(Query, frozen=True, kw_only=True):
     after: Number | None = None
 
 
-class EventAnswer(Answer, frozen=True, kw_only=True):
+class EventAnswer(ApiAnswer, frozen=True, kw_only=True):
     """An event: ``number`` is the cursor of its readers."""
 
     number: int
@@ -162,7 +162,7 @@ class EventAnswer(Answer, frozen=True, kw_only=True):
     data: dict[str, Any]
 
 
-class EventsAnswer(Answer, frozen=True, kw_only=True):
+class EventsAnswer(ApiAnswer, frozen=True, kw_only=True):
     """Some events. ``cursor`` is where to ask from next time, also if there is nothing yet."""
 
     items: list[EventAnswer]
@@ -170,7 +170,7 @@ class EventsAnswer(Answer, frozen=True, kw_only=True):
     cursor: int
 
 
-class AuditAnswer(Answer, frozen=True, kw_only=True):
+class AuditAnswer(ApiAnswer, frozen=True, kw_only=True):
     """Who did what."""
 
     number: int
@@ -181,7 +181,7 @@ class AuditAnswer(Answer, frozen=True, kw_only=True):
     digest: str
 
 
-class AuditVerified(Answer, frozen=True, kw_only=True):
+class AuditVerified(ApiAnswer, frozen=True, kw_only=True):
     """Whether the chain of the audit is whole; ``number`` and ``digest`` of its last row are what to note."""
 
     whole: bool

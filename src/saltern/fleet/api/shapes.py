@@ -23,7 +23,7 @@ Version = Annotated[str, Meta(pattern=r"^[0-9a-f]{0,64}$")]
 KeyState = Literal["", "pending", "accepted", "rejected", "revoked"]
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class ApiAnswer(Struct, frozen=True, kw_only=True):
     """What all answers have: nothing."""
 
 
@@ -38,26 +38,26 @@ class Query(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 # -- the controller -------------------------------------------------------------------------------
 
 
-class Health(Answer, frozen=True, kw_only=True):
+class Health(ApiAnswer, frozen=True, kw_only=True):
     """The process answers."""
 
     status: Literal["ok"] = "ok"
     version: str
 
 
-class Ready(Answer, frozen=True, kw_only=True):
+class Ready(ApiAnswer, frozen=True, kw_only=True):
     """All parts work. If one does not, the answer is 503 and says which and why."""
 
     status: Literal["ready"] = "ready"
 
 
-class CaAnswer(Answer, frozen=True, kw_only=True):
+class CaAnswer(ApiAnswer, frozen=True, kw_only=True):
     """The certificate (PEM) of the fleet's own CA: compare its fingerprint before you trust it."""
 
     ca: str
 
 
-class Me(Answer, frozen=True, kw_only=True):
+class Me(ApiAnswer, frozen=True, kw_only=True):
     """Who the controller takes the caller for."""
 
     name: str
@@ -75,7 +75,7 @@ class SystemsQuery(PageQuery, frozen=True, kw_only=True):
     target: Target = ""
 
 
-class SystemAnswer(Answer, frozen=True, kw_only=True):
+class SystemAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A system: the state of its key, and what is known of its agent."""
 
     id: str
@@ -114,13 +114,13 @@ class ResolveBody(Body, frozen=True, kw_only=True):
     target: Target
 
 
-class Resolved(Answer, frozen=True, kw_only=True):
+class Resolved(ApiAnswer, frozen=True, kw_only=True):
     """The accepted systems that a target means, by id."""
 
     systems: list[str]
 
 
-class Poked(Answer, frozen=True, kw_only=True):
+class Poked(ApiAnswer, frozen=True, kw_only=True):
     """Who answered just now, who is not connected, and who is connected and silent."""
 
     there: list[str]
@@ -136,13 +136,13 @@ class TokenBody(Body, frozen=True, kw_only=True):
     site: Word = ""
 
 
-class TokenMade(Answer, frozen=True, kw_only=True):
+class TokenMade(ApiAnswer, frozen=True, kw_only=True):
     """The token, which is shown only now."""
 
     token: str
 
 
-class TokenAnswer(Answer, frozen=True, kw_only=True):
+class TokenAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A join token, without its secret: ``uses`` is how many systems it still lets in."""
 
     id: str
@@ -160,14 +160,14 @@ class GroupBody(Body, frozen=True, kw_only=True):
     target: Target
 
 
-class GroupAnswer(Answer, frozen=True, kw_only=True):
+class GroupAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A group, and the target that it stands for."""
 
     name: str
     target: str
 
 
-class FactsAnswer(Answer, frozen=True, kw_only=True):
+class FactsAnswer(ApiAnswer, frozen=True, kw_only=True):
     """The grains of a system, as its agent reports them."""
 
     system: str
@@ -179,7 +179,7 @@ class FactsAnswer(Answer, frozen=True, kw_only=True):
 # -- trees ----------------------------------------------------------------------------------------
 
 
-class TreeAnswer(Answer, frozen=True, kw_only=True):
+class TreeAnswer(ApiAnswer, frozen=True, kw_only=True):
     """A version of the files of an environment. ``held``: it stays in force whatever the roots say."""
 
     number: int
@@ -200,7 +200,7 @@ class DiffQuery(PageQuery, frozen=True, kw_only=True):
     new: Version = ""
 
 
-class DiffAnswer(Answer, frozen=True, kw_only=True):
+class DiffAnswer(ApiAnswer, frozen=True, kw_only=True):
     """One path that was ``added``, ``removed`` or ``changed``: digests of its content before and after."""
 
     path: str
@@ -215,7 +215,7 @@ class RollbackBody(Body, frozen=True, kw_only=True):
     version: Version = ""
 
 
-class TreeNow(Answer, frozen=True, kw_only=True):
+class TreeNow(ApiAnswer, frozen=True, kw_only=True):
     """The digest of what is in force now."""
 
     digest: str

@@ -44,7 +44,7 @@ class ApiError(Struct, frozen=True):
     description: str = ""
 
 
-class _Answer(Struct, frozen=True):
+class _Reply(Struct, frozen=True):
     error: ApiError | None = None
     stream: str = ""
     seq: int = 0
@@ -115,13 +115,13 @@ def fetch_request(count: int, wait: float) -> bytes:
 
 def check(data: bytes) -> bytes:
     """The answer, if it is not an error."""
-    if (error := _read(_Answer, data).error) is not None:
+    if (error := _read(_Reply, data).error) is not None:
         raise problem(error)
     return data
 
 
 def read_stored(data: bytes) -> Stored:
-    answer = _read(_Answer, check(data))
+    answer = _read(_Reply, check(data))
     return Stored(answer.stream, answer.seq, answer.duplicate)
 
 

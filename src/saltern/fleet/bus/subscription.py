@@ -41,7 +41,7 @@ class KeptSubscription:
         self._spawn = spawn
         self._forget = forget
         self._handler = handler
-        self._slots = asyncio.Semaphore(parallel)
+        self._permits = asyncio.Semaphore(parallel)
         self._parallel = parallel
         self._sender = sender
         self._tell = tell
@@ -49,16 +49,16 @@ class KeptSubscription:
         self._pumps = 0
 
     async def receive(self, message: Message) -> None:
-        """Called by the connection, one message after the other; it waits while all slots are in use."""
+        """Called by the connection, one message after the other; it waits while all permits are in use."""
         if self._sender is not None:
             self._queue_fairly(message, self._sender)
             return
         if self._parallel == 1:
             await self._handle(message)
             return
-        await self._slots.acquire()
+        await self._permits.acquire()
         task = self._spawn(self._handle(message))
-        task.add_done_callback(lambda _task: self._slots.release())
+        task.add_done_callback(lambda _task: self._permits.release())
 
     def _queue_fairly(self, message: Message, sender: int) -> None:
         name = message.subject.split(".")[sender]

@@ -68,7 +68,7 @@ class Cancel(Event, frozen=True, kw_only=True):
     legs: tuple[str, ...] = ()
 
 
-class Answer(Event, frozen=True, kw_only=True):
+class OperatorAnswer(Event, frozen=True, kw_only=True):
     """An operator answers a leg that paused itself after a failure."""
 
     leg: str

@@ -120,7 +120,7 @@ def _cancel(run: RunState, event: events.Cancel) -> Read:
 MOVES_TO_CANCELLING = frozenset(one for one, to in MOVES.items() if Run.CANCELLING in to)
 
 
-def _answer(run: RunState, event: events.Answer) -> Read:
+def _answer(run: RunState, event: events.OperatorAnswer) -> Read:
     """Only a leg that waits has a question, and each of its reports one."""
     leg = run.legs.get(event.leg)
     waits = leg is not None and leg.status is Leg.PAUSED and leg.sent == "run" and leg.answered < leg.seq
@@ -140,5 +140,5 @@ READERS: dict[type[events.Event], Callable[[RunState, Any], Read]] = {
     events.Pause: _pause,
     events.Resume: _resume,
     events.Cancel: _cancel,
-    events.Answer: _answer,
+    events.OperatorAnswer: _answer,
 }

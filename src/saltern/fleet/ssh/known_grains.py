@@ -24,7 +24,7 @@ from saltern.targeting.compound import Every, Node, Not, Some, parse
 USED_BY = ("grain", "grain_pcre", "ipcidr")
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class KnownGrains(Struct, frozen=True, kw_only=True):
     """What a host said of itself, when, and the address at which it was."""
 
     grains: dict[str, Any]
@@ -38,20 +38,20 @@ class GrainStore:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def read(self, hosts: Iterable[Host]) -> dict[str, Known]:
+    def read(self, hosts: Iterable[Host]) -> dict[str, KnownGrains]:
         """What is known of these hosts. Another address is another machine."""
         every = self._all()
         pairs = ((host, every.get(host.id)) for host in hosts)
         return {host.id: one for host, one in pairs if one is not None and one.address == _address(host)}
 
-    def write(self, known: Mapping[str, Known]) -> None:
+    def write(self, known: Mapping[str, KnownGrains]) -> None:
         make_private(os.path.dirname(self._path))
         atomic.write(self._path, msgspec.json.encode({**self._all(), **known}))
 
-    def _all(self) -> dict[str, Known]:
+    def _all(self) -> dict[str, KnownGrains]:
         try:
             with open(self._path, "rb") as file:
-                return msgspec.json.decode(file.read(), type=dict[str, Known])
+                return msgspec.json.decode(file.read(), type=dict[str, KnownGrains])
         except (OSError, msgspec.DecodeError):
             return {}
 
@@ -73,10 +73,10 @@ def _looks(node: Node) -> bool:
     return node.how in USED_BY
 
 
-def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, Known | str]:
+def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, KnownGrains | str]:
     """What each host says of itself now, or why it cannot be asked."""
 
-    async def one(host: Host) -> Known | str:
+    async def one(host: Host) -> KnownGrains | str:
         try:
             return await _asked(host, reach)
         except Unreached as problem:
@@ -87,11 +87,11 @@ def ask_grains(hosts: Iterable[Host], reach: Reach) -> dict[str, Known | str]:
     return asyncio.run(on_each(hosts, one, reach.limits))
 
 
-async def _asked(host: Host, reach: Reach) -> Known:
+async def _asked(host: Host, reach: Reach) -> KnownGrains:
     session = await open_session(host, reach.transport, reach.secrets)
     try:
         await enter(session, reach.bundles)
         frame = await session.ask({"do": "grains"})
-        return Known(grains=dict(frame.head.get("grains", {})), at=time.time(), address=_address(host))
+        return KnownGrains(grains=dict(frame.head.get("grains", {})), at=time.time(), address=_address(host))
     finally:
         await session.close()

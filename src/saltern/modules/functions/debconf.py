@@ -82,5 +82,5 @@ def set_file(ctx: Context, path: str, saltenv: str | None = None) -> bool:
     return True
 
 
-def _shown(known: debconf.Known) -> str:
+def _shown(known: debconf.StoredAnswer) -> str:
     return "(password hidden)" if known.secret and known.value else known.value

@@ -6,7 +6,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks, names
-from saltern.modules.lib.networking.model import Wish, route, store_routes
+from saltern.modules.lib.networking.model import DesiredInterface, route, store_routes
 from saltern.modules.lib.networking.providers import networking
 
 UNMOVED = ("slave", "teamport", "source")
@@ -46,11 +46,13 @@ def build_interface(
         ```
     """
     names.check(settings)
-    wish = Wish(checks.interface(iface), iface_type.lower(), checks.is_on("enabled", enabled), settings)
+    want = DesiredInterface(
+        checks.interface(iface), iface_type.lower(), checks.is_on("enabled", enabled), settings
+    )
     net = networking(ctx)
-    lines = net.wanted_interface(wish)
-    if not test and lines != net.interface_lines(iface, wish.kind):
-        net.store_interface(wish, lines)
+    lines = net.wanted_interface(want)
+    if not test and lines != net.interface_lines(iface, want.kind):
+        net.store_interface(want, lines)
     return lines
 
 

@@ -8,7 +8,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import nt_hash, samba
 
 
-def _brought(ctx: Context, want: samba.Wish) -> dict[str, str]:
+def _brought(ctx: Context, want: samba.DesiredAccount) -> dict[str, str]:
     """What became of an account, in one word, or why it could not be done."""
     try:
         todo = samba.differs(ctx, want).get(want.login)
@@ -127,7 +127,10 @@ def create(
     if not password:
         raise Refused("an account needs a password")
     return _brought(
-        ctx, samba.wish(login, password=password, password_hashed=password_hashed, machine=machine_account)
+        ctx,
+        samba.desired_account(
+            login, password=password, password_hashed=password_hashed, machine=machine_account
+        ),
     )
 
 
@@ -178,7 +181,7 @@ def modify(
     }
     return _brought(
         ctx,
-        samba.wish(
+        samba.desired_account(
             login,
             password=password,
             password_hashed=password_hashed,

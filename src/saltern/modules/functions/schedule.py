@@ -15,7 +15,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.schedules import store
 from saltern.modules.lib.schedules.jobs import job, plain
 
-Answer = dict[str, object]
+Reply = dict[str, object]
 
 # Not of the job: how to go about it.
 AROUND = frozenset({"test", "persist", "offline"})
@@ -26,7 +26,7 @@ PLACES: Mapping[str, tuple[Callable[[Context], store.Schedule], ...]] = {
 }
 
 
-def _answer(comment: str, changes: Mapping[str, object] | None = None, *, fine: bool = True) -> Answer:
+def _answer(comment: str, changes: Mapping[str, object] | None = None, *, fine: bool = True) -> Reply:
     return {"comment": comment, "changes": dict(changes or {}), "result": fine}
 
 
@@ -102,7 +102,7 @@ def is_enabled(ctx: Context, name: str | None = None) -> object:
 
 
 @function
-def build_schedule_item(ctx: Context, /, name: str, **kwargs: object) -> Answer:
+def build_schedule_item(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     """A job as the file would have it; nothing is changed.
 
     Args:
@@ -121,7 +121,7 @@ def build_schedule_item(ctx: Context, /, name: str, **kwargs: object) -> Answer:
 
 
 @function
-def add(ctx: Context, /, name: str, **kwargs: object) -> Answer:
+def add(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     """Put a new job into the schedule.
 
     Args:
@@ -134,7 +134,7 @@ def add(ctx: Context, /, name: str, **kwargs: object) -> Answer:
         ```
     """
 
-    def change() -> Answer:
+    def change() -> Reply:
         if name in store.jobs(_known(ctx)):
             return _answer(f"Job {name} already exists in schedule.", fine=False)
         wanted = _wanted(ctx, name, kwargs)
@@ -146,7 +146,7 @@ def add(ctx: Context, /, name: str, **kwargs: object) -> Answer:
     return _told(change)
 
 
-def _told(change: Callable[[], Answer]) -> Answer:
+def _told(change: Callable[[], Reply]) -> Reply:
     """These functions say what is wrong in their answer, as Salt's do."""
     try:
         return change()
@@ -164,7 +164,7 @@ def _own(ctx: Context, name: str) -> dict[str, object]:
 
 
 @function
-def modify(ctx: Context, /, name: str, **kwargs: object) -> Answer:
+def modify(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     """Replace a job of the schedule; its function stays if none is given.
 
     Args:
@@ -177,7 +177,7 @@ def modify(ctx: Context, /, name: str, **kwargs: object) -> Answer:
         ```
     """
 
-    def change() -> Answer:
+    def change() -> Reply:
         old = plain(_own(ctx, name))
         new = _wanted(ctx, name, {"function": old.get("function"), **kwargs})
         if old == new:
@@ -192,7 +192,7 @@ def modify(ctx: Context, /, name: str, **kwargs: object) -> Answer:
 
 
 @function
-def delete(ctx: Context, /, name: str, **kwargs: object) -> Answer:
+def delete(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     """Remove a job from the schedule.
 
     Args:
@@ -205,7 +205,7 @@ def delete(ctx: Context, /, name: str, **kwargs: object) -> Answer:
         ```
     """
 
-    def change() -> Answer:
+    def change() -> Reply:
         _own(ctx, name)
         if kwargs.get("test"):
             return _answer(f"Job: {name} would be deleted from schedule.")
@@ -216,7 +216,7 @@ def delete(ctx: Context, /, name: str, **kwargs: object) -> Answer:
 
 
 @function
-def purge(ctx: Context, /, **kwargs: object) -> Answer:
+def purge(ctx: Context, /, **kwargs: object) -> Reply:
     """Remove every job of the file from the schedule.
 
     Args:
@@ -237,10 +237,10 @@ def purge(ctx: Context, /, **kwargs: object) -> Answer:
     return _answer(comment, dict.fromkeys(names, "removed"))
 
 
-def _switch_job(ctx: Context, name: str, *, on: bool, test: object) -> Answer:
+def _switch_job(ctx: Context, name: str, *, on: bool, test: object) -> Reply:
     word = "enabled" if on else "disabled"
 
-    def change() -> Answer:
+    def change() -> Reply:
         have = _own(ctx, name)
         if bool(have.get("enabled", True)) is on:
             return _answer(f"Job {name} is already {word}.")
@@ -253,7 +253,7 @@ def _switch_job(ctx: Context, name: str, *, on: bool, test: object) -> Answer:
 
 
 @function
-def enable_job(ctx: Context, /, name: str, **kwargs: object) -> Answer:
+def enable_job(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     """Let a job be run.
 
     Args:
@@ -269,7 +269,7 @@ def enable_job(ctx: Context, /, name: str, **kwargs: object) -> Answer:
 
 
 @function
-def disable_job(ctx: Context, /, name: str, **kwargs: object) -> Answer:
+def disable_job(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     """Keep a job, and let it not be run.
 
     Args:
@@ -284,7 +284,7 @@ def disable_job(ctx: Context, /, name: str, **kwargs: object) -> Answer:
     return _switch_job(ctx, name, on=False, test=kwargs.get("test"))
 
 
-def _switch(ctx: Context, *, on: bool, test: object) -> Answer:
+def _switch(ctx: Context, *, on: bool, test: object) -> Reply:
     word = "enabled" if on else "disabled"
     schedule = store.read(ctx)
     if (schedule.get("enabled", True) is not False) is on:
@@ -296,7 +296,7 @@ def _switch(ctx: Context, *, on: bool, test: object) -> Answer:
 
 
 @function
-def enable(ctx: Context, /, **kwargs: object) -> Answer:
+def enable(ctx: Context, /, **kwargs: object) -> Reply:
     """Let the jobs of the schedule be run.
 
     Args:
@@ -311,7 +311,7 @@ def enable(ctx: Context, /, **kwargs: object) -> Answer:
 
 
 @function
-def disable(ctx: Context, /, **kwargs: object) -> Answer:
+def disable(ctx: Context, /, **kwargs: object) -> Reply:
     """Let no job of the schedule be run.
 
     Args:
@@ -326,7 +326,7 @@ def disable(ctx: Context, /, **kwargs: object) -> Answer:
 
 
 @function
-def save(ctx: Context, /, **kwargs: object) -> Answer:
+def save(ctx: Context, /, **kwargs: object) -> Reply:
     """Check the file of the schedule. There is nothing to be saved: each change is in the file at once.
 
     Args:
@@ -342,14 +342,14 @@ def save(ctx: Context, /, **kwargs: object) -> Answer:
     return {key: value for key, value in _told(lambda: _checked(ctx)).items() if key != "changes"}
 
 
-def _checked(ctx: Context) -> Answer:
+def _checked(ctx: Context) -> Reply:
     for name, one in store.jobs(store.read(ctx)).items():
         _wanted(ctx, name, plain(one))
     return _answer("Schedule (non-pillar items) saved.")
 
 
 @function(name="reload")
-def reload_schedule(ctx: Context) -> Answer:
+def reload_schedule(ctx: Context) -> Reply:
     """Read the schedule again, and check every job of it.
 
     Example:

@@ -9,8 +9,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import Function, documented, function
 from saltern.modules.api.programs import tool
 from saltern.modules.lib.accounts import user_tools
+from saltern.modules.lib.accounts.desired_user import DesiredUser
 from saltern.modules.lib.accounts.records import GECOS
-from saltern.modules.lib.accounts.user_wish import Wish
 
 if TYPE_CHECKING:
     from pwd import struct_passwd
@@ -172,7 +172,7 @@ def add(
     words = dict(zip(GECOS, (fullname, roomnumber, workphone, homephone, other), strict=True))
     given: dict[str, object] = {"uid": uid, "gid": gid, "home": home, "shell": shell}
     fields = {key: value for key, value in given.items() if value is not None} | dict(words)
-    wish = Wish(
+    want = DesiredUser(
         name=user_tools.checked_name(str(name)),
         fields=fields,
         groups=_names(groups),
@@ -182,7 +182,7 @@ def add(
         unique=unique,
         nologinit=nologinit,
     )
-    user_tools.add(ctx, wish)
+    user_tools.add(ctx, want)
     return True
 
 

@@ -74,7 +74,7 @@ def set_file(
     return _told(ctx, debconf.parse(text))
 
 
-def _told(ctx: Context, answers: list[debconf.Answer]) -> Result:
+def _told(ctx: Context, answers: list[debconf.DebconfAnswer]) -> Result:
     stale = debconf.stale(ctx, answers)
     names = ", ".join(one.question for one in stale)
 

@@ -13,7 +13,7 @@ from saltern.modules.lib.accounts import group_tools, records
 from saltern.modules.lib.accounts.user_tools import checked_name
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredGroup(Struct, frozen=True, kw_only=True):
     gid: int | None = None
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ def present(
         ```
     """
     checked_name(name, "group")
-    wish = _wish(gid, addusers, delusers, members)
+    want = _desired(gid, addusers, delusers, members)
     have = records.group(ctx, name, local=local)
     if not non_unique:
         _number_is_free(ctx, name, gid)
@@ -69,7 +69,7 @@ def present(
     done = ("updated", "created")[have is None]
     return bring(
         ctx,
-        lambda: _differs(ctx, name, wish, local=local),
+        lambda: _differs(ctx, name, want, local=local),
         act,
         facts=lambda: group_tools.facts(ctx, name, local=local),
         words=Words(
@@ -80,9 +80,9 @@ def present(
     )
 
 
-def _wish(
+def _desired(
     gid: int | None, add: list[str] | None, remove: list[str] | None, members: list[str] | None
-) -> Wish:
+) -> DesiredGroup:
     if members is not None and (add or remove):
         raise Refused("members excludes addusers and delusers: it names all members")
     both = sorted(set(add or ()) & set(remove or ()))
@@ -90,7 +90,7 @@ def _wish(
         raise Refused(f"{', '.join(both)}: both in addusers and in delusers")
     for user in (*(add or ()), *(remove or ()), *(members or ())):
         checked_name(user)
-    return Wish(
+    return DesiredGroup(
         gid=gid,
         add=tuple(add or ()),
         remove=tuple(remove or ()),
@@ -104,17 +104,17 @@ def _number_is_free(ctx: Context, name: str, gid: int | None) -> None:
         raise Refused(f"the gid {gid} belongs to the group {owner!r}; choose another, or set non_unique")
 
 
-def _differs(ctx: Context, name: str, wish: Wish, *, local: bool) -> Changes:
+def _differs(ctx: Context, name: str, want: DesiredGroup, *, local: bool) -> Changes:
     have = records.group(ctx, name, local=local)
     changes: Changes = {} if have else {"name": name}
-    if wish.gid is not None and (have is None or have.gid != wish.gid):
-        changes["gid"] = wish.gid
+    if want.gid is not None and (have is None or have.gid != want.gid):
+        changes["gid"] = want.gid
     now = set(have.members) if have else set()
-    if wish.members is not None and set(wish.members) != now:
-        changes["members"] = sorted(set(wish.members))
-    if missing := [user for user in wish.add if user not in now]:
+    if want.members is not None and set(want.members) != now:
+        changes["members"] = sorted(set(want.members))
+    if missing := [user for user in want.add if user not in now]:
         changes["addusers"] = missing
-    if extra := [user for user in wish.remove if user in now]:
+    if extra := [user for user in want.remove if user in now]:
         changes["delusers"] = extra
     return changes
 

@@ -18,7 +18,7 @@ from saltern.modules.lib.databases.mysql.connection import ConnectionArguments, 
 from saltern.modules.lib.databases.mysql.schemas import Schema
 from saltern.modules.lib.databases.mysql.sight import Sight
 
-# What is there, and what the server calls the character set and the collation that are wished for.
+# What is there, and what the server calls the character set and the collation that are asked for.
 Seen = tuple[Schema | None, tuple[str | None, str | None]]
 
 
@@ -49,12 +49,12 @@ def present(
     """
     server = reach(ctx, connection)
     literals.name(name, "the name of a database")
-    wished = (character_set, collate)
-    sight: Sight[Seen] = Sight(ctx, lambda: schemas.compare(ctx, server, name, *wished), (None, wished))
+    want = (character_set, collate)
+    sight: Sight[Seen] = Sight(ctx, lambda: schemas.compare(ctx, server, name, *want), (None, want))
     exists = sight.last[0] is not None
 
     def act(_: Changes) -> None:
-        (schemas.alter if exists else schemas.create)(ctx, server, name, *wished)
+        (schemas.alter if exists else schemas.create)(ctx, server, name, *want)
 
     what = f"Database {name}"
     done = "updated" if exists else "created"

@@ -17,7 +17,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import client, grants
 from saltern.modules.lib.databases.mysql.connection import ConnectionArguments, reach
-from saltern.modules.lib.databases.mysql.grants import Held, Wish
+from saltern.modules.lib.databases.mysql.grants import DesiredGrant, Held
 from saltern.modules.lib.databases.mysql.privileges import ALL, sql
 from saltern.modules.lib.databases.mysql.sight import Sight
 
@@ -69,8 +69,8 @@ def present(
         ```
     """
     server = reach(ctx, connection)
-    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
-    ssl = grants.ssl_wish(ssl_option)
+    wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
+    ssl = grants.ssl_columns(ssl_option)
     sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
 
     def differs() -> Changes:
@@ -102,7 +102,7 @@ def present(
     )
 
 
-def _granting(wanted: Wish, have: Held, *, revoke_first: bool) -> list[str]:
+def _granting(wanted: DesiredGrant, have: Held, *, revoke_first: bool) -> list[str]:
     """What is missing; all of it, where ALL was too much and has just been revoked."""
     some = grants.missing(wanted, have)
     if revoke_first and ALL in grants.surplus(have):
@@ -110,7 +110,7 @@ def _granting(wanted: Wish, have: Held, *, revoke_first: bool) -> list[str]:
     return grants.grant_statements(wanted, some, option=wanted.option and not have.option)
 
 
-def _revoking(wanted: Wish, have: Held) -> list[str]:
+def _revoking(wanted: DesiredGrant, have: Held) -> list[str]:
     return grants.revoke_statements(wanted, have, grants.surplus(have), option=not wanted.option)
 
 
@@ -118,7 +118,7 @@ def _shown(grant: str | Sequence[str]) -> str:
     return grant if isinstance(grant, str) else ", ".join(grant)
 
 
-def _facts(wanted: Wish, have: Held) -> Changes:
+def _facts(wanted: DesiredGrant, have: Held) -> Changes:
     return {
         "user": wanted.user,
         "host": wanted.host,
@@ -165,7 +165,7 @@ def absent(
         ```
     """
     server = reach(ctx, connection)
-    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
     sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
 
     def differs() -> Changes:

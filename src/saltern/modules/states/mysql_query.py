@@ -24,7 +24,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib import grains_file as kept
 from saltern.modules.lib.databases.mysql import schemas
 from saltern.modules.lib.databases.mysql.connection import Connection, ConnectionArguments, reach
-from saltern.modules.lib.databases.mysql.queries import Answer, execute, script
+from saltern.modules.lib.databases.mysql.queries import QueryResult, execute, script
 from saltern.modules.lib.databases.mysql.sight import Sight
 
 GRAIN = "grain"
@@ -142,7 +142,7 @@ def run_file(
     if source.startswith("salt://"):  # any other may be made by an earlier state, which a test cannot see
         script(ctx, source, saltenv)
 
-    def from_file(at: Connection) -> Answer:
+    def from_file(at: Connection) -> QueryResult:
         return execute(ctx, at, script(ctx, source, saltenv))
 
     return _run(ctx, server, database, from_file, into, check_db_exists)
@@ -152,7 +152,7 @@ def _run(
     ctx: Context,
     server: Connection,
     database: str,
-    answer: Callable[[Connection], Answer],
+    answer: Callable[[Connection], QueryResult],
     into: Output,
     check: bool,
 ) -> Result:
@@ -194,7 +194,7 @@ def _is_there(ctx: Context, into: Output) -> bool:
     return isinstance(have, dict) and into.key in have if into.key else have is not None
 
 
-def _store(ctx: Context, into: Output, found: Answer) -> None:
+def _store(ctx: Context, into: Output, found: QueryResult) -> None:
     if into.output == GRAIN:
         grains = kept.read(ctx)
         old = grains.get(into.grain or "")

@@ -15,14 +15,14 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import accounts
-from saltern.modules.lib.databases.mysql.accounts import Account, Wish
+from saltern.modules.lib.databases.mysql.accounts import Account, DesiredLogin
 from saltern.modules.lib.databases.mysql.connection import Connection, ConnectionArguments, reach
 from saltern.modules.lib.databases.mysql.sight import Sight
 
 UNVERIFIED = "its password cannot be checked from here, and was left as it is"
 BOTH = "unix_socket is not used, since a password is given"
 
-# What is there, and whether it logs in as wished.
+# What is there, and whether it logs in as desired.
 Seen = tuple[Account | None, bool | None]
 
 
@@ -67,7 +67,7 @@ def present(
     given = bool(password or password_hash)
     if not given and not allow_passwordless and not unix_socket:
         raise Refused(f"user {name}@{host} needs a password or password_hash, or allow_passwordless")
-    wanted = accounts.wish(auth_plugin, password, password_hash, socket=unix_socket and not given)
+    wanted = accounts.desired_login(auth_plugin, password, password_hash, socket=unix_socket and not given)
     sight: Sight[Seen] = Sight(ctx, lambda: _look(ctx, server, name, host, wanted), (None, False))
     before = sight.last[0]
 
@@ -96,7 +96,7 @@ def _check_name(name: str) -> None:
         raise Refused(f"{name!r} cannot be the name of a user")
 
 
-def _look(ctx: Context, server: Connection, name: str, host: str, wanted: Wish) -> Seen:
+def _look(ctx: Context, server: Connection, name: str, host: str, wanted: DesiredLogin) -> Seen:
     have = accounts.get(ctx, server, name, host)
     return have, False if have is None else accounts.holds(ctx, server, have, wanted)
 

@@ -66,7 +66,7 @@ def managed(
         ```
     """
     del machine_sid
-    want = samba.wish(
+    want = samba.desired_account(
         name,
         password=password,
         password_hashed=password_hashed,

@@ -11,8 +11,8 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import PackageError
-from saltern.modules.lib.packages.repositories.model import Plan
-from saltern.modules.lib.packages.repositories.repository_plan import planner, wish
+from saltern.modules.lib.packages.repositories.model import RepositoryPlan
+from saltern.modules.lib.packages.repositories.repository_plan import desired_repository, planner
 
 COMMENT = (
     "Package repo '{}' would be {}. Packages that come from it are not known until then, so what "
@@ -126,7 +126,9 @@ def managed(
         "configured",
         f"Configured package repo '{shown}'",
     )
-    return _settle(ctx, planner(ctx, "present")(ctx, wish(name, said)), shown, words, fetch=fetch)
+    return _settle(
+        ctx, planner(ctx, "present")(ctx, desired_repository(name, said)), shown, words, fetch=fetch
+    )
 
 
 @state(removes=True)
@@ -162,11 +164,13 @@ def absent(
     shown = mask(name)
     fetch = Fetch(wanted=refresh is not False and refresh_db is not False)
     words = (f"Package repo {shown} is absent", "removed", f"Removed repo {shown}")
-    wished = wish(name, {"file": file, "ppa": ppa, "copr": copr})
-    return _settle(ctx, planner(ctx, "absent")(ctx, wished), shown, words, fetch=fetch)
+    want = desired_repository(name, {"file": file, "ppa": ppa, "copr": copr})
+    return _settle(ctx, planner(ctx, "absent")(ctx, want), shown, words, fetch=fetch)
 
 
-def _settle(ctx: Context, plan: Plan, name: str, words: tuple[str, str, str], *, fetch: Fetch) -> Result:
+def _settle(
+    ctx: Context, plan: RepositoryPlan, name: str, words: tuple[str, str, str], *, fetch: Fetch
+) -> Result:
     already, would, done = words
     if plan.changes:
         choose.stale(ctx)

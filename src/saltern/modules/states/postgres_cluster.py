@@ -78,10 +78,10 @@ def _unchangeable(have: Cluster | None, port: int | None, datadir: str | None) -
         "port": (port or have.port, have.port),
         "datadir": (os.path.normpath(datadir or have.datadir), os.path.normpath(have.datadir)),
     }
-    for key, (wish, now) in wrong.items():
-        if wish != now:
+    for key, (want, now) in wrong.items():
+        if want != now:
             raise Refused(
-                f"cluster {have.version}/{have.name} has the {key} {now}, not {wish}, which is not changed "
+                f"cluster {have.version}/{have.name} has the {key} {now}, not {want}, which is not changed "
                 "here; change its configuration, or remove it first"
             )
 

@@ -49,7 +49,7 @@ def present(
 
     def other(have: Extension) -> dict[str, str]:
         wanted = {"schema": (schema, have.schema), "version": (ext_version, have.version)}
-        return {key: wish for key, (wish, now) in wanted.items() if wish and wish != now}
+        return {key: want for key, (want, now) in wanted.items() if want and want != now}
 
     def differs() -> Changes:
         have = sight.again()

@@ -54,7 +54,7 @@ def present(
     """
     if not os.path.isabs(name):
         raise Refused(f"name must be a whole path, such as /var/lib/postgresql/data, not {name!r}")
-    wish = Directory(
+    want = Directory(
         path=name,
         auth=auth,
         user=user or "",
@@ -69,7 +69,7 @@ def present(
     return bring(
         ctx,
         lambda: {} if initialized(name) else {name: "Present"},
-        lambda _: clusters.initialize(ctx, wish),
+        lambda _: clusters.initialize(ctx, want),
         facts=lambda: _facts(ctx, name),
         words=Words(
             f"{what} is already initialized", f"{what} would be initialized", f"{what} was initialized"

@@ -52,29 +52,33 @@ def present(
         ```
     """
     who = reach(ctx, connection)
-    wish = wanted(name, object_name, object_type, privileges, grant_option=grant_option, prepend=prepend)
-    sight = Sight(ctx, lambda: look(ctx, who, wish), Holding(complete=False))
+    want = wanted(name, object_name, object_type, privileges, grant_option=grant_option, prepend=prepend)
+    sight = Sight(ctx, lambda: look(ctx, who, want), Holding(complete=False))
     return bring(
         ctx,
         lambda: {} if sight.again().complete else {name: "Present"},
-        lambda _: rights.grant(ctx, who, wish),
-        facts=lambda: _facts(wish, sight.last),
+        lambda _: rights.grant(ctx, who, want),
+        facts=lambda: _facts(want, sight.last),
         words=Words(
-            f"{name} has {wish.says()} already",
-            f"{wish.says()} would be granted to {name}",
-            f"{wish.says()} was granted to {name}",
+            f"{name} has {want.says()} already",
+            f"{want.says()} would be granted to {name}",
+            f"{want.says()} was granted to {name}",
         ),
         warnings=sight.warnings,
     )
 
 
-def _facts(wish: Wanted, have: Holding) -> Changes:
-    known: Changes = {"object_name": wish.object, "object_type": wish.type, "privileges": have.privileges}
+def _facts(want: Wanted, have: Holding) -> Changes:
+    known: Changes = {
+        "object_name": want.object,
+        "object_type": want.type,
+        "privileges": have.privileges,
+    }
     return (
-        {"name": wish.role, **known, "member": have.member}
-        if wish.type == "group"
+        {"name": want.role, **known, "member": have.member}
+        if want.type == "group"
         else {
-            "name": wish.role,
+            "name": want.role,
             **known,
         }
     )
@@ -112,17 +116,17 @@ def absent(
         ```
     """
     who = reach(ctx, connection)
-    wish = wanted(name, object_name, object_type, privileges, prepend=prepend)
-    sight = Sight(ctx, lambda: look(ctx, who, wish), Holding())
+    want = wanted(name, object_name, object_type, privileges, prepend=prepend)
+    sight = Sight(ctx, lambda: look(ctx, who, want), Holding())
     return bring(
         ctx,
         lambda: {name: "Absent"} if sight.again().some else {},
-        lambda _: rights.revoke(ctx, who, wish),
-        facts=lambda: _facts(wish, sight.last),
+        lambda _: rights.revoke(ctx, who, want),
+        facts=lambda: _facts(want, sight.last),
         words=Words(
-            f"{name} has no {wish.says()}",
-            f"{wish.says()} would be revoked from {name}",
-            f"{wish.says()} was revoked from {name}",
+            f"{name} has no {want.says()}",
+            f"{want.says()} would be revoked from {name}",
+            f"{want.says()} was revoked from {name}",
         ),
         warnings=sight.warnings,
     )

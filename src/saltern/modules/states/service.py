@@ -18,7 +18,7 @@ from saltern.modules.api.unused_arguments import unused
 from saltern.modules.lib.services.processes import pids_of
 from saltern.modules.lib.services.providers import manager
 from saltern.modules.lib.services.react import reacted, reaction
-from saltern.modules.lib.services.settle import Wish, facts, settle
+from saltern.modules.lib.services.settle import DesiredService, facts, settle
 
 
 @state
@@ -66,7 +66,7 @@ def running(
               - file: /etc/nginx/nginx.conf
         ```
     """
-    wish = Wish(
+    want = DesiredService(
         running=True,
         enabled=enable,
         sig=sig,
@@ -75,7 +75,7 @@ def running(
         unmask_runtime=unmask_runtime,
         init_delay=init_delay,
     )
-    return _brought(ctx, name, wish, Words("is running", "would be started", "was started"), rest)
+    return _brought(ctx, name, want, Words("is running", "would be started", "was started"), rest)
 
 
 @state(removes=True)
@@ -106,8 +106,8 @@ def dead(
             - enable: false
         ```
     """
-    wish = Wish(running=False, enabled=enable, sig=sig, no_block=no_block, init_delay=init_delay)
-    return _brought(ctx, name, wish, Words("is not running", "would be stopped", "was stopped"), rest)
+    want = DesiredService(running=False, enabled=enable, sig=sig, no_block=no_block, init_delay=init_delay)
+    return _brought(ctx, name, want, Words("is not running", "would be stopped", "was stopped"), rest)
 
 
 @state
@@ -124,7 +124,7 @@ def enabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
         ```
     """
     words = Words("is enabled", "would be enabled", "was enabled")
-    return _brought(ctx, name, Wish(enabled=True), words, rest)
+    return _brought(ctx, name, DesiredService(enabled=True), words, rest)
 
 
 @state
@@ -141,7 +141,7 @@ def disabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
         ```
     """
     words = Words("is disabled", "would be disabled", "was disabled")
-    return _brought(ctx, name, Wish(enabled=False), words, rest)
+    return _brought(ctx, name, DesiredService(enabled=False), words, rest)
 
 
 # Accepted for trees written for Salt; they mean nothing here.
@@ -152,9 +152,11 @@ def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
     return unused(rest, QUIETLY_UNUSED, schema_of(running.body, skip=2).params) if rest else ()
 
 
-def _brought(ctx: Context, name: str, wish: Wish, words: Words, rest: Mapping[str, object]) -> Result:
+def _brought(
+    ctx: Context, name: str, want: DesiredService, words: Words, rest: Mapping[str, object]
+) -> Result:
     ctx.warnings += _unused(rest)
-    return settle(ctx, name, wish, words)
+    return settle(ctx, name, want, words)
 
 
 @state

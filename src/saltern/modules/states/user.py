@@ -8,7 +8,7 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import records, user_tools
-from saltern.modules.lib.accounts.user_wish import AGES, Password, Wish, differs, facts
+from saltern.modules.lib.accounts.desired_user import AGES, DesiredUser, Password, differs, facts
 
 DAY = 86400
 
@@ -109,7 +109,7 @@ def present(
     ages = (date, mindays, maxdays, inactdays, warndays, expire)
     given: Changes = {"uid": uid, "gid": _gid(ctx, name if gid_from_name else gid, local=local)}
     given |= {"home": home, "shell": shell, **dict(zip(records.GECOS, texts, strict=True))}
-    wish = Wish(
+    want = DesiredUser(
         name=name,
         fields={key: value for key, value in given.items() if value is not None},
         ages={key: _days(key, value) for key, value in zip(AGES, ages, strict=True) if value is not None},
@@ -129,14 +129,14 @@ def present(
         nologinit=nologinit,
         local=local,
     )
-    user_tools.gecos(wish.fields)
-    exists = _permitted(ctx, wish, allow_uid_change=allow_uid_change, allow_gid_change=allow_gid_change)
+    user_tools.gecos(want.fields)
+    exists = _permitted(ctx, want, allow_uid_change=allow_uid_change, allow_gid_change=allow_gid_change)
 
     def act(changes: Changes) -> None:
         if exists:
-            user_tools.change(ctx, wish, changes)
+            user_tools.change(ctx, want, changes)
         else:
-            user_tools.add(ctx, wish)
+            user_tools.add(ctx, want)
 
     unused = {
         "loginclass": loginclass,
@@ -147,7 +147,7 @@ def present(
     }
     return bring(
         ctx,
-        lambda: differs(ctx, wish),
+        lambda: differs(ctx, want),
         act,
         facts=lambda: facts(ctx, name, local=local),
         words=_words(name, exists),
@@ -201,15 +201,15 @@ def _days(key: str, value: object) -> int:
         raise Refused(f"{key} needs days since 1970 or a date such as 2026-12-31, got {value!r}") from None
 
 
-def _permitted(ctx: Context, wish: Wish, *, allow_uid_change: bool, allow_gid_change: bool) -> bool:
+def _permitted(ctx: Context, want: DesiredUser, *, allow_uid_change: bool, allow_gid_change: bool) -> bool:
     """Whether the user exists; raises ``Refused`` where its numbers must not change."""
-    have = records.account(ctx, wish.name, local=wish.local)
+    have = records.account(ctx, want.name, local=want.local)
     if have is None:
         return False
     for key, now, allowed in (("uid", have.uid, allow_uid_change), ("gid", have.gid, allow_gid_change)):
-        if not allowed and wish.fields.get(key, now) != now:
+        if not allowed and want.fields.get(key, now) != now:
             raise Refused(
-                f"user {wish.name} has the {key} {now}, not {wish.fields[key]}; set allow_{key}_change to "
+                f"user {want.name} has the {key} {now}, not {want.fields[key]}; set allow_{key}_change to "
                 "change it (files keep the old one)"
             )
     return True

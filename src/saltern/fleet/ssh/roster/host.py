@@ -15,7 +15,7 @@ HIDDEN = "********"
 
 
 class Password(Struct, frozen=True):
-    """A password, the command that prints it, or the wish to ask a person. ``repr`` shows none of it."""
+    """A password, the command that prints it, or that a person is to be asked. ``repr`` shows none of it."""
 
     text: str = ""
     command: str = ""

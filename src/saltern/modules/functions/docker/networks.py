@@ -107,7 +107,7 @@ def create_network(
     """
     given = {"subnet": subnet, "iprange": iprange, "gateway": gateway}
     flags = {"Internal": internal, "EnableIPv6": enable_ipv6, "Attachable": attachable}
-    wish = nets.NetworkWish(
+    want = nets.DesiredNetwork(
         name=lifecycle.checked(name),
         driver=driver,
         options=values.settings(driver_opts or {}),
@@ -115,7 +115,7 @@ def create_network(
         flags=flags,
         ipam=nets.ipam([nets.pool(given, validate=True)], None, None) if any(given.values()) else {},
     )
-    made: dict[str, Any] = engine(ctx).data("POST", "/networks/create", body=wish.body())
+    made: dict[str, Any] = engine(ctx).data("POST", "/networks/create", body=want.body())
     return made
 
 

@@ -58,7 +58,7 @@ def grant_exists(
         $ saltern call mysql.grant_exists 'SELECT,INSERT' 'mysql.*' root localhost
         ```
     """
-    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
     have = grants.held(ctx, connection(ctx, connection_args), wanted)
     enough = have.option or not wanted.option
     return have.account is not None and enough and not grants.missing(wanted, have)
@@ -97,8 +97,8 @@ def grant_add(
         ```
     """
     server = connection(ctx, connection_args)
-    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
-    ssl = grants.ssl_statements(wanted, grants.ssl_wish(ssl_option))
+    wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
+    ssl = grants.ssl_statements(wanted, grants.ssl_columns(ssl_option))
     have = grants.held(ctx, server, wanted)
     if have.account is None:
         raise Refused(f"there is no user {user}@{host}")
@@ -137,7 +137,7 @@ def grant_revoke(
         ```
     """
     server = connection(ctx, connection_args)
-    wanted = grants.wish(grant, database, user, host, option=grant_option, escape=escape)
+    wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
     have = grants.held(ctx, server, wanted)
     taken = grants.shared(wanted, have)
     client.ask(ctx, server, *grants.revoke_statements(wanted, have, taken, option=wanted.option))

@@ -6,7 +6,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import accounts, client
-from saltern.modules.lib.databases.mysql.accounts import Wish
+from saltern.modules.lib.databases.mysql.accounts import DesiredLogin
 from saltern.modules.lib.databases.mysql.connection import connection
 
 
@@ -83,17 +83,17 @@ def user_exists(
     if have is None or not (password or password_hash or passwordless or unix_socket):
         return have is not None
     given = bool(password or password_hash)
-    wanted = accounts.wish(auth_plugin, password, password_hash, socket=unix_socket and not given)
+    wanted = accounts.desired_login(auth_plugin, password, password_hash, socket=unix_socket and not given)
     return accounts.holds(ctx, server, have, wanted) is not False
 
 
-def _wish(
+def _desired(
     password: str | None, password_hash: str | None, allow_passwordless: bool, unix_socket: bool, plugin: str
-) -> Wish:
+) -> DesiredLogin:
     given = bool(password or password_hash)
     if not given and not allow_passwordless and not unix_socket:
         raise Refused("give a password or password_hash, or allow_passwordless")
-    return accounts.wish(plugin, password, password_hash, socket=unix_socket and not given)
+    return accounts.desired_login(plugin, password, password_hash, socket=unix_socket and not given)
 
 
 @function
@@ -131,7 +131,7 @@ def user_create(
         ```
     """
     server = connection(ctx, connection_args)
-    wanted = _wish(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
+    wanted = _desired(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
     if accounts.get(ctx, server, user, host) is not None:
         return False
     accounts.create(ctx, server, user, host, wanted)
@@ -173,7 +173,7 @@ def user_chpass(
         ```
     """
     server = connection(ctx, connection_args)
-    wanted = _wish(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
+    wanted = _desired(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
     have = accounts.get(ctx, server, user, host)
     if have is None:
         return False

@@ -7,10 +7,10 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import nft
 from saltern.modules.lib.firewalls.nft import Place
 
-Answer = dict[str, object]
+Reply = dict[str, object]
 
 
-def answer(result: bool, comment: str, **more: object) -> Answer:
+def answer(result: bool, comment: str, **more: object) -> Reply:
     return {"result": result, "comment": comment, **more}
 
 
@@ -19,7 +19,7 @@ def shown(where: Place) -> str:
     return f"{what} {where.table} in family {where.family}"
 
 
-def done(ctx: Context, where: Place, verb: str, *words: str) -> Answer:
+def done(ctx: Context, where: Place, verb: str, *words: str) -> Reply:
     """Let nft do it; what it has against it is the comment."""
     try:
         nft.run(ctx, *words)

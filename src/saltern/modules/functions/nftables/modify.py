@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import known
-from saltern.modules.functions.nftables.answers import Answer, answer, done, shown
+from saltern.modules.functions.nftables.answers import Reply, answer, done, shown
 from saltern.modules.lib.firewalls import nft
 from saltern.modules.lib.firewalls.nft import Place
 
@@ -28,7 +28,7 @@ def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str
 
 
 @function
-def new_table(ctx: Context, table: str, family: str = "ipv4") -> Answer:
+def new_table(ctx: Context, table: str, family: str = "ipv4") -> Reply:
     """Make a table.
 
     Args:
@@ -45,7 +45,7 @@ def new_table(ctx: Context, table: str, family: str = "ipv4") -> Answer:
 
 
 @function
-def delete_table(ctx: Context, table: str, family: str = "ipv4") -> Answer:
+def delete_table(ctx: Context, table: str, family: str = "ipv4") -> Reply:
     """Delete a table.
 
     Args:
@@ -70,7 +70,7 @@ def new_chain(
     hook: str | None = None,
     priority: object = None,
     family: str = "ipv4",
-) -> Answer:
+) -> Reply:
     """Make a chain.
 
     Args:
@@ -94,7 +94,7 @@ def new_chain(
 
 
 @function
-def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Answer:
+def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Reply:
     """Delete an empty chain.
 
     Args:
@@ -114,7 +114,7 @@ def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: s
 @function
 def append(
     ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
-) -> Answer:
+) -> Reply:
     """Append a rule that is not there yet.
 
     Args:
@@ -131,7 +131,7 @@ def append(
     return _added(ctx, nft.place(table, chain, family), rule, "add")
 
 
-def _added(ctx: Context, where: Place, rule: str, command: str, *before: str) -> Answer:
+def _added(ctx: Context, where: Place, rule: str, command: str, *before: str) -> Reply:
     if nft.handles(ctx, where, rule):
         return answer(False, f"Rule {rule} is already there: {shown(where)}")
     return done(ctx, where, f"has the rule {rule} now", command, "rule", *where.path, *before, rule)
@@ -145,7 +145,7 @@ def insert(
     position: int | None = None,
     rule: str = "",
     family: str = "ipv4",
-) -> Answer:
+) -> Reply:
     """Insert a rule that is not there yet, first or before another one.
 
     Args:
@@ -172,7 +172,7 @@ def delete(
     position: int | None = None,
     rule: str = "",
     family: str = "ipv4",
-) -> Answer:
+) -> Reply:
     """Delete a rule.
 
     Args:
@@ -197,7 +197,7 @@ def delete(
 
 
 @function
-def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Answer:
+def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Reply:
     """Delete all rules of a chain.
 
     Args:

@@ -8,7 +8,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import known
-from saltern.modules.functions.nftables.answers import Answer, answer, shown
+from saltern.modules.functions.nftables.answers import Reply, answer, shown
 from saltern.modules.lib.firewalls import nft, nft_rule
 from saltern.modules.lib.firewalls.nft_rule import FAMILIES
 
@@ -36,7 +36,7 @@ def build_rule(
     full: object = None,
     family: str = "ipv4",
     **options: object,
-) -> Answer:
+) -> Reply:
     """The text of a rule, or of the whole command, as ``rule``.
 
     Args:
@@ -131,7 +131,7 @@ def get_saved_rules(ctx: Context, conf_file: str | None = None) -> list[str]:
 
 
 @function
-def check_table(ctx: Context, table: str = "", family: str = "ipv4") -> Answer:
+def check_table(ctx: Context, table: str = "", family: str = "ipv4") -> Reply:
     """Whether there is a table.
 
     Args:
@@ -149,7 +149,7 @@ def check_table(ctx: Context, table: str = "", family: str = "ipv4") -> Answer:
 
 
 @function
-def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Answer:
+def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: str = "ipv4") -> Reply:
     """Whether there is a chain.
 
     Args:
@@ -170,7 +170,7 @@ def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: st
 @function
 def check(
     ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
-) -> Answer:
+) -> Reply:
     """Whether a chain has a rule that does the same.
 
     Args:
@@ -192,7 +192,7 @@ def check(
 @function
 def get_rule_handle(
     ctx: Context, table: str = "filter", chain: str = "", rule: str = "", family: str = "ipv4"
-) -> Answer:
+) -> Reply:
     """The handle of a rule.
 
     Args:

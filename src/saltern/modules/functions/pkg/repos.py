@@ -82,9 +82,9 @@ def mod_repo(ctx: Context, /, repo: str, **values: object) -> dict[str, object]:
         $ saltern call pkg.mod_repo 'deb [trusted=yes] copy:/srv/packages ./' refresh=false
         ```
     """
-    from saltern.modules.lib.packages.repositories.repository_plan import planner, wish
+    from saltern.modules.lib.packages.repositories.repository_plan import desired_repository, planner
 
-    plan = planner(ctx, "present")(ctx, wish(repo, values))
+    plan = planner(ctx, "present")(ctx, desired_repository(repo, values))
     if plan.changes:
         plan.act()
         choose.stale(ctx)
@@ -105,9 +105,9 @@ def del_repo(ctx: Context, /, repo: str, **values: object) -> str:
         $ saltern call pkg.del_repo 'deb https://packages.acme.example/debian bookworm'
         ```
     """
-    from saltern.modules.lib.packages.repositories.repository_plan import planner, wish
+    from saltern.modules.lib.packages.repositories.repository_plan import desired_repository, planner
 
-    plan = planner(ctx, "absent")(ctx, wish(repo, values))
+    plan = planner(ctx, "absent")(ctx, desired_repository(repo, values))
     if not plan.changes:
         return f"Repo {mask(repo)} is not configured"
     plan.act()

@@ -181,7 +181,7 @@ def datadir_init(
     """
     if clusters.initialized(str(name)):
         return False
-    wish = Directory(
+    want = Directory(
         path=str(name),
         auth=auth,
         user=str(user or ""),
@@ -192,5 +192,5 @@ def datadir_init(
         checksums=checksums,
         runas=runas or ctx.runas or SYSTEM_USER,
     )
-    clusters.initialize(ctx, wish)
+    clusters.initialize(ctx, want)
     return True

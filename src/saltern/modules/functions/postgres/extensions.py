@@ -51,7 +51,7 @@ def _todo(have: Extension | None, version: str | None, schema: str | None) -> li
     if have is None:
         return [NOT_INSTALLED]
     flags = ((TO_UPGRADE, version, have.version), (TO_MOVE, schema, have.schema))
-    return [INSTALLED, *(flag for flag, wish, now in flags if wish and str(wish) != now)]
+    return [INSTALLED, *(flag for flag, want, now in flags if want and str(want) != now)]
 
 
 @function
@@ -89,22 +89,22 @@ def create_extension(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = {"schema": schema and str(schema), "version": ext_version and str(ext_version)}
+    want = {"schema": schema and str(schema), "version": ext_version and str(ext_version)}
     todo = _todo(inside.extension(ctx, who, named(name, "name")), ext_version, schema)
     if todo == [NOT_INSTALLED]:
-        inside.create_extension(ctx, who, str(name), **wish)
+        inside.create_extension(ctx, who, str(name), **want)
     elif len(todo) > 1:
-        _alter(ctx, who, str(name), todo, wish)
+        _alter(ctx, who, str(name), todo, want)
     return todo != [INSTALLED]
 
 
-def _alter(ctx: Context, who: Login, name: str, todo: list[str], wish: dict[str, str | None]) -> None:
+def _alter(ctx: Context, who: Login, name: str, todo: list[str], want: dict[str, str | None]) -> None:
     inside.alter_extension(
         ctx,
         who,
         name,
-        schema=wish["schema"] if TO_MOVE in todo else None,
-        version=wish["version"] if TO_UPGRADE in todo else None,
+        schema=want["schema"] if TO_MOVE in todo else None,
+        version=want["version"] if TO_UPGRADE in todo else None,
     )
 
 

@@ -6,7 +6,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib.databases.postgres import roles
 from saltern.modules.lib.databases.postgres.client import login as connection
-from saltern.modules.lib.databases.postgres.role_wish import wish_of
+from saltern.modules.lib.databases.postgres.desired_role import desired_role
 
 
 @function
@@ -54,7 +54,7 @@ def group_create(
         ```
     """
     who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = wish_of(
+    want = desired_role(
         groupname,
         createdb=createdb,
         createroles=createroles,
@@ -66,9 +66,9 @@ def group_create(
         rolepassword=rolepassword,
         groups=groups,
     )
-    if roles.get(ctx, who, wish.name) is not None:
+    if roles.get(ctx, who, want.name) is not None:
         return False
-    roles.create(ctx, who, wish)
+    roles.create(ctx, who, want)
     return True
 
 
@@ -117,7 +117,7 @@ def group_update(
         ```
     """
     who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = wish_of(
+    want = desired_role(
         groupname,
         createdb=createdb,
         createroles=createroles,
@@ -129,9 +129,9 @@ def group_update(
         rolepassword=rolepassword,
         groups=groups,
     )
-    if roles.get(ctx, who, wish.name) is None:
+    if roles.get(ctx, who, want.name) is None:
         return False
-    roles.alter(ctx, who, wish)
+    roles.alter(ctx, who, want)
     return True
 
 

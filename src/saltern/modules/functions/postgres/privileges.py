@@ -58,10 +58,10 @@ def privileges_list(
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
     kind = str(object_type).lower()
-    wish = wanted("public", str(name), kind, None if kind == GROUP else EVERY, prepend=prepend)
+    want = wanted("public", str(name), kind, None if kind == GROUP else EVERY, prepend=prepend)
     if kind == GROUP:
-        return dict(rights.members(ctx, who, wish.object))
-    return {role: one.of(role) for one in rights.lists(ctx, who, wish) for role, _, _ in one.grants}
+        return dict(rights.members(ctx, who, want.object))
+    return {role: one.of(role) for one in rights.lists(ctx, who, want) for role, _, _ in one.grants}
 
 
 @function
@@ -102,10 +102,10 @@ def has_privileges(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = wanted(
+    want = wanted(
         name, object_name, object_type, privileges, grant_option=bool(grant_option), prepend=prepend
     )
-    return look(ctx, who, wish).complete
+    return look(ctx, who, want).complete
 
 
 @function
@@ -146,12 +146,12 @@ def privileges_grant(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = wanted(
+    want = wanted(
         name, object_name, object_type, privileges, grant_option=bool(grant_option), prepend=prepend
     )
-    if look(ctx, who, wish).complete:
+    if look(ctx, who, want).complete:
         return False
-    rights.grant(ctx, who, wish)
+    rights.grant(ctx, who, want)
     return True
 
 
@@ -191,8 +191,8 @@ def privileges_revoke(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = wanted(name, object_name, object_type, privileges, prepend=prepend)
-    if not look(ctx, who, wish).some:
+    want = wanted(name, object_name, object_type, privileges, prepend=prepend)
+    if not look(ctx, who, want).some:
         return False
-    rights.revoke(ctx, who, wish)
+    rights.revoke(ctx, who, want)
     return True

@@ -6,7 +6,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib.databases.postgres import roles
 from saltern.modules.lib.databases.postgres.client import login as connection
-from saltern.modules.lib.databases.postgres.role_wish import wish_of
+from saltern.modules.lib.databases.postgres.desired_role import desired_role
 
 
 @function
@@ -58,7 +58,7 @@ def user_create(
         ```
     """
     who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = wish_of(
+    want = desired_role(
         username,
         createdb=createdb,
         createroles=createroles,
@@ -72,9 +72,9 @@ def user_create(
         valid_until=valid_until,
         groups=groups,
     )
-    if roles.get(ctx, who, wish.name) is not None:
+    if roles.get(ctx, who, want.name) is not None:
         return False
-    roles.create(ctx, who, wish)
+    roles.create(ctx, who, want)
     return True
 
 
@@ -127,7 +127,7 @@ def user_update(
         ```
     """
     who = connection(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    wish = wish_of(
+    want = desired_role(
         username,
         createdb=createdb,
         createroles=createroles,
@@ -141,9 +141,9 @@ def user_update(
         valid_until=valid_until,
         groups=groups,
     )
-    if roles.get(ctx, who, wish.name) is None:
+    if roles.get(ctx, who, want.name) is None:
         return False
-    roles.alter(ctx, who, wish)
+    roles.alter(ctx, who, want)
     return True
 
 

@@ -59,9 +59,9 @@ def fcontext_get_policy(
         $ saltern call selinux.fcontext_get_policy '/var/www(/.*)?'
         ```
     """
-    wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
-    found = contexts.find(ctx, wish)
-    return found if found and wish.wanted.items() <= found.items() else None
+    want = contexts.desired_context(name, filetype, sel_type, sel_user, sel_level)
+    found = contexts.find(ctx, want)
+    return found if found and want.wanted.items() <= found.items() else None
 
 
 @function
@@ -87,9 +87,9 @@ def fcontext_add_policy(
         $ saltern call selinux.fcontext_add_policy '/srv/shop(/.*)?' sel_type=httpd_sys_content_t
         ```
     """
-    wish = contexts.wish(name, filetype or "a", sel_type, sel_user, sel_level)
-    action = "modify" if contexts.find(ctx, wish) else "add"
-    return done(contexts.run(ctx, action, wish))
+    want = contexts.desired_context(name, filetype or "a", sel_type, sel_user, sel_level)
+    action = "modify" if contexts.find(ctx, want) else "add"
+    return done(contexts.run(ctx, action, want))
 
 
 @function
@@ -115,8 +115,8 @@ def fcontext_delete_policy(
         $ saltern call selinux.fcontext_delete_policy '/srv/shop(/.*)?'
         ```
     """
-    wish = contexts.wish(name, filetype or "a", sel_type, sel_user, sel_level)
-    return done(contexts.run(ctx, "delete", wish))
+    want = contexts.desired_context(name, filetype or "a", sel_type, sel_user, sel_level)
+    return done(contexts.run(ctx, "delete", want))
 
 
 @function

@@ -9,10 +9,10 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.selinux import policy_modules as modules
 
-Known = dict[str, object]
+ModuleFacts = dict[str, object]
 
 
-def _known(module: modules.Module) -> Known:
+def _known(module: modules.Module) -> ModuleFacts:
     """In Salt's shape; today's semodule knows no versions."""
     return {"Enabled": module.enabled, "Version": None}
 
@@ -26,7 +26,7 @@ def _worked(act: Callable[[], object]) -> bool:
 
 
 @function
-def list_semod(ctx: Context) -> dict[str, Known]:
+def list_semod(ctx: Context) -> dict[str, ModuleFacts]:
     """All modules, and whether they are enabled.
 
     Example:
@@ -38,7 +38,7 @@ def list_semod(ctx: Context) -> dict[str, Known]:
 
 
 @function
-def getsemod(ctx: Context, module: str) -> Known:
+def getsemod(ctx: Context, module: str) -> ModuleFacts:
     """Whether a module is enabled; empty if there is none.
 
     Args:

@@ -40,7 +40,7 @@ def resets(hours: bool, count: bool) -> tuple[str, ...]:
     return tuple(label for label, asked in zip(RESETS, (hours, count), strict=True) if asked)
 
 
-class Wish(Struct, frozen=True):
+class DesiredAccount(Struct, frozen=True):
     """How an account must be; a field that is not in ``fields`` is left alone."""
 
     login: str
@@ -51,7 +51,7 @@ class Wish(Struct, frozen=True):
     machine: bool = False
 
 
-def wish(
+def desired_account(
     login: str,
     *,
     password: str | None = None,
@@ -61,7 +61,7 @@ def wish(
     resets: tuple[str, ...] = (),
     machine: bool = False,
     fields: Mapping[str, str | None] | None = None,
-) -> Wish:
+) -> DesiredAccount:
     """Raises ``Refused`` for what no account can have."""
     if not one_line(login, "the login", without=":"):
         raise Refused("an account needs a login")
@@ -78,7 +78,7 @@ def wish(
     plain = password if password and not password_hashed else ""
     if not {"\n", "\r", "\0"}.isdisjoint(plain):  # said without the password
         raise Refused("the password must not contain the end of a line")
-    return Wish(login, hashed, plain, wanted, resets, machine)
+    return DesiredAccount(login, hashed, plain, wanted, resets, machine)
 
 
 def _flags(text: str) -> str:
@@ -120,7 +120,7 @@ def account(ctx: Context, login: str, *, hashes: bool = False) -> Account:
     return all_of_them.get(login) or all_of_them.get(f"{login}$") or {}
 
 
-def differs(ctx: Context, want: Wish) -> Changes:
+def differs(ctx: Context, want: DesiredAccount) -> Changes:
     """What is not as wanted, as Salt shows it: ``created``, or each field with its old and its new value."""
     have = account(ctx, want.login, hashes=True)
     if not have:
@@ -133,7 +133,7 @@ def differs(ctx: Context, want: Wish) -> Changes:
     return {want.login: fields} if fields else {}
 
 
-def _other(have: Account, want: Wish) -> dict[str, str]:
+def _other(have: Account, want: DesiredAccount) -> dict[str, str]:
     wrong = {label: value for label, value in want.fields.items() if not _fits(label, have, value)}
     return wrong | {label: RESETS[label][0] for label in want.resets if have.get(label) != RESETS[label][0]}
 
@@ -147,7 +147,7 @@ def _fits(label: str, have: Account, value: str) -> bool:
     return now == value.strip()
 
 
-def bring_about(ctx: Context, want: Wish) -> None:
+def bring_about(ctx: Context, want: DesiredAccount) -> None:
     """Make the account if it is not there, then whatever differs."""
     have = account(ctx, want.login, hashes=True)
     if not have:
@@ -157,14 +157,14 @@ def bring_about(ctx: Context, want: Wish) -> None:
     if want.hashed and have.get(HASHED) != want.hashed:
         _set_password(ctx, login, want)
     options = [RESETS[label][1] for label in want.resets if have.get(label) != RESETS[label][0]]
-    for label, value in _other(have, Wish(want.login, fields=want.fields)).items():
+    for label, value in _other(have, DesiredAccount(want.login, fields=want.fields)).items():
         option = OPTIONS[label]
         options += [f"{option}{value}"] if option.endswith("=") else [option, value]
     if options:
         tool(ctx, "pdbedit", "--modify", f"--user={login}", *options)
 
 
-def _create(ctx: Context, want: Wish) -> None:
+def _create(ctx: Context, want: DesiredAccount) -> None:
     """With a password that is hard to guess, until the wanted hash takes its place."""
     if not want.hashed:
         raise Refused(f"there is no account {want.login!r}; with a password it would be made")
@@ -181,7 +181,7 @@ def _with_password(ctx: Context, login: str, password: str, *kind: str) -> None:
     tool(ctx, *argv, stdin=f"{password}\n{password}\n", hide=True)
 
 
-def _set_password(ctx: Context, login: str, want: Wish) -> None:
+def _set_password(ctx: Context, login: str, want: DesiredAccount) -> None:
     """A plain one goes through a pipe, where no list of processes shows it; a hash has no such way."""
     if want.plain and not want.machine:
         _with_password(ctx, login, want.plain)

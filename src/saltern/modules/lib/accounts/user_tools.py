@@ -10,9 +10,9 @@ from saltern.modules.api.converge import Changes
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import records
+from saltern.modules.lib.accounts.desired_user import DesiredUser, Password, primary_group
 from saltern.modules.lib.accounts.passwords import crypted, set_hash
 from saltern.modules.lib.accounts.records import GECOS
-from saltern.modules.lib.accounts.user_wish import Password, Wish, primary_group
 
 FLAGS = {"uid": "-u", "gid": "-g", "home": "-d", "shell": "-s"}
 AGE_FLAGS = {
@@ -41,59 +41,63 @@ def gecos(words: Mapping[str, object]) -> str:
     return ",".join(str(words.get(key, "")) for key in GECOS).rstrip(",")
 
 
-def add(ctx: Context, wish: Wish) -> None:
+def add(ctx: Context, want: DesiredUser) -> None:
     argv = ["useradd"]
     for key, flag in FLAGS.items():
-        if key in wish.fields:
-            argv += [flag, str(wish.fields[key])]
-    if _has_own_group(ctx, wish):
-        argv += ["-g", wish.name]
-    elif "gid" not in wish.fields and wish.usergroup is not None:
-        argv.append("-U" if wish.usergroup else "-N")
-    if wish.groups:
-        argv += ["-G", ",".join(wish.groups)]
-    if words := gecos(wish.fields):
+        if key in want.fields:
+            argv += [flag, str(want.fields[key])]
+    if _has_own_group(ctx, want):
+        argv += ["-g", want.name]
+    elif "gid" not in want.fields and want.usergroup is not None:
+        argv.append("-U" if want.usergroup else "-N")
+    if want.groups:
+        argv += ["-G", ",".join(want.groups)]
+    if words := gecos(want.fields):
         argv += ["-c", words]
-    argv.append("-m" if wish.createhome else "-M")
-    switches = {"-r": wish.system, "-l": wish.nologinit, "-o": "uid" in wish.fields and not wish.unique}
+    argv.append("-m" if want.createhome else "-M")
+    switches = {
+        "-r": want.system,
+        "-l": want.nologinit,
+        "-o": "uid" in want.fields and not want.unique,
+    }
     argv += [flag for flag, on in switches.items() if on]
-    tool(ctx, *argv, wish.name)
-    set_secrets(ctx, wish.name, wish.password, wish.ages, new=True)
+    tool(ctx, *argv, want.name)
+    set_secrets(ctx, want.name, want.password, want.ages, new=True)
 
 
-def _has_own_group(ctx: Context, wish: Wish) -> bool:
+def _has_own_group(ctx: Context, want: DesiredUser) -> bool:
     """The group of its own name is listed, so it is there; useradd would fail to make it."""
-    listed = wish.name in (wish.groups or ()) and "gid" not in wish.fields
-    return listed and primary_group(wish, records.defaults(ctx)) == wish.name
+    listed = want.name in (want.groups or ()) and "gid" not in want.fields
+    return listed and primary_group(want, records.defaults(ctx)) == want.name
 
 
-def change(ctx: Context, wish: Wish, changes: Changes) -> None:
-    have = records.account(ctx, wish.name, local=wish.local)
+def change(ctx: Context, want: DesiredUser, changes: Changes) -> None:
+    have = records.account(ctx, want.name, local=want.local)
     assert have is not None
     argv = []
     for key, flag in FLAGS.items():
         if key in changes:
             argv += [flag, str(changes[key])]
-    if "home" in changes and wish.persist_home:
+    if "home" in changes and want.persist_home:
         argv.append("-m")
-    if "uid" in changes and not wish.unique:
+    if "uid" in changes and not want.unique:
         argv.append("-o")
     if any(key in changes for key in GECOS):
         argv += ["-c", gecos(have.words | changes)]
     groups = changes.get("groups")
     if isinstance(groups, list):
-        argv += ["-G", ",".join(_supplementary(wish, have, groups))]
+        argv += ["-G", ",".join(_supplementary(want, have, groups))]
     if argv:
-        tool(ctx, "usermod", *argv, wish.name)
+        tool(ctx, "usermod", *argv, want.name)
     if "homeDoesNotExist" in changes:
-        make_home(ctx, wish.name, str(changes["homeDoesNotExist"]), local=wish.local)
-    ages = {key: value for key, value in wish.ages.items() if key in changes or key == "date"}
-    set_secrets(ctx, wish.name, wish.password if "passwd" in changes else Password(), ages)
+        make_home(ctx, want.name, str(changes["homeDoesNotExist"]), local=want.local)
+    ages = {key: value for key, value in want.ages.items() if key in changes or key == "date"}
+    set_secrets(ctx, want.name, want.password if "passwd" in changes else Password(), ages)
 
 
-def _supplementary(wish: Wish, have: records.Account, groups: list[str]) -> list[str]:
+def _supplementary(want: DesiredUser, have: records.Account, groups: list[str]) -> list[str]:
     """Without the primary group, unless it was asked for by name as well."""
-    gid = wish.fields.get("gid", have.gid)
+    gid = want.fields.get("gid", have.gid)
     primary = records.group_of_gid(gid) if isinstance(gid, int) else str(gid)
     return [name for name in groups if name != primary]
 
@@ -129,22 +133,22 @@ def set_secrets(
         tool(ctx, "chage", *argv, name)
 
 
-def _hash(ctx: Context, name: str, wish: Password, *, new: bool) -> str | None:
+def _hash(ctx: Context, name: str, want: Password, *, new: bool) -> str | None:
     """What the password field shall hold, lock and all; None to leave it."""
     have = records.shadow(ctx, name)
     now = have.passwd if have else "!"
-    if wish.value is not None and (new or wish.enforce):
-        wanted = crypted(ctx, wish.value) if wish.plain else wish.value
+    if want.value is not None and (new or want.enforce):
+        wanted = crypted(ctx, want.value) if want.plain else want.value
         if wanted is None:
             raise Refused("this machine cannot make a password hash; give one, without hash_password")
-    elif wish.lock is not None:
+    elif want.lock is not None:
         wanted = now
     else:
         return None
-    if wish.lock is None:
+    if want.lock is None:
         return wanted
     bare = wanted.lstrip("!")
-    return f"!{bare}" if wish.lock or not bare else bare
+    return f"!{bare}" if want.lock or not bare else bare
 
 
 def remove(ctx: Context, name: str, *, purge: bool, force: bool) -> None:

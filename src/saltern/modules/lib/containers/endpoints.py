@@ -87,7 +87,7 @@ def differences(wanted: Endpoints, seen: Seen) -> dict[str, Changes]:
 
 
 def _difference(wanted: Endpoint | None, seen: Seen | None, own: str) -> Changes:
-    old, new = _told(seen, own), _wished(wanted)
+    old, new = _told(seen, own), _desired(wanted)
     return {
         key: {"old": old.get(key), "new": new.get(key)}
         for key in {**old, **new}
@@ -103,7 +103,7 @@ def _told(seen: Seen | None, own: str) -> dict[str, Any]:
     return _row(ipam, aliases, sorted(seen.get("Links") or ()))
 
 
-def _wished(endpoint: Endpoint | None) -> dict[str, Any]:
+def _desired(endpoint: Endpoint | None) -> dict[str, Any]:
     if endpoint is None:
         return {}
     return _row(endpoint.ipam(), sorted(endpoint.aliases), sorted(endpoint.links))

@@ -37,7 +37,7 @@ class EngineError(Refused):
         self.status = status
 
 
-class Answer(Struct, frozen=True):
+class Response(Struct, frozen=True):
     status: int
     body: bytes
 
@@ -61,7 +61,7 @@ class Engine:
         body: object = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
-    ) -> Answer:
+    ) -> Response:
         """One request. Bytes and open files are sent as they are, everything else as JSON.
 
         Raises ``EngineError`` for every answer that is no success.
@@ -231,10 +231,10 @@ def _word(value: object) -> object:
     return msgspec.json.encode(value).decode() if isinstance(value, dict | list) else value
 
 
-def _checked(response: HTTPResponse) -> Answer:
+def _checked(response: HTTPResponse) -> Response:
     body = response.read()
     if response.status < 400:
-        return Answer(response.status, body)
+        return Response(response.status, body)
     raise EngineError(_reason(body) or f"the Docker engine answered {response.status}", response.status)
 
 

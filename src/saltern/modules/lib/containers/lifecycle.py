@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from saltern.modules.api.refused import Refused
+from saltern.modules.lib.containers.desired_container import DesiredContainer
 from saltern.modules.lib.containers.endpoints import Endpoint, connected
 from saltern.modules.lib.containers.engine import NOT_FOUND, Engine, EngineError, Seen
-from saltern.modules.lib.containers.wish import Wish
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 GRACE = 10.0  # seconds that a container has to end by itself
@@ -38,11 +38,11 @@ def state_of(seen: Seen | None) -> str | None:
     return PAUSED if reported.get("Paused") else RUNNING if reported.get("Running") else STOPPED
 
 
-def create(engine: Engine, name: str | None, wish: Wish) -> tuple[str, tuple[str, ...]]:
+def create(engine: Engine, name: str | None, want: DesiredContainer) -> tuple[str, tuple[str, ...]]:
     """A new container in all its networks, not started: its ID, and what the engine warns of."""
-    made = engine.data("POST", "/containers/create", {"name": name}, body=wish.body())
+    made = engine.data("POST", "/containers/create", {"name": name}, body=want.body())
     try:
-        rest = {net: one for net, one in (wish.networks or {}).items() if net != wish.first_network()}
+        rest = {net: one for net, one in (want.networks or {}).items() if net != want.first_network()}
         for network, endpoint in rest.items():
             connect(engine, made["Id"], network, endpoint)
     except Refused:
@@ -90,14 +90,16 @@ def rename(engine: Engine, name: str, new: str) -> None:
     engine.ask("POST", f"/containers/{name}/rename", {"name": new})
 
 
-def replace(engine: Engine, old: Seen, wish: Wish, *, begin: bool, timeout: int | None) -> tuple[str, ...]:
+def replace(
+    engine: Engine, old: Seen, want: DesiredContainer, *, begin: bool, timeout: int | None
+) -> tuple[str, ...]:
     """Put a new container in the place of an old one.
 
     The old one goes only when the new one runs: if the engine will not have or start the new one, the
     old one is back under its name, and runs if it did.
     """
     name, ran = old["Name"].lstrip("/"), state_of(old)
-    new, warnings = create(engine, None, wish)
+    new, warnings = create(engine, None, want)
     aside = f"{name}-{old['Id'][:SHORT_ID]}"
     try:
         _leave(engine, old, timeout)

@@ -29,7 +29,7 @@ THEIRS = ("com.docker.network.driver.overlay.", "com.docker.network.enable_ipv")
 FLAGS = ("Internal", "EnableIPv6", "Attachable", "Ingress")
 
 
-class NetworkWish(Struct, frozen=True, kw_only=True):
+class DesiredNetwork(Struct, frozen=True, kw_only=True):
     """A network as the engine takes it."""
 
     name: str
@@ -103,23 +103,23 @@ def ipam(pools: list[dict[str, Any]], driver: str | None, options: dict[str, str
     return {key: value for key, value in found.items() if value} if pools or driver or options else {}
 
 
-def differences(wish: NetworkWish, seen: Seen) -> Changes:
+def differences(want: DesiredNetwork, seen: Seen) -> Changes:
     """``{Driver: {old, new}}``; what was not asked for must be as the engine makes it by itself."""
     rows: dict[str, tuple[Any, Any]] = {
-        "Driver": (seen.get("Driver"), wish.driver),
-        "Options": (shown(_own(seen.get("Options"))), shown(wish.options)),
-        "Labels": (seen.get("Labels") or {}, wish.labels),
-        **{flag: (bool(seen.get(flag)), wish.flags.get(flag, False)) for flag in FLAGS},
+        "Driver": (seen.get("Driver"), want.driver),
+        "Options": (shown(_own(seen.get("Options"))), shown(want.options)),
+        "Labels": (seen.get("Labels") or {}, want.labels),
+        **{flag: (bool(seen.get(flag)), want.flags.get(flag, False)) for flag in FLAGS},
     }
-    if wish.scope:
-        rows["Scope"] = (seen.get("Scope"), wish.scope)
-    hidden = _own(seen.get("Options")) != wish.options
+    if want.scope:
+        rows["Scope"] = (seen.get("Scope"), want.scope)
+    hidden = _own(seen.get("Options")) != want.options
     found: Changes = {
         key: {"old": old, "new": new}
         for key, (old, new) in rows.items()
         if old != new or (key == "Options" and hidden)
     }
-    pools = _ipam_differences(wish.ipam, seen.get("IPAM") or {})
+    pools = _ipam_differences(want.ipam, seen.get("IPAM") or {})
     return found | ({"IPAM": pools} if pools else {})
 
 

@@ -10,10 +10,10 @@ from msgspec import Struct
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import endpoints, images, lifecycle
+from saltern.modules.lib.containers.desired_container import DesiredContainer
 from saltern.modules.lib.containers.engine import engine
 from saltern.modules.lib.containers.options import given
 from saltern.modules.lib.containers.stream import output
-from saltern.modules.lib.containers.wish import Wish
 
 FOREVER = 30 * 86400.0
 
@@ -61,7 +61,7 @@ class Once:
         self.warnings = read.warnings
         self.vanishes = bool(read.options.get("auto_remove"))
         wanted = None if networks is None else endpoints.read(networks, validate=validate_ip_addrs)
-        self.wish = Wish(image=image, options=read.options, networks=wanted)
+        self.want = DesiredContainer(image=image, options=read.options, networks=wanted)
         self.engine = engine(ctx, client_timeout)
         self.old: str | None = None
 
@@ -76,21 +76,21 @@ class Once:
             raise Refused(f"Container {self.name!r} is running; set force to True to remove it nevertheless")
         self.old = seen["Id"]
 
-    def created(self, wish: Wish | None = None) -> str:
+    def created(self, want: DesiredContainer | None = None) -> str:
         if images.find(self.engine, self.image) is None:
             images.pull(self.ctx, self.engine, self.image)
         if self.old:
             lifecycle.remove(self.engine, self.old, force=True)
-        made, warnings = lifecycle.create(self.engine, self.name, wish or self.wish)
+        made, warnings = lifecycle.create(self.engine, self.name, want or self.want)
         self.warnings += warnings
         return made
 
     def started(self, *, bg: bool) -> dict[str, Any]:
         """Create and start it. One that is waited for must not vanish before it was asked for its output."""
-        kept = Wish(
-            image=self.wish.image,
-            options={**self.wish.options, "auto_remove": bg and self.vanishes},
-            networks=self.wish.networks,
+        kept = DesiredContainer(
+            image=self.want.image,
+            options={**self.want.options, "auto_remove": bg and self.vanishes},
+            networks=self.want.networks,
         )
         made = self.created(kept)
         try:
@@ -115,5 +115,5 @@ def finished(once: Once, reading: Reading) -> dict[str, Any]:
 
 def logs(once: Once, container: str, reading: Reading) -> str:
     body = once.engine.ask("GET", f"/containers/{container}/logs", reading.query()).body
-    out, err = output(body, raw=bool(once.wish.options.get("tty")))
+    out, err = output(body, raw=bool(once.want.options.get("tty")))
     return out + err

@@ -22,7 +22,7 @@ from saltern.modules.lib.git.remote import Remote, Revision
 MOST_NAMED = 10
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredCopy(Struct, frozen=True, kw_only=True):
     """What the user asked for, the clone itself aside."""
 
     clone: Clone
@@ -55,17 +55,17 @@ class Steps(Struct, frozen=True, kw_only=True):
 # -- what there is to do -----------------------------------------------------------------------
 
 
-def steps_for(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revision) -> Steps:
+def steps_for(git: Git, want: DesiredCopy, copy: Copy, remote: Remote, revision: Revision) -> Steps:
     path = copy.path
-    switch = bool(wish.branch) and wish.branch != copy.branch
-    base = commit_of(git, path, f"refs/heads/{wish.branch}") if switch else copy.revision
+    switch = bool(want.branch) and want.branch != copy.branch
+    base = commit_of(git, path, f"refs/heads/{want.branch}") if switch else copy.revision
     create = switch and not base
-    move = base != revision.sha and (wish.update_head or not base)
-    reset = wish.force_reset is True or (wish.force_reset == "remote-changes" and move)
-    _check_dirty(wish, copy, switch=switch, move=move, reset=reset)
-    changes = _url_change(wish, copy)
+    move = base != revision.sha and (want.update_head or not base)
+    reset = want.force_reset is True or (want.force_reset == "remote-changes" and move)
+    _check_dirty(want, copy, switch=switch, move=move, reset=reset)
+    changes = _url_change(want, copy)
     if switch:
-        changes["local branch"] = {"old": copy.branch or None, "new": wish.branch}
+        changes["local branch"] = {"old": copy.branch or None, "new": want.branch}
     end = revision.sha if move else base or copy.revision
     if end != copy.revision:
         changes["revision"] = {"old": copy.revision or None, "new": end}
@@ -77,46 +77,46 @@ def steps_for(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revisi
         )
     if lost or (copy.dirty and reset):
         changes["forced update"] = True
-    new, old = _tags(git, wish, remote, path, changes)
-    stale = wish.clone.submodules and not changes and stale_submodules(git, path)
+    new, old = _tags(git, want, remote, path, changes)
+    stale = want.clone.submodules and not changes and stale_submodules(git, path)
     if stale:
         changes["submodules"] = stale
     return Steps(
         changes=changes,
         sha=revision.sha,
-        new_url=copy.url != wish.clone.url,
+        new_url=copy.url != want.clone.url,
         switch=switch,
         create=create,
         move=move,
         reset=reset and (lost or bool(copy.dirty)),
         new_tags=new,
         old_tags=old,
-        submodules=wish.clone.submodules,
+        submodules=want.clone.submodules,
     )
 
 
-def _check_dirty(wish: Wish, copy: Copy, *, switch: bool, move: bool, reset: bool) -> None:
+def _check_dirty(want: DesiredCopy, copy: Copy, *, switch: bool, move: bool, reset: bool) -> None:
     """Local changes are lost only on demand."""
     if not copy.dirty:
         return
     held = ", ".join(copy.dirty[:MOST_NAMED])
-    if switch and not (wish.force_checkout or reset):
+    if switch and not (want.force_checkout or reset):
         raise Refused(
             f"Repository {copy.path} has uncommitted changes ({held}); set 'force_checkout' to True to lose "
-            f"them when switching to the branch {wish.branch!r}"
+            f"them when switching to the branch {want.branch!r}"
         )
-    if move and not reset and not (switch and wish.force_checkout):
+    if move and not reset and not (switch and want.force_checkout):
         raise Refused(
             f"Repository {copy.path} would be updated, but has uncommitted changes ({held}); set "
             "'force_reset' to True to lose them"
         )
 
 
-def _url_change(wish: Wish, copy: Copy) -> dict[str, object]:
-    if copy.url == wish.clone.url:
+def _url_change(want: DesiredCopy, copy: Copy) -> dict[str, object]:
+    if copy.url == want.clone.url:
         return {}
     old = shown(copy.url) if copy.url else None
-    return {f"remotes/{wish.clone.remote}": {"old": old, "new": shown(wish.clone.url)}}
+    return {f"remotes/{want.clone.remote}": {"old": old, "new": shown(want.clone.url)}}
 
 
 def _forward(git: Git, copy: Copy, remote: Remote, base: str, sha: str) -> bool:
@@ -127,36 +127,36 @@ def _forward(git: Git, copy: Copy, remote: Remote, base: str, sha: str) -> bool:
 
 
 def _tags(
-    git: Git, wish: Wish, remote: Remote, path: str, changes: dict[str, object]
+    git: Git, want: DesiredCopy, remote: Remote, path: str, changes: dict[str, object]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Tags to get and tags to remove, written into ``changes``. A shallow copy has no tags to keep up."""
-    if not wish.fetch_tags or wish.clone.depth:
+    if not want.fetch_tags or want.clone.depth:
         return (), ()
     here, there = tags_of(git, path), remote.tags
-    wanted = {name: sha for name, sha in there.items() if fnmatchcase(name, wish.refspec_tag)}
+    wanted = {name: sha for name, sha in there.items() if fnmatchcase(name, want.refspec_tag)}
     new = sorted(name for name in wanted if name not in here)
     moved = sorted(name for name, sha in wanted.items() if here.get(name, sha) != sha)
-    old = sorted(name for name in here if name not in there) if wish.sync_tags else []
-    moved = moved if wish.force_fetch else []
+    old = sorted(name for name in here if name not in there) if want.sync_tags else []
+    moved = moved if want.force_fetch else []
     named = (("new_tags", new), ("updated_tags", moved), ("deleted_tags", old))
     changes.update({word: names for word, names in named if names})
     return (*new, *moved), tuple(old)
 
 
-def bare_steps(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revision) -> Steps:
+def bare_steps(git: Git, want: DesiredCopy, copy: Copy, remote: Remote, revision: Revision) -> Steps:
     """Branches of a bare repository follow the remote as they are."""
     reported = git.at(copy.path).out("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
     here = {name: sha for sha, _, name in (line.partition(" ") for line in reported.splitlines())}
-    fits = f"refs/heads/{wish.refspec_branch}"
+    fits = f"refs/heads/{want.refspec_branch}"
     there = {name: sha for name, sha in remote.refs.items() if fnmatchcase(name, fits)}
-    changes = _url_change(wish, copy)
+    changes = _url_change(want, copy)
     moved = sorted(name for name, sha in there.items() if here.get(name) != sha)
-    gone = sorted(here.keys() - there.keys()) if wish.clone.mirror else []
+    gone = sorted(here.keys() - there.keys()) if want.clone.mirror else []
     for name in (*moved, *gone):
         short = name.removeprefix("refs/heads/")
         changes[f"branch {short}"] = {"old": here.get(name), "new": there.get(name)}
-    new, old = _tags(git, wish, remote, copy.path, changes)
-    url = copy.url != wish.clone.url
+    new, old = _tags(git, want, remote, copy.path, changes)
+    url = copy.url != want.clone.url
     return Steps(
         changes=changes, sha=revision.sha, new_url=url, move=bool(moved or gone), new_tags=new, old_tags=old
     )
@@ -165,20 +165,20 @@ def bare_steps(git: Git, wish: Wish, copy: Copy, remote: Remote, revision: Revis
 # -- doing it ----------------------------------------------------------------------------------
 
 
-def _set_url(here: Git, wish: Wish) -> None:
-    if here.maybe("config", "--get", f"remote.{wish.clone.remote}.url"):
-        here.out("remote", "set-url", wish.clone.remote, wish.clone.url)
+def _set_url(here: Git, want: DesiredCopy) -> None:
+    if here.maybe("config", "--get", f"remote.{want.clone.remote}.url"):
+        here.out("remote", "set-url", want.clone.remote, want.clone.url)
     else:
-        here.out("remote", "add", wish.clone.remote, wish.clone.url)
+        here.out("remote", "add", want.clone.remote, want.clone.url)
 
 
-def _fetch(here: Git, wish: Wish, specs: list[str]) -> None:
-    words = [f"--depth={wish.clone.depth}"] if wish.clone.depth else []
+def _fetch(here: Git, want: DesiredCopy, specs: list[str]) -> None:
+    words = [f"--depth={want.clone.depth}"] if want.clone.depth else []
     reported = "\n".join(specs) + "\n"
     here.out(
-        *("fetch", "--quiet", "--no-tags", *words, "--stdin", wish.clone.remote),
+        *("fetch", "--quiet", "--no-tags", *words, "--stdin", want.clone.remote),
         stdin=reported,
-        what=f"cannot fetch from {shown(wish.clone.url)}",
+        what=f"cannot fetch from {shown(want.clone.url)}",
     )
 
 
@@ -186,26 +186,26 @@ def _tag_specs(steps: Steps) -> list[str]:
     return [f"+refs/tags/{name}:refs/tags/{name}" for name in steps.new_tags]
 
 
-def do(git: Git, wish: Wish, steps: Steps, revision: Revision) -> None:
-    here = git.at(wish.clone.path)
+def do(git: Git, want: DesiredCopy, steps: Steps, revision: Revision) -> None:
+    here = git.at(want.clone.path)
     if steps.new_url:
-        _set_url(here, wish)
-    branches = revision.branch if wish.clone.depth and revision.branch else wish.refspec_branch
-    fetched = f"+refs/heads/{branches}:refs/remotes/{wish.clone.remote}/{branches}"
+        _set_url(here, want)
+    branches = revision.branch if want.clone.depth and revision.branch else want.refspec_branch
+    fetched = f"+refs/heads/{branches}:refs/remotes/{want.clone.remote}/{branches}"
     if steps.move or steps.new_tags or steps.new_url:
-        _fetch(here, wish, [fetched, *_tag_specs(steps)])
+        _fetch(here, want, [fetched, *_tag_specs(steps)])
     if steps.move:
-        get_commit(here, wish.clone.remote, steps.sha, wish.clone.depth)
+        get_commit(here, want.clone.remote, steps.sha, want.clone.depth)
     if steps.switch:
-        force = ["--force"] if wish.force_checkout or steps.reset else []
-        made = ["-b", wish.branch, steps.sha] if steps.create else [wish.branch]
-        here.out("checkout", "--quiet", *force, *made, what=f"cannot switch to the branch {wish.branch!r}")
+        force = ["--force"] if want.force_checkout or steps.reset else []
+        made = ["-b", want.branch, steps.sha] if steps.create else [want.branch]
+        here.out("checkout", "--quiet", *force, *made, what=f"cannot switch to the branch {want.branch!r}")
     if steps.reset:
         here.out("reset", "--quiet", "--hard", steps.sha if steps.move else "HEAD")
-    elif steps.move and wish.clone.depth and not steps.create:
+    elif steps.move and want.clone.depth and not steps.create:
         here.out("reset", "--quiet", "--keep", steps.sha)  # a shallow copy does not know what it follows
     elif steps.move and not steps.create:
-        here.out("merge", "--quiet", "--ff-only", steps.sha, what=f"cannot update {wish.clone.path}")
+        here.out("merge", "--quiet", "--ff-only", steps.sha, what=f"cannot update {want.clone.path}")
     _drop_tags(here, steps)
     if steps.submodules:
         update_submodules(here)
@@ -217,12 +217,12 @@ def _drop_tags(here: Git, steps: Steps) -> None:
         here.out("update-ref", "--stdin", stdin=reported)
 
 
-def do_bare(git: Git, wish: Wish, steps: Steps, _: Revision) -> None:
-    here = git.at(wish.clone.path)
+def do_bare(git: Git, want: DesiredCopy, steps: Steps, _: Revision) -> None:
+    here = git.at(want.clone.path)
     if steps.new_url:
-        _set_url(here, wish)
-    branches = f"+refs/heads/{wish.refspec_branch}:refs/heads/{wish.refspec_branch}"
-    _fetch(here, wish, [branches, *_tag_specs(steps)])
+        _set_url(here, want)
+    branches = f"+refs/heads/{want.refspec_branch}:refs/heads/{want.refspec_branch}"
+    _fetch(here, want, [branches, *_tag_specs(steps)])
     for change in steps.changes:
         gone = steps.changes[change]
         if change.startswith("branch ") and isinstance(gone, dict) and gone["new"] is None:

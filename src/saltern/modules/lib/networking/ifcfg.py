@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.networking import checks, ifcfg_options, resolver
-from saltern.modules.lib.networking.model import Route, Wish
+from saltern.modules.lib.networking.model import DesiredInterface, Route
 
 SCRIPTS = "/etc/sysconfig/network-scripts"
 NETWORK = "/etc/sysconfig/network"
@@ -42,8 +42,8 @@ class Ifcfg:
     def interface_lines(self, name: str, kind: str = "eth") -> list[str]:  # noqa: ARG002 - one kind of file
         return self._lines(f"{SCRIPTS}/ifcfg-{name}")
 
-    def wanted_interface(self, wish: Wish) -> list[str]:
-        return ifcfg_options.lines(wish, self._hardware(wish.name))
+    def wanted_interface(self, want: DesiredInterface) -> list[str]:
+        return ifcfg_options.lines(want, self._hardware(want.name))
 
     def _hardware(self, name: str) -> str:
         from saltern.modules.lib.networking.links import links
@@ -51,9 +51,9 @@ class Ifcfg:
         found = links(self._ctx).get(name)
         return found.hardware if found else ""
 
-    def store_interface(self, wish: Wish, lines: Sequence[str]) -> None:
+    def store_interface(self, want: DesiredInterface, lines: Sequence[str]) -> None:
         self._ctx.host.makedirs(SCRIPTS)
-        self._ctx.host.write(f"{SCRIPTS}/ifcfg-{wish.name}", "\n".join([*lines, ""]))
+        self._ctx.host.write(f"{SCRIPTS}/ifcfg-{want.name}", "\n".join([*lines, ""]))
 
     def up(self, name: str) -> str:
         return tool(self._ctx, "ifup", name).out

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import bonds, checks
 from saltern.modules.lib.networking.checks import Check, address4, integer, mac, yes_no
-from saltern.modules.lib.networking.model import Wish
+from saltern.modules.lib.networking.model import DesiredInterface
 
 # The files are read by a shell; a value stands in quotes and must not get out of them.
 UNQUOTED = "\"'`$\\\n\0"
@@ -116,50 +116,56 @@ ETHTOOL: Mapping[str, Check] = {
 }
 
 
-def lines(wish: Wish, hardware: str) -> list[str]:
+def lines(want: DesiredInterface, hardware: str) -> list[str]:
     """The file of an interface. ``hardware`` is the address it has now, if it is there."""
-    if wish.kind not in KINDS:
-        raise Refused(f"type cannot be {wish.kind!r} with ifcfg files; it is one of {', '.join(KINDS)}")
-    given = {name: value for name, value in wish.settings.items() if value is not None and value != ""}
-    if wish.kind == "teamport" and "master" in given:
+    if want.kind not in KINDS:
+        raise Refused(f"type cannot be {want.kind!r} with ifcfg files; it is one of {', '.join(KINDS)}")
+    given = {name: value for name, value in want.settings.items() if value is not None and value != ""}
+    if want.kind == "teamport" and "master" in given:
         given.setdefault("team_master", given.pop("master"))
-    if (needed := NEEDED.get(wish.kind)) and needed not in given:
-        raise Refused(f"an interface of type {wish.kind} needs {needed}")
+    if (needed := NEEDED.get(want.kind)) and needed not in given:
+        raise Refused(f"an interface of type {want.kind} needs {needed}")
     if "prefix" in given and "netmask" in given:
         raise Refused("prefix and netmask cannot be given together")
     if "hwaddr" in given and "macaddr" in given:
         raise Refused("hwaddr and macaddr cannot be given together")
-    full = {**given, **_derived(wish, given, hardware)}
-    return [f'DEVICE="{wish.name}"', *_rows(full, BEFORE), *_more(full), *_rows(full, AFTER), *_servers(full)]
+    full = {**given, **_derived(want, given, hardware)}
+    return [
+        f'DEVICE="{want.name}"',
+        *_rows(full, BEFORE),
+        *_more(full),
+        *_rows(full, AFTER),
+        *_servers(full),
+    ]
 
 
-def _derived(wish: Wish, given: Mapping[str, object], hardware: str) -> dict[str, object]:
+def _derived(want: DesiredInterface, given: Mapping[str, object], hardware: str) -> dict[str, object]:
     """What the kind of the interface brings with it, and what is written where nothing is said."""
     found: dict[str, object] = {
-        "onboot": wish.enabled,
+        "onboot": want.enabled,
         "userctl": given.get("userctl", False),
         "nm_controlled": given.get("nm_controlled", False),
     }
-    found |= {"devtype": KINDS[wish.kind]} if KINDS[wish.kind] else {}
-    found |= {"devicetype": DEVICES[wish.kind]} if wish.kind in DEVICES else {}
-    found |= {"slave": True, "proto": "none"} if wish.kind == "slave" else {}
-    found |= {"vlan": True} if wish.kind == "vlan" else {}
+    found |= {"devtype": KINDS[want.kind]} if KINDS[want.kind] else {}
+    found |= {"devicetype": DEVICES[want.kind]} if want.kind in DEVICES else {}
+    found |= {"slave": True, "proto": "none"} if want.kind == "slave" else {}
+    found |= {"vlan": True} if want.kind == "vlan" else {}
     found |= {"peerdns": given.get("peerdns", True)} if "dns" in given else {}
-    if wish.kind == "bond":
+    if want.kind == "bond":
         found["bonding"] = " ".join(f"{name}={value}" for name, value in bonds.options(given).items())
-    if wish.kind != "bridge" and (offload := _ethtool(given)):
+    if want.kind != "bridge" and (offload := _ethtool(given)):
         found["ethtool"] = offload
-    found["hwaddr"] = _hardware(wish, given, hardware)
+    found["hwaddr"] = _hardware(want, given, hardware)
     return found
 
 
-def _hardware(wish: Wish, given: Mapping[str, object], hardware: str) -> object:
+def _hardware(want: DesiredInterface, given: Mapping[str, object], hardware: str) -> object:
     """The address of the card: the one given, or (``auto``, or nothing said) the one it has."""
     asked = str(given.get("hwaddr", "auto"))
     if asked != "auto":
         return None if asked == "none" else asked
     return (
-        None if wish.kind in NO_HARDWARE or "macaddr" in given or "range" in wish.name else hardware or None
+        None if want.kind in NO_HARDWARE or "macaddr" in given or "range" in want.name else hardware or None
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import tool
 from saltern.modules.lib.networking import checks, ifupdown_options, resolver, stanzas
-from saltern.modules.lib.networking.model import Route, Wish
+from saltern.modules.lib.networking.model import DesiredInterface, Route
 
 INTERFACES = "/etc/network/interfaces"
 MORE = "/etc/network/interfaces.d"
@@ -49,33 +49,33 @@ class Ifupdown:
                     found += [path for path in sorted(glob(f"{place}/*")) if _runs(path)]
         return list(dict.fromkeys(found))
 
-    def wanted_interface(self, wish: Wish) -> list[str]:
-        lines = ifupdown_options.lines(wish)
-        if wish.kind != "source":
+    def wanted_interface(self, want: DesiredInterface) -> list[str]:
+        lines = ifupdown_options.lines(want)
+        if want.kind != "source":
             return lines
-        now = self.interface_lines(wish.name, "source")
+        now = self.interface_lines(want.name, "source")
         return now if lines[0] in now else [*now, *lines]
 
-    def store_interface(self, wish: Wish, lines: Sequence[str]) -> None:
+    def store_interface(self, want: DesiredInterface, lines: Sequence[str]) -> None:
         """Into the file that has it, or the one asked for; a second one loses it."""
         host = self._ctx.host
-        if wish.kind == "source":
+        if want.kind == "source":
             text = (host.read(INTERFACES) or "").rstrip()
             return host.write(INTERFACES, f"{text}\n{lines[-1]}".lstrip("\n"))
-        target = self._target(wish)
+        target = self._target(want)
         for path in self._files():
             text = host.read(path) or ""
-            if path != target and any(stanzas.concerns(block, wish.name) for block in stanzas.parse(text)):
-                host.write(path, stanzas.replaced(text, wish.name, []))
+            if path != target and any(stanzas.concerns(block, want.name) for block in stanzas.parse(text)):
+                host.write(path, stanzas.replaced(text, want.name, []))
         host.makedirs(os.path.dirname(target))
-        return host.write(target, stanzas.replaced(host.read(target) or "", wish.name, list(lines)))
+        return host.write(target, stanzas.replaced(host.read(target) or "", want.name, list(lines)))
 
-    def _target(self, wish: Wish) -> str:
-        if asked := wish.settings.get("filename"):
+    def _target(self, want: DesiredInterface) -> str:
+        if asked := want.settings.get("filename"):
             return os.path.join(MORE, checks.word("filename", asked))
         for path in self._files():
             blocks = stanzas.parse(self._ctx.host.read(path) or "")
-            if any(block.kind == "iface" and wish.name in block.names for block in blocks):
+            if any(block.kind == "iface" and want.name in block.names for block in blocks):
                 return path
         return INTERFACES
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import bonds, checks
 from saltern.modules.lib.networking.checks import Check, each, integer, mac, one_of, word
-from saltern.modules.lib.networking.model import Wish
+from saltern.modules.lib.networking.model import DesiredInterface
 
 KINDS = ("eth", "bond", "bridge", "vlan", "slave", "alias", "source")
 PROTOS = {
@@ -126,52 +126,52 @@ NEEDED = {"bond": "slaves", "bridge": "ports", "slave": "master", "source": "sou
 BY_NAME = {option.name: option for option in OPTIONS}
 
 
-def lines(wish: Wish) -> list[str]:
+def lines(want: DesiredInterface) -> list[str]:
     """The stanzas of an interface. Raises ``Refused`` for what cannot be."""
-    if wish.kind not in KINDS:
-        raise Refused(f"type cannot be {wish.kind!r} with ifupdown; it is one of {', '.join(KINDS)}")
-    needed = NEEDED.get(wish.kind)
-    if needed and not wish.settings.get(needed):
-        raise Refused(f"an interface of type {wish.kind} needs {needed}")
-    if wish.kind == "source":
-        return [f"source {word('source', wish.settings['source'])}\n"]
-    marks = [f"auto {wish.name}\n"] if wish.enabled else []
-    if checks.is_on("hotplug", wish.settings.get("hotplug", False)):
-        marks.append(f"allow-hotplug {wish.name}\n")
-    stanzas = [*_stanza(wish, "inet"), *_stanza(wish, "inet6")]
+    if want.kind not in KINDS:
+        raise Refused(f"type cannot be {want.kind!r} with ifupdown; it is one of {', '.join(KINDS)}")
+    needed = NEEDED.get(want.kind)
+    if needed and not want.settings.get(needed):
+        raise Refused(f"an interface of type {want.kind} needs {needed}")
+    if want.kind == "source":
+        return [f"source {word('source', want.settings['source'])}\n"]
+    marks = [f"auto {want.name}\n"] if want.enabled else []
+    if checks.is_on("hotplug", want.settings.get("hotplug", False)):
+        marks.append(f"allow-hotplug {want.name}\n")
+    stanzas = [*_stanza(want, "inet"), *_stanza(want, "inet6")]
     if not stanzas:
-        raise Refused(f"nothing says how {wish.name} gets its address; give proto, or ipaddr")
+        raise Refused(f"nothing says how {want.name} gets its address; give proto, or ipaddr")
     return [*marks, *stanzas]
 
 
-def _stanza(wish: Wish, family: str) -> list[str]:
-    own = _own(wish, family)
+def _stanza(want: DesiredInterface, family: str) -> list[str]:
+    own = _own(want, family)
     switch = {"inet": "enable_ipv4", "inet6": "enable_ipv6"}[family]
-    proto = _proto(wish, own, family)
-    if not proto or not checks.is_on(switch, wish.settings.get(switch, True)):
+    proto = _proto(want, own, family)
+    if not proto or not checks.is_on(switch, want.settings.get(switch, True)):
         return []
-    body = [*_options(own, family), *_commands(own), *_ethtool(wish), *_bond(wish), *_bridge(wish)]
-    return [f"iface {wish.name} {family} {proto}\n", *(f"    {line}\n" for line in body)]
+    body = [*_options(own, family), *_commands(own), *_ethtool(want), *_bond(want), *_bridge(want)]
+    return [f"iface {want.name} {family} {proto}\n", *(f"    {line}\n" for line in body)]
 
 
-def _proto(wish: Wish, own: Mapping[str, object], family: str) -> str:
+def _proto(want: DesiredInterface, own: Mapping[str, object], family: str) -> str:
     """As it is given; else static if there is an address. A part of a bond has none."""
     given = own.get("proto")
     if given is None:
-        bare = family == "inet" and wish.kind in ("slave", "bond", "bridge", "vlan")
+        bare = family == "inet" and want.kind in ("slave", "bond", "bridge", "vlan")
         given = "static" if own.get("address") or own.get("addresses") else "manual" if bare else ""
     if given == "":
         return ""
     proto = one_of(*PROTOS[family])("proto" if family == "inet" else "ipv6proto", given)
-    return "manual" if proto == "none" or wish.kind == "slave" else proto
+    return "manual" if proto == "none" or want.kind == "slave" else proto
 
 
-def _own(wish: Wish, family: str) -> dict[str, object]:
+def _own(want: DesiredInterface, family: str) -> dict[str, object]:
     """The settings of one family, by the names of interfaces(5); those with its prefix win."""
     prefix, other = ("ipv4", "ipv6") if family == "inet" else ("ipv6", "ipv4")
     shared: dict[str, object] = {}
     special: dict[str, object] = {}
-    for name, value in wish.settings.items():
+    for name, value in want.settings.items():
         if value is None or name.startswith(other):
             continue
         where = special if name.startswith(prefix) else shared
@@ -179,9 +179,9 @@ def _own(wish: Wish, family: str) -> dict[str, object]:
         where[ALIASES.get(bare, bare if bare in BY_NAME else bare.replace("_", "-"))] = value
     if family == "inet6":
         shared = {name: value for name, value in shared.items() if name not in INET_ONLY}
-    if wish.kind == "vlan":
-        shared.setdefault("vlan-raw-device", re.sub(r"\.\d+$", "", wish.name))
-    if wish.kind == "bond":
+    if want.kind == "vlan":
+        shared.setdefault("vlan-raw-device", re.sub(r"\.\d+$", "", want.name))
+    if want.kind == "bond":
         shared.pop("mode", None)
     return {**shared, **special}
 
@@ -203,24 +203,24 @@ def _commands(own: Mapping[str, object]) -> list[str]:
     return [f"{name} {line}" for name, value in given.items() for line in checks.commands(name, value)]
 
 
-def _ethtool(wish: Wish) -> list[str]:
-    if wish.kind == "bridge":
+def _ethtool(want: DesiredInterface) -> list[str]:
+    if want.kind == "bridge":
         return []
-    given = {name: wish.settings[name] for name in ETHTOOL if wish.settings.get(name) is not None}
+    given = {name: want.settings[name] for name in ETHTOOL if want.settings.get(name) is not None}
     return sorted(f"{ETHTOOL[name][0]} {ETHTOOL[name][1](name, value)}" for name, value in given.items())
 
 
-def _bond(wish: Wish) -> list[str]:
-    if wish.kind != "bond":
+def _bond(want: DesiredInterface) -> list[str]:
+    if want.kind != "bond":
         return []
-    slaves = " ".join(checks.interface(one) for one in checks.listed(wish.settings["slaves"]))
+    slaves = " ".join(checks.interface(one) for one in checks.listed(want.settings["slaves"]))
     return sorted(
-        f"bond-{name} {value}" for name, value in {**bonds.options(wish.settings), "slaves": slaves}.items()
+        f"bond-{name} {value}" for name, value in {**bonds.options(want.settings), "slaves": slaves}.items()
     )
 
 
-def _bridge(wish: Wish) -> list[str]:
-    if wish.kind != "bridge":
+def _bridge(want: DesiredInterface) -> list[str]:
+    if want.kind != "bridge":
         return []
-    given = {name: wish.settings[name] for name in BRIDGE if wish.settings.get(name) is not None}
+    given = {name: want.settings[name] for name in BRIDGE if want.settings.get(name) is not None}
     return sorted(f"bridge_{name} {BRIDGE[name](name, value)}" for name, value in given.items())

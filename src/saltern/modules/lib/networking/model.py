@@ -16,7 +16,7 @@ SECRETS = ("wpa-psk", "wpa-password", "wireless-key", "wpa-private-key-passwd")
 SCRIPT_MODE = 0o755
 
 
-class Wish(Struct, frozen=True):
+class DesiredInterface(Struct, frozen=True):
     """How an interface shall be. ``settings`` as the user gives them, by Salt's names."""
 
     name: str
@@ -42,8 +42,8 @@ class Networking(Protocol):
     """The files of one system. ``*_lines`` are what is there; ``wanted_*`` touch nothing."""
 
     def interface_lines(self, name: str, kind: str = "eth") -> list[str]: ...
-    def wanted_interface(self, wish: Wish) -> list[str]: ...
-    def store_interface(self, wish: Wish, lines: Sequence[str]) -> None: ...
+    def wanted_interface(self, want: DesiredInterface) -> list[str]: ...
+    def store_interface(self, want: DesiredInterface, lines: Sequence[str]) -> None: ...
 
     def route_files(self, name: str) -> list[str]:
         """Where the routes of an interface are written."""

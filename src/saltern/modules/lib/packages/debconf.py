@@ -20,7 +20,7 @@ TYPES = frozenset(
 )
 
 
-class Answer(Struct, frozen=True):
+class DebconfAnswer(Struct, frozen=True):
     """An answer to a question of a package; a password is never shown."""
 
     owner: str
@@ -36,7 +36,7 @@ class Answer(Struct, frozen=True):
         return f"{self.owner} {self.question} {self.type} {self.value}\n"
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class StoredAnswer(Struct, frozen=True, kw_only=True):
     """What the database has of a question."""
 
     value: str = ""
@@ -45,15 +45,15 @@ class Known(Struct, frozen=True, kw_only=True):
     secret: bool = False
 
 
-def known(ctx: Context) -> dict[str, Known]:
+def known(ctx: Context) -> dict[str, StoredAnswer]:
     """Every question with its answer. Read from the files: the programs would wait for the lock."""
-    found: dict[str, Known] = {}
+    found: dict[str, StoredAnswer] = {}
     for path in _files(ctx):
         secret = os.path.basename(path).startswith("passwords")
         for stanza in (ctx.host.read(path) or "").split("\n\n"):
             fields = _fields(stanza)
             if "Name" in fields:
-                found[fields["Name"]] = Known(
+                found[fields["Name"]] = StoredAnswer(
                     value=fields.get("Value", ""),
                     owners=tuple(fields.get("Owners", "").replace(",", " ").split()),
                     seen="seen" in fields.get("Flags", ""),
@@ -77,7 +77,7 @@ def _fields(text: str) -> dict[str, str]:
     }
 
 
-def stale(ctx: Context, answers: list[Answer]) -> list[Answer]:
+def stale(ctx: Context, answers: list[DebconfAnswer]) -> list[DebconfAnswer]:
     """Those the database does not have yet."""
     there = known(ctx)
     return [
@@ -89,7 +89,7 @@ def stale(ctx: Context, answers: list[Answer]) -> list[Answer]:
     ]
 
 
-def store(ctx: Context, answers: list[Answer]) -> None:
+def store(ctx: Context, answers: list[DebconfAnswer]) -> None:
     """Through the standard input: an argument could be read by every user of the machine."""
     text = "".join(one.line() for one in answers)
     tool = Tool(ctx.host, ctx.clock)
@@ -110,7 +110,7 @@ def store(ctx: Context, answers: list[Answer]) -> None:
 TRIES, PAUSE = 60, 2.0
 
 
-def answer(owner: str, question: str, type_: str, value: object) -> Answer:
+def answer(owner: str, question: str, type_: str, value: object) -> DebconfAnswer:
     """Checked, and the value as debconf writes it. Raises ``BadArgument``."""
     for what, word in (("package", owner), ("question", question)):
         if not word or any(sign.isspace() for sign in word):
@@ -120,7 +120,7 @@ def answer(owner: str, question: str, type_: str, value: object) -> Answer:
     text = _text(value)
     if "\n" in text:
         raise BadArgument(f"{question}: an answer is one line")
-    return Answer(owner, question, type_, text.strip())
+    return DebconfAnswer(owner, question, type_, text.strip())
 
 
 def _text(value: object) -> str:
@@ -131,7 +131,7 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def answers(owner: str, data: Mapping[str, object]) -> list[Answer]:
+def answers(owner: str, data: Mapping[str, object]) -> list[DebconfAnswer]:
     """``{question: {type: …, value: …}}``; the inner mapping may be a list of mappings."""
     found = []
     for question, given in data.items():
@@ -144,7 +144,7 @@ def answers(owner: str, data: Mapping[str, object]) -> list[Answer]:
     return found
 
 
-def parse(text: str) -> list[Answer]:
+def parse(text: str) -> list[DebconfAnswer]:
     """A file of answers, as ``debconf-get-selections`` prints it."""
     joined = text.replace("\\\n", "")
     found = []

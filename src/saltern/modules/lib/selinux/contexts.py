@@ -36,7 +36,7 @@ PATTERN = re.compile(r"[(\[*+?{|^$]")
 Entry = dict[str, str]  # filespec, filetype, and the parts of the context
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredContext(Struct, frozen=True, kw_only=True):
     """An entry; what is None may be anything."""
 
     name: str
@@ -51,15 +51,17 @@ class Wish(Struct, frozen=True, kw_only=True):
         return {part: value for part, value in given.items() if value is not None}
 
 
-def wish(
+def desired_context(
     name: str, filetype: str | None, sel_type: str | None, sel_user: str | None, sel_level: str | None
-) -> Wish:
+) -> DesiredContext:
     """Checked. Raises ``Refused`` for what no entry can be."""
     if filetype is not None:
         known(filetype, FILE_TYPES, "filetype")
     if not name.startswith("/") or re.search(r"\s", name):
         raise Refused(f"{name!r} is no absolute path, with or without patterns, that has no blanks")
-    return Wish(name=name, filetype=filetype, sel_type=sel_type, sel_user=sel_user, sel_level=sel_level)
+    return DesiredContext(
+        name=name, filetype=filetype, sel_type=sel_type, sel_user=sel_user, sel_level=sel_level
+    )
 
 
 def parts(context: str) -> dict[str, str]:
@@ -81,8 +83,8 @@ def entries(ctx: Context, *, local: bool = False) -> list[Entry]:
     ]
 
 
-def find(ctx: Context, wanted: Wish, *, local: bool = False) -> Entry | None:
-    """The entry of this name and type of file; what the wish says of its context is not asked."""
+def find(ctx: Context, wanted: DesiredContext, *, local: bool = False) -> Entry | None:
+    """The entry of this name and type of file; its context is not compared."""
     file_type = FILE_TYPES.get(wanted.filetype or "")
     alike = (
         one
@@ -92,7 +94,7 @@ def find(ctx: Context, wanted: Wish, *, local: bool = False) -> Entry | None:
     return next(alike, None)
 
 
-def run(ctx: Context, action: str, wanted: Wish) -> Ran:
+def run(ctx: Context, action: str, wanted: DesiredContext) -> Ran:
     """``add``, ``modify`` or ``delete`` an entry."""
     given = {"--ftype": wanted.filetype or "a"}
     if action != "delete":

@@ -16,7 +16,7 @@ from saltern.system.waits import report_wait
 TRIES = 20
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredService(Struct, frozen=True, kw_only=True):
     """What shall be so; None leaves it."""
 
     running: bool | None = None
@@ -28,29 +28,29 @@ class Wish(Struct, frozen=True, kw_only=True):
     init_delay: float | None = None
 
 
-def settle(ctx: Context, name: str, wish: Wish, words: Words) -> Result:
+def settle(ctx: Context, name: str, want: DesiredService, words: Words) -> Result:
     managing = manager(ctx)
-    if managing.kind == "offline" and wish.running is not None:
-        return _settle_offline(ctx, managing, name, wish)
+    if managing.kind == "offline" and want.running is not None:
+        return _settle_offline(ctx, managing, name, want)
     seen = managing.look(name)
-    comments = _comments(name, wish, words, seen)
+    comments = _comments(name, want, words, seen)
     if not seen.exists:
-        return _missing(ctx, managing, seen, wish)
-    if seen.masked and wish.running and not (wish.unmask or wish.unmask_runtime):
+        return _missing(ctx, managing, seen, want)
+    if seen.masked and want.running and not (want.unmask or want.unmask_runtime):
         comment = f"Service {name} is {seen.masked}, so it cannot be started; set unmask"
         return Result(outcome=Outcome.FAILED, comment=comment, data=facts(managing, seen))
 
     def now() -> Service:
         found = managing.look(name)
-        return found if wish.sig is None else replace(found, running=bool(pids_of(wish.sig)))
+        return found if want.sig is None else replace(found, running=bool(pids_of(want.sig)))
 
     def act(changes: Changes) -> None:  # noqa: ARG001
-        _act(ctx, managing, wish, now())
+        _act(ctx, managing, want, now())
 
     def differs() -> Changes:
-        return {name: True} if _wrong(now(), wish) else {}
+        return {name: True} if _wrong(now(), want) else {}
 
-    if wish.no_block and not ctx.test and differs():
+    if want.no_block and not ctx.test and differs():
         before = now()
         act({})
         return Result(
@@ -62,41 +62,41 @@ def settle(ctx: Context, name: str, wish: Wish, words: Words) -> Result:
         act,
         facts=lambda: facts(managing, now()),
         words=comments,
-        why=lambda _: _complaint(name, wish, now()),
+        why=lambda _: _complaint(name, want, now()),
     )
 
 
-def _settle_offline(ctx: Context, managing: Manager, name: str, wish: Wish) -> Result:
+def _settle_offline(ctx: Context, managing: Manager, name: str, want: DesiredService) -> Result:
     """Nothing is started or stopped where no init runs; what is asked for the next boot is done."""
     from saltern.modules.lib.services.offline import NOTHING_TO_DO
 
     seen = managing.look(name)
-    if wish.enabled is None and not _is_to_unmask(seen, wish):
+    if want.enabled is None and not _is_to_unmask(seen, want):
         return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen))
     if not seen.exists:
-        notes = (f"there is no unit file of {name}, so that it cannot be enabled",) if wish.enabled else ()
+        notes = (f"there is no unit file of {name}, so that it cannot be enabled",) if want.enabled else ()
         return Result(outcome=Outcome.OK, comment=NOTHING_TO_DO, data=facts(managing, seen), warnings=notes)
-    verb = "enabled" if wish.enabled else "disabled" if wish.enabled is False else "unmasked"
+    verb = "enabled" if want.enabled else "disabled" if want.enabled is False else "unmasked"
     words = Words(f"is {verb}", f"would be {verb}", f"was {verb}")
-    result = settle(ctx, name, replace(wish, running=None), words)
+    result = settle(ctx, name, replace(want, running=None), words)
     if result.outcome is Outcome.OK and not result.changes:
         return replace(result, comment=NOTHING_TO_DO)
     return replace(result, comment=f"Running in OFFLINE mode. {result.comment}")
 
 
-def _comments(name: str, wish: Wish, words: Words, seen: Service) -> Words:
+def _comments(name: str, want: DesiredService, words: Words, seen: Service) -> Words:
     start = f"Service {name} "
     comments = Words(*(start + part for part in (words.already, words.would, words.done)))
-    if wish.running is None or wish.running != seen.running or wish.enabled is None:
+    if want.running is None or want.running != seen.running or want.enabled is None:
         return comments
-    verb = "enabled" if wish.enabled else "disabled"  # it runs, or not, as it should: only this is left to do
+    verb = "enabled" if want.enabled else "disabled"  # it runs, or not, as it should: only this is left to do
     return Words(comments.already, f"{start}would be {verb}", f"{start}was {verb}")
 
 
-def _missing(ctx: Context, managing: Manager, seen: Service, wish: Wish) -> Result:
+def _missing(ctx: Context, managing: Manager, seen: Service, want: DesiredService) -> Result:
     name = seen.name
     data = facts(managing, seen)
-    if not wish.running and not wish.enabled:
+    if not want.running and not want.enabled:
         return Result(outcome=Outcome.OK, comment=f"Service {name} does not exist", data=data)
     if ctx.test:
         return would_change(
@@ -113,38 +113,39 @@ def facts(managing: Manager, seen: Service) -> dict[str, object]:
     return {**seen.asdict(), "provider": managing.kind}
 
 
-def _wrong(seen: Service, wish: Wish) -> list[str]:
-    """Which of the wishes are not fulfilled."""
+def _wrong(seen: Service, want: DesiredService) -> list[str]:
+    """Which of them are not fulfilled."""
     checks = {
-        "running": wish.running is not None and seen.running != wish.running,
-        "enabled": None not in (wish.enabled, seen.enabled) and seen.enabled != wish.enabled,
-        "masked": _is_to_unmask(seen, wish),
+        "running": want.running is not None and seen.running != want.running,
+        "enabled": None not in (want.enabled, seen.enabled) and seen.enabled != want.enabled,
+        "masked": _is_to_unmask(seen, want),
     }
     return [what for what, wrong in checks.items() if wrong]
 
 
-def _is_to_unmask(seen: Service, wish: Wish) -> bool:
-    asked = {"masked": wish.unmask, "runtime masked": wish.unmask_runtime}
+def _is_to_unmask(seen: Service, want: DesiredService) -> bool:
+    asked = {"masked": want.unmask, "runtime masked": want.unmask_runtime}
     return asked.get(seen.masked, False)
 
 
-def _act(ctx: Context, managing: Manager, wish: Wish, seen: Service) -> None:
+def _act(ctx: Context, managing: Manager, want: DesiredService, seen: Service) -> None:
     """Unmask before a start, which would fail otherwise; enable after it, so that a broken one stays out."""
-    wrong = _wrong(seen, wish)
+    wrong = _wrong(seen, want)
     if "masked" in wrong:
         managing.unmask(seen.name, runtime=seen.masked == "runtime masked")
     if "running" in wrong:
-        move = managing.start if wish.running else managing.stop
-        move(seen.name, no_block=wish.no_block)
-        if wish.init_delay:
+        move = managing.start if want.running else managing.stop
+        move(seen.name, no_block=want.no_block)
+        if want.init_delay:
             report_wait(
-                f"{wish.init_delay:g} seconds until {seen.name} has settled (init_delay)", wish.init_delay
+                f"{want.init_delay:g} seconds until {seen.name} has settled (init_delay)",
+                want.init_delay,
             )
-            ctx.clock.sleep(wish.init_delay)
-        if wish.sig is not None:
-            _await_processes(ctx, wish.sig, bool(wish.running))
-    if "enabled" in wrong or ("masked" in wrong and wish.enabled):
-        (managing.enable if wish.enabled else managing.disable)(seen.name)
+            ctx.clock.sleep(want.init_delay)
+        if want.sig is not None:
+            _await_processes(ctx, want.sig, bool(want.running))
+    if "enabled" in wrong or ("masked" in wrong and want.enabled):
+        (managing.enable if want.enabled else managing.disable)(seen.name)
 
 
 def _await_processes(ctx: Context, pattern: str, wanted: bool) -> None:
@@ -155,7 +156,11 @@ def _await_processes(ctx: Context, pattern: str, wanted: bool) -> None:
         ctx.clock.sleep(0.1)
 
 
-def _complaint(name: str, wish: Wish, seen: Service) -> str:
-    verbs = {"running": "start" if wish.running else "stop", "enabled": "change at boot", "masked": "unmask"}
-    failures = " and ".join(verbs[what] for what in _wrong(seen, wish))
+def _complaint(name: str, want: DesiredService, seen: Service) -> str:
+    verbs = {
+        "running": "start" if want.running else "stop",
+        "enabled": "change at boot",
+        "masked": "unmask",
+    }
+    failures = " and ".join(verbs[what] for what in _wrong(seen, want))
     return f"Service {name} did not {failures}: it is {seen.detail}"

@@ -12,7 +12,7 @@ from saltern.modules.lib.tables import settings
 
 DEBIAN = "/etc/default/locale"
 SYSTEMD = "/etc/locale.conf"
-WISHES = "/etc/locale.gen"
+LOCALE_GEN = "/etc/locale.gen"
 SUPPORTED = "/usr/share/i18n/SUPPORTED"
 NAME = re.compile(
     r"(?P<language>[A-Za-z]{1,8}(?:_[A-Za-z]{1,3})?)(?:\.(?P<codeset>[\w-]+))?(?:@(?P<modifier>\w+))?"
@@ -66,7 +66,7 @@ def set_current(ctx: Context, name: str) -> None:
 
 
 def generate(ctx: Context, name: str) -> None:
-    """With locale-gen and its list of wishes; with localedef elsewhere."""
+    """With locale-gen and its list of locales; with localedef elsewhere."""
     short = checked(name).split()[0]
     if not has("locale-gen"):
         found = NAME.fullmatch(short)
@@ -74,24 +74,24 @@ def generate(ctx: Context, name: str) -> None:
         source = found["language"] + (f"@{found['modifier']}" if found["modifier"] else "")
         tool(ctx, "localedef", "-i", source, "-f", found["codeset"] or "UTF-8", short)
         return
-    _wish(ctx, name, short)
+    _list_locale(ctx, name, short)
     tool(ctx, "locale-gen")
 
 
-def _wish(ctx: Context, name: str, short: str) -> None:
-    if not os.path.exists(WISHES):
+def _list_locale(ctx: Context, name: str, short: str) -> None:
+    if not os.path.exists(LOCALE_GEN):
         return  # Ubuntu keeps its list elsewhere, and locale-gen takes the name itself
     known = {normal(line): line for line in (ctx.host.read(SUPPORTED) or "").splitlines() if line.split()}
     line = known.get(normal(name)) or (name if " " in name else f"{short} {_codeset(short)}")
     if known and normal(name) not in known:
         raise Refused(f"{short!r} is no locale this machine can make; {SUPPORTED} lists them")
-    text = ctx.host.read(WISHES) or ""
+    text = ctx.host.read(LOCALE_GEN) or ""
     lines = text.splitlines()
     if line in (one.strip() for one in lines):
         return
     commented = next((one for one in lines if one.lstrip("# ").strip() == line), None)
     new = [line if one is commented else one for one in lines] if commented else [*lines, line]
-    ctx.host.write(WISHES, "".join(f"{one}\n" for one in new))
+    ctx.host.write(LOCALE_GEN, "".join(f"{one}\n" for one in new))
 
 
 def _codeset(short: str) -> str:

@@ -11,9 +11,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import endpoints, images, lifecycle
+from saltern.modules.lib.containers.desired_container import DesiredContainer, differences
 from saltern.modules.lib.containers.engine import Engine, Seen, engine
 from saltern.modules.lib.containers.options import OPTIONS, Given
-from saltern.modules.lib.containers.wish import Wish, differences
 
 CREATED = "created"  # of a container that is started once, and may have ended already
 
@@ -26,7 +26,7 @@ class Manner(Struct, frozen=True, kw_only=True):
 
 
 class Keeper:
-    """One container and the wish for it."""
+    """One container, and how it is to be."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Keeper:
         mode = str(options.get("network_mode", ""))
         if wanted and (mode in endpoints.NO_NETWORKS or mode.startswith("container:")):
             raise Refused(f"network_mode {mode!r} leaves no networks to be in; leave out one of the two")
-        self.wish = Wish(
+        self.want = DesiredContainer(
             image=images.checked(image), options=_resolved(self.engine, options), networks=wanted
         )
         self.forced = manner.force
@@ -73,11 +73,11 @@ class Keeper:
         return lifecycle.find(self.engine, self.name)
 
     def differs(self) -> Changes:
-        seen, image = self.seen(), images.find(self.engine, self.wish.image)
+        seen, image = self.seen(), images.find(self.engine, self.want.image)
         changes: Changes = {}
         if image is None or (seen is not None and seen["Image"] != image["Id"]):
             old = seen["Image"] if seen else None
-            changes["image"] = {"old": old, "new": image["Id"] if image else self.wish.image}
+            changes["image"] = {"old": old, "new": image["Id"] if image else self.want.image}
         if seen is not None:
             changes |= self._container(seen, image)
         if self.forced and seen is not None:
@@ -88,8 +88,8 @@ class Keeper:
         return changes
 
     def _container(self, seen: Seen, image: Seen | None) -> Changes:
-        found = differences(self.wish, seen, image)
-        if self.wish.networks is not None and (moved := endpoints.differences(self.wish.networks, seen)):
+        found = differences(self.want, seen, image)
+        if self.want.networks is not None and (moved := endpoints.differences(self.want.networks, seen)):
             found["Networks"] = moved
         return {"container": found} if found else {}
 
@@ -105,17 +105,17 @@ class Keeper:
 
     def act(self) -> None:
         """Pull, then create, replace, reconnect or start: whatever is still to be done."""
-        if images.find(self.engine, self.wish.image) is None:
-            images.pull(self.ctx, self.engine, self.wish.image)
+        if images.find(self.engine, self.want.image) is None:
+            images.pull(self.ctx, self.engine, self.want.image)
         seen, changes = self.seen(), self.differs()
         self.forced = False
         if seen is None:
-            new, reported = lifecycle.create(self.engine, self.name, self.wish)
+            new, reported = lifecycle.create(self.engine, self.name, self.want)
             self.warnings += reported
             self._begun(new)
         elif _anew(changes):
             self.warnings += lifecycle.replace(
-                self.engine, seen, self.wish, begin=self.manner.start, timeout=self.manner.timeout
+                self.engine, seen, self.want, begin=self.manner.start, timeout=self.manner.timeout
             )
         else:
             self._adjust(seen, changes)
@@ -132,7 +132,7 @@ class Keeper:
 
     def _adjust(self, seen: Seen, changes: Changes) -> None:
         container: Any = changes.get("container", {})
-        lifecycle.reconnect(self.engine, seen, container.get("Networks", ()), self.wish.networks or {})
+        lifecycle.reconnect(self.engine, seen, container.get("Networks", ()), self.want.networks or {})
         if self.manner.start and lifecycle.state_of(seen) != lifecycle.RUNNING:
             lifecycle.start(self.engine, self.name)
 

@@ -12,7 +12,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import lifecycle, networks, values
 from saltern.modules.lib.containers.engine import Engine, Seen, engine
-from saltern.modules.lib.containers.networks import NetworkWish
+from saltern.modules.lib.containers.networks import DesiredNetwork
 from saltern.modules.states.docker_network.members import (
     back,
     connect_all,
@@ -118,7 +118,7 @@ def present(
         ```
     """
     given = _one_name(locals(), ignore_collisions)
-    wish = NetworkWish(
+    want = DesiredNetwork(
         name=lifecycle.checked(name),
         driver=driver,
         options=values.settings(given["driver_opts"] or {}),
@@ -128,7 +128,7 @@ def present(
         ipam=_ipam(given, validate_ip_addrs),
         check_duplicate=check_duplicate,
     )
-    return Maker(ctx, wish, containers, reconnect).made()
+    return Maker(ctx, want, containers, reconnect).made()
 
 
 def _one_name(arguments: Mapping[str, Any], ignore: bool) -> dict[str, Any]:
@@ -158,19 +158,19 @@ def _ipam(given: Mapping[str, Any], validate: bool) -> dict[str, Any]:
 
 
 class Maker:
-    """One network, the wish for it, and who is to be in it."""
+    """One network, how it is to be, and which containers are to be in it."""
 
     def __init__(
-        self, ctx: Context, wish: NetworkWish, containers: list[str] | None, reconnect: bool
+        self, ctx: Context, want: DesiredNetwork, containers: list[str] | None, reconnect: bool
     ) -> None:
         self.ctx = ctx
-        self.wish = wish
+        self.want = want
         self.engine: Engine = engine(ctx)
         self.reconnect = reconnect and not containers
         self.wanted, self.warnings = members(self.engine, containers or [])
 
     def made(self) -> Result:
-        name = self.wish.name
+        name = self.want.name
         word = "created" if find(self.engine, name) is None else "changed"
         return bring(
             self.ctx,
@@ -186,28 +186,28 @@ class Maker:
         )
 
     def differs(self) -> Changes:
-        seen = find(self.engine, self.wish.name)
+        seen = find(self.engine, self.want.name)
         changes: Changes = {"created": True} if seen is None else self._replaced(seen)
         inside = {} if changes or seen is None else seen.get("Containers") or {}
         missing = [name for key, name in self.wanted.items() if key not in inside]
         return changes | ({"connected": missing} if missing else {})
 
     def _replaced(self, seen: Seen) -> Changes:
-        found = networks.differences(self.wish, seen)
+        found = networks.differences(self.want, seen)
         if not found:
             return {}
         there = sorted(one["Name"] for one in (seen.get("Containers") or {}).values())
         moved = {"reconnected" if self.reconnect else "disconnected": there} if there else {}
-        return {self.wish.name: found, "recreated": True, **moved}
+        return {self.want.name: found, "recreated": True, **moved}
 
     def act(self) -> None:
-        seen = find(self.engine, self.wish.name)
+        seen = find(self.engine, self.want.name)
         former = {}
         if seen is not None and self._replaced(seen):
             former = remembered(self.engine, seen) if self.reconnect else {}
             take_down(self.engine, seen)
             seen = None
         if seen is None:
-            self.engine.ask("POST", "/networks/create", body=self.wish.body())
-            back(self.engine, self.wish.name, former)
-        connect_all(self.engine, self.wish.name, self.wanted)
+            self.engine.ask("POST", "/networks/create", body=self.want.body())
+            back(self.engine, self.want.name, former)
+        connect_all(self.engine, self.want.name, self.wanted)

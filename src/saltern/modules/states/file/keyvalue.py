@@ -66,7 +66,7 @@ def keyvalue(
     """
     ctx.facts = {"path": name}
     pairs = _pairs(key, value, key_values)
-    rules = Rules(
+    rules = EditOptions(
         pairs=pairs,
         separator=separator,
         count=count,
@@ -122,7 +122,7 @@ class Found(Struct, frozen=True):
     commented: bool
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class EditOptions(Struct, frozen=True, kw_only=True):
     pairs: dict[str, str]
     separator: str
     count: int

@@ -30,7 +30,7 @@ from saltern.system import files
 Mode = str
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class CopyPlan(Struct, frozen=True, kw_only=True):
     """What a tree becomes. ``mode`` of ``wanted`` is that of its files, ``dir_mode`` that of directories."""
 
     root: str
@@ -126,7 +126,7 @@ def recurse(
     for url in urls:
         layers.add(listing(ctx, url, links=keep_symlinks), chosen, include_empty=include_empty)
     removed = _superfluous(ctx, root, layers, exclude_pat) if clean else []
-    plan = Plan(
+    plan = CopyPlan(
         root=root,
         wanted=wanted,
         template=template_of(template, context, defaults, variables=variables),
@@ -182,7 +182,7 @@ def _is_real_directory(path: str) -> bool:
     return found is not None and files.kind_of(found) == "directory"
 
 
-def _recurse(ctx: Context, plan: Plan, layers: Layers) -> Result:
+def _recurse(ctx: Context, plan: CopyPlan, layers: Layers) -> Result:
     changes: dict[str, object] = {}
     problems: list[str] = []
     for path in plan.removed:
@@ -207,14 +207,14 @@ def _recurse(ctx: Context, plan: Plan, layers: Layers) -> Result:
     return result_of(ctx, changes, words, known)
 
 
-def _results(ctx: Context, plan: Plan, layers: Layers) -> Iterator[tuple[str, Result]]:
+def _results(ctx: Context, plan: CopyPlan, layers: Layers) -> Iterator[tuple[str, Result]]:
     """The result of each path. One that is refused does not keep the others from being made."""
     for path, make in _parts(plan, layers):
         part = ctx.about(path=path)
         yield path, attempt(part, partial(make, part))
 
 
-def _parts(plan: Plan, layers: Layers) -> Iterator[tuple[str, Callable[[Context], Result]]]:
+def _parts(plan: CopyPlan, layers: Layers) -> Iterator[tuple[str, Callable[[Context], Result]]]:
     """Directories from the top down, then files, then links."""
     for relative in ("", *sorted(layers.directories)):
         path = f"{plan.root}/{relative}".rstrip("/")
@@ -227,7 +227,7 @@ def _parts(plan: Plan, layers: Layers) -> Iterator[tuple[str, Callable[[Context]
         yield path, partial(_link, plan=plan, path=path, target=target)
 
 
-def _made(ctx: Context, plan: Plan, path: str) -> Result:
+def _made(ctx: Context, plan: CopyPlan, path: str) -> Result:
     found = files.look(path, follow=True) or files.look(path)
     obstacle = "" if found is None or files.kind_of(found) == "directory" else files.kind_of(found)
     if obstacle and not plan.clean:
@@ -238,7 +238,7 @@ def _made(ctx: Context, plan: Plan, path: str) -> Result:
     return settle_directory(ctx, wanted, obstacle, [], None)
 
 
-def _is_blocked(plan: Plan, path: str) -> bool:
+def _is_blocked(plan: CopyPlan, path: str) -> bool:
     """Whether something is in the way that cleaning will have removed by then."""
     if not plan.clean:
         return False
@@ -246,7 +246,7 @@ def _is_blocked(plan: Plan, path: str) -> bool:
     return path in plan.removed or (parent is not None and files.kind_of(parent) != "directory")
 
 
-def _link(ctx: Context, plan: Plan, path: str, target: str) -> Result:
+def _link(ctx: Context, plan: CopyPlan, path: str, target: str) -> Result:
     if ctx.test and _is_blocked(plan, path):
         return would_change("", {"new": path})
     return symlink(
@@ -260,7 +260,7 @@ def _link(ctx: Context, plan: Plan, path: str, target: str) -> Result:
     )
 
 
-def _one(ctx: Context, plan: Plan, path: str, relative: str, url: str) -> Result:
+def _one(ctx: Context, plan: CopyPlan, path: str, relative: str, url: str) -> Result:
     if ctx.test and _is_blocked(plan, path):
         return would_change("", {"diff": "New file"})
     if not plan.replace and files.look(path, follow=True) is not None:

@@ -22,7 +22,7 @@ UNITS: dict[str, int] = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30
 DAY = 86400
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class TidyOptions(Struct, frozen=True, kw_only=True):
     age: float
     size: int
     matches: tuple[str, ...]
@@ -84,7 +84,7 @@ def tidied(
         raise Refused(f"{path}: there is no such directory")
     if time_comparison not in ("atime", "mtime", "ctime"):
         raise Refused(f"no time is called {time_comparison!r}; there are atime, mtime, ctime")
-    rules = Rules(
+    rules = TidyOptions(
         age=age,
         size=_bytes(size),
         matches=tuple(matches or (".*",)),
@@ -118,7 +118,7 @@ def _bytes(size: object) -> int:
     return int(text[: len(text) - len(unit)]) * UNITS[unit]
 
 
-def _old(ctx: Context, root: str, rules: Rules, rmdirs: bool, follow: bool) -> Iterator[str]:
+def _old(ctx: Context, root: str, rules: TidyOptions, rmdirs: bool, follow: bool) -> Iterator[str]:
     """What the rules say, deepest first; a directory if all in it goes, too."""
     wanted = [compiled(pattern) for pattern in rules.matches]
     spared = [compiled(pattern) for pattern in rules.exclude]
@@ -142,7 +142,7 @@ def _empty(path: str, rmdirs: bool, going: set[str]) -> bool:
     return rmdirs and not os.path.islink(path) and all(f"{path}/{name}" in going for name in os.listdir(path))
 
 
-def _matches(found: os.stat_result, rules: Rules, now: float) -> bool:
+def _matches(found: os.stat_result, rules: TidyOptions, now: float) -> bool:
     old = now - float(getattr(found, rules.clock)) >= rules.age * DAY
     large = found.st_size >= rules.size
     if rules.only in ("age", "size"):

@@ -15,7 +15,7 @@ from saltern.modules.lib.firewalls.firewalld import KINDS, Daemon, Zone, value
 from saltern.modules.lib.firewalls.zone_values import forward, forward_option, missing
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredZone(Struct, frozen=True, kw_only=True):
     """What a zone must have; of the kinds in ``pruned``, nothing else."""
 
     name: str
@@ -89,7 +89,7 @@ def present(
         "sources": (sources, prune_sources),
         "rich_rules": (rich_rules, prune_rich_rules),
     }
-    return _settled(ctx, _wish(name, given, masquerade=masquerade, default=bool(default)))
+    return _settled(ctx, _desired(name, given, masquerade=masquerade, default=bool(default)))
 
 
 @state
@@ -111,68 +111,68 @@ def bind(
         ```
     """
     given = {"interfaces": (interfaces, interfaces is not None), "sources": (sources, sources is not None)}
-    return _settled(ctx, _wish(name, given))
+    return _settled(ctx, _desired(name, given))
 
 
-def _wish(
+def _desired(
     name: str,
     given: Mapping[str, tuple[list[str] | None, bool]],
     *,
     masquerade: bool | None = None,
     default: bool = False,
-) -> Wish:
+) -> DesiredZone:
     lists = {arg: [value(one, arg) for one in wanted or []] for arg, (wanted, _) in given.items()}
     lists["port_fwd"] = [forward_option(one) for one in lists.get("port_fwd", [])]
     pruned = frozenset(arg for arg, (_, prune) in given.items() if prune)
     firewalld.checked(name, "a zone")
-    return Wish(name=name, lists=lists, pruned=pruned, masquerade=masquerade, default=default)
+    return DesiredZone(name=name, lists=lists, pruned=pruned, masquerade=masquerade, default=default)
 
 
-def _settled(ctx: Context, wish: Wish) -> Result:
+def _settled(ctx: Context, want: DesiredZone) -> Result:
     daemon = firewalld.reach(ctx)
     seen: list[Zone] = []  # as it was looked at last: every look takes a moment
 
     def differs() -> Changes:
-        seen.append(firewalld.zone(ctx, daemon, wish.name))
-        return _differs(ctx, daemon, wish, seen[-1])
+        seen.append(firewalld.zone(ctx, daemon, want.name))
+        return _differs(ctx, daemon, want, seen[-1])
 
     return bring(
         ctx,
         differs,
-        lambda changes: _act(ctx, daemon, wish, (seen[-1], changes)),
-        facts=lambda: _facts(daemon, wish.name, seen[-1]),
+        lambda changes: _act(ctx, daemon, want, (seen[-1], changes)),
+        facts=lambda: _facts(daemon, want.name, seen[-1]),
         words=Words(
-            f"'{wish.name}' is already in the desired state.",
-            f"Configuration for '{wish.name}' will change.",
-            f"'{wish.name}' was configured.",
+            f"'{want.name}' is already in the desired state.",
+            f"Configuration for '{want.name}' will change.",
+            f"'{want.name}' was configured.",
         ),
     )
 
 
-def _differs(ctx: Context, daemon: Daemon, wish: Wish, zone: Zone) -> Changes:
+def _differs(ctx: Context, daemon: Daemon, want: DesiredZone, zone: Zone) -> Changes:
     """In Salt's shape: old and new of everything that is not as wanted."""
     changes: Changes = {}
     if not zone.exists:
         zones = daemon.permanent(ctx, "--get-zones").split()
-        changes[wish.name] = {"old": zones, "new": wish.name}
+        changes[want.name] = {"old": zones, "new": want.name}
     for arg in KINDS:
-        add, remove = _steps(wish, zone, arg)
+        add, remove = _steps(want, zone, arg)
         if add or remove:
             now = zone.lists[arg]
             new = [*(one for one in now if one not in remove), *add]
             changes[KINDS[arg].change] = {"old": _shown(arg, now), "new": _shown(arg, new)}
-    if wish.masquerade not in (None, zone.masquerade):
-        verb = "set" if wish.masquerade else "disabled"
+    if want.masquerade not in (None, zone.masquerade):
+        verb = "set" if want.masquerade else "disabled"
         changes["masquerade"] = {"old": zone.masquerade, "new": f"Masquerading successfully {verb}."}
-    if wish.default and (default := daemon.either(ctx, "--get-default-zone")) != wish.name:
-        changes["default"] = {"old": default, "new": wish.name}
+    if want.default and (default := daemon.either(ctx, "--get-default-zone")) != want.name:
+        changes["default"] = {"old": default, "new": want.name}
     return changes
 
 
-def _steps(wish: Wish, zone: Zone, arg: str) -> tuple[list[str], list[str]]:
+def _steps(want: DesiredZone, zone: Zone, arg: str) -> tuple[list[str], list[str]]:
     """What to add, and before that, what to remove."""
-    wanted, current = wish.lists.get(arg, []), zone.lists[arg]
-    remove = missing(arg, current, wanted) if arg in wish.pruned else []
+    wanted, current = want.lists.get(arg, []), zone.lists[arg]
+    remove = missing(arg, current, wanted) if arg in want.pruned else []
     return missing(arg, wanted, [one for one in current if one not in remove]), remove
 
 
@@ -180,22 +180,22 @@ def _shown(arg: str, values: list[str]) -> list[object]:
     return [forward(one) if arg == "port_fwd" else one for one in values]
 
 
-def _act(ctx: Context, daemon: Daemon, wish: Wish, seen: tuple[Zone, Changes]) -> None:
+def _act(ctx: Context, daemon: Daemon, want: DesiredZone, seen: tuple[Zone, Changes]) -> None:
     zone, changes = seen
     if not zone.exists:
-        daemon.permanent(ctx, f"--new-zone={wish.name}")
+        daemon.permanent(ctx, f"--new-zone={want.name}")
     for arg, kind in KINDS.items():
-        add, remove = _steps(wish, zone, arg)
+        add, remove = _steps(want, zone, arg)
         for verb, which in (("remove", remove), ("add", add)):
             if which:  # options of one kind may be repeated, different ones do not mix
                 options = [f"--{verb}-{kind.option}={one}" for one in which]
-                daemon.permanent(ctx, f"--zone={wish.name}", *options)
+                daemon.permanent(ctx, f"--zone={want.name}", *options)
     if "masquerade" in changes:
-        verb = "add" if wish.masquerade else "remove"
-        daemon.permanent(ctx, f"--zone={wish.name}", f"--{verb}-masquerade")
+        verb = "add" if want.masquerade else "remove"
+        daemon.permanent(ctx, f"--zone={want.name}", f"--{verb}-masquerade")
     daemon.reload(ctx)
     if "default" in changes:  # last: only a zone that is loaded can be it
-        daemon.either(ctx, f"--set-default-zone={wish.name}")
+        daemon.either(ctx, f"--set-default-zone={want.name}")
 
 
 def _facts(daemon: Daemon, name: str, zone: Zone) -> Changes:

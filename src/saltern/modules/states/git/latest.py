@@ -15,7 +15,7 @@ from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path,
 from saltern.modules.lib.git.command import Git, login, shown
 from saltern.modules.lib.git.copy import is_repository, look
 from saltern.modules.lib.git.remote import Remote, Revision, ask, resolve
-from saltern.modules.lib.git.update_copy import Wish, bare_steps, do, do_bare, steps_for
+from saltern.modules.lib.git.update_copy import DesiredCopy, bare_steps, do, do_bare, steps_for
 
 MEANINGLESS = frozenset({"password", "output_encoding", "onlyif", "unless"})
 
@@ -96,7 +96,7 @@ def latest(
     if (bare or mirror) and (branch or submodules):
         raise Refused("a bare repository has neither a local branch to choose nor submodules")
     git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
-    wish = Wish(
+    want = DesiredCopy(
         clone=Clone(
             url=name,
             path=where,
@@ -122,13 +122,18 @@ def latest(
     here = is_repository(where)
     revision = replace(revision, sha=whole(git, where if here else "", found, revision))
     act = _update if here else _clone
-    return act(ctx, git, wish, found, revision, unused(rest, MEANINGLESS))
+    return act(ctx, git, want, found, revision, unused(rest, MEANINGLESS))
 
 
 def _clone(
-    ctx: Context, git: Git, wish: Wish, remote: Remote, revision: Revision, warnings: tuple[str, ...]
+    ctx: Context,
+    git: Git,
+    want: DesiredCopy,
+    remote: Remote,
+    revision: Revision,
+    warnings: tuple[str, ...],
 ) -> Result:
-    how = replace(wish.clone, branch=wish.branch or revision.branch or remote.head)
+    how = replace(want.clone, branch=want.branch or revision.branch or remote.head)
     forced = check_room(how.path, force=how.force)
     source = shown(how.url)
     changes: dict[str, object] = {"new": f"{source} => {how.path}"}
@@ -145,20 +150,25 @@ def _clone(
 
 
 def _update(
-    ctx: Context, git: Git, wish: Wish, remote: Remote, revision: Revision, warnings: tuple[str, ...]
+    ctx: Context,
+    git: Git,
+    want: DesiredCopy,
+    remote: Remote,
+    revision: Revision,
+    warnings: tuple[str, ...],
 ) -> Result:
-    path = wish.clone.path
-    copy = look(git, path, wish.clone.remote)
-    if copy.bare != wish.clone.bare:
+    path = want.clone.path
+    copy = look(git, path, want.clone.remote)
+    if copy.bare != want.clone.bare:
         kinds = ("a working copy", "a bare repository")
-        raise Refused(f"Target '{path}' is {kinds[copy.bare]}, but {kinds[wish.clone.bare]} is asked for")
-    steps = (bare_steps if copy.bare else steps_for)(git, wish, copy, remote, revision)
+        raise Refused(f"Target '{path}' is {kinds[copy.bare]}, but {kinds[want.clone.bare]} is asked for")
+    steps = (bare_steps if copy.bare else steps_for)(git, want, copy, remote, revision)
     if steps.changes and not ctx.test:
-        (do_bare if copy.bare else do)(git, wish, steps, revision)
-        copy = look(git, path, wish.clone.remote)
+        (do_bare if copy.bare else do)(git, want, steps, revision)
+        copy = look(git, path, want.clone.remote)
         if steps.move and not copy.bare and copy.revision != steps.sha:
             raise Refused(f"git moved {path} to {copy.revision}, not to {steps.sha}")
-    data = {**copy.facts(), "url": shown(wish.clone.url)}
+    data = {**copy.facts(), "url": shown(want.clone.url)}
     right = f"Repository {path} is up-to-date"
     if copy.dirty:
         right += ", but with uncommitted changes"

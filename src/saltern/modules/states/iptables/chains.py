@@ -11,7 +11,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import iptables
 from saltern.modules.lib.firewalls.iptables import Place
-from saltern.modules.states.iptables.wishes import file_of
+from saltern.modules.states.iptables.desired_rules import file_of
 
 
 @state

@@ -10,7 +10,13 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.firewalls import iptables
-from saltern.modules.states.iptables.wishes import Wish, facts, keep, stale, wishes_of
+from saltern.modules.states.iptables.desired_rules import (
+    DesiredIptablesRule,
+    desired_rules,
+    facts,
+    keep,
+    stale,
+)
 
 
 @state
@@ -58,8 +64,8 @@ def append(
         ```
     """
     given = {**options, "chain": chain, "table": table, "family": family, "save": save, "rules": rules}
-    wishes = _checked(wishes_of(ctx, name, given))
-    return _settled(ctx, name, wishes, lambda wish: _add(ctx, wish, "-A", wish.where.chain))
+    wanted = _checked(desired_rules(ctx, name, given))
+    return _settled(ctx, name, wanted, lambda want: _add(ctx, want, "-A", want.where.chain))
 
 
 @state
@@ -101,55 +107,59 @@ def insert(
         ```
     """
     given = {**options, "chain": chain, "table": table, "family": family, "save": save, "rules": rules}
-    wishes = _checked(wishes_of(ctx, name, given, position=position))
+    wanted = _checked(desired_rules(ctx, name, given, position=position))
 
-    def add(wish: Wish) -> None:
-        number = iptables.position(ctx, wish.where, wish.position)
-        _add(ctx, wish, "-I", wish.where.chain, str(number))
+    def add(want: DesiredIptablesRule) -> None:
+        number = iptables.position(ctx, want.where, want.position)
+        _add(ctx, want, "-I", want.where.chain, str(number))
 
-    return _settled(ctx, name, wishes, add)
-
-
-def _checked(wishes: list[Wish]) -> list[Wish]:
-    for wish in wishes:
-        if not wish.rule:
-            raise Refused(f"{wish.name}: the rule is empty; give it at least a jump")
-    return wishes
+    return _settled(ctx, name, wanted, add)
 
 
-def _add(ctx: Context, wish: Wish, *command: str) -> None:
-    if not iptables.holds(ctx, wish.where, wish.rule):  # two of one state's rules may be the same
-        iptables.run(ctx, wish.where, *command, *wish.rule)
+def _checked(wanted: list[DesiredIptablesRule]) -> list[DesiredIptablesRule]:
+    for want in wanted:
+        if not want.rule:
+            raise Refused(f"{want.name}: the rule is empty; give it at least a jump")
+    return wanted
 
 
-def _settled(ctx: Context, name: str, wishes: list[Wish], add: Callable[[Wish], None]) -> Result:
-    def missing() -> list[Wish]:
-        return [one for one in wishes if not iptables.holds(ctx, one.where, one.rule)]
+def _add(ctx: Context, want: DesiredIptablesRule, *command: str) -> None:
+    if not iptables.holds(ctx, want.where, want.rule):  # two of one state's rules may be the same
+        iptables.run(ctx, want.where, *command, *want.rule)
+
+
+def _settled(
+    ctx: Context, name: str, wanted: list[DesiredIptablesRule], add: Callable[[DesiredIptablesRule], None]
+) -> Result:
+    def missing() -> list[DesiredIptablesRule]:
+        return [one for one in wanted if not iptables.holds(ctx, one.where, one.rule)]
 
     def act(_: Changes) -> None:
-        for wish in missing():
-            add(wish)
-        keep(ctx, wishes)
+        for want in missing():
+            add(want)
+        keep(ctx, wanted)
 
     return bring(
         ctx,
-        lambda: _changes(ctx, name, wishes, missing()),
+        lambda: _changes(ctx, name, wanted, missing()),
         act,
-        facts=lambda: facts(ctx, wishes),
-        words=_words(wishes, "set", "set"),
+        facts=lambda: facts(ctx, wanted),
+        words=_words(wanted, "set", "set"),
     )
 
 
-def _changes(ctx: Context, name: str, wishes: list[Wish], wrong: list[Wish]) -> Changes:
+def _changes(
+    ctx: Context, name: str, wanted: list[DesiredIptablesRule], wrong: list[DesiredIptablesRule]
+) -> Changes:
     """Salt's shape: the name of the rule, or all names of several; what is kept is reported on its own."""
     if wrong:
-        return {"locale": name if len(wishes) == 1 else [one.name for one in wrong]}
-    files = stale(ctx, wishes)
+        return {"locale": name if len(wanted) == 1 else [one.name for one in wrong]}
+    files = stale(ctx, wanted)
     return {"saved": files if len(files) > 1 else files[0]} if files else {}
 
 
-def _words(wishes: list[Wish], already: str, verb: str) -> Words:
-    shown = "; ".join(f"{one.name} ({one.shown}) for {one.where.family}" for one in wishes)
+def _words(wanted: list[DesiredIptablesRule], already: str, verb: str) -> Words:
+    shown = "; ".join(f"{one.name} ({one.shown}) for {one.where.family}" for one in wanted)
     what = f"iptables rule {shown}"
     return Words(f"{what} is already {already}", f"{what} would be {verb}", f"{what} was {verb}")
 
@@ -191,53 +201,58 @@ def delete(
         ```
     """
     given = {**options, "chain": chain, "table": table, "family": family, "save": save, "rules": rules}
-    wishes = wishes_of(ctx, name, given, position=position)
-    if any(not one.rule for one in wishes):
-        return _delete_by_number(ctx, name, wishes)
+    wanted = desired_rules(ctx, name, given, position=position)
+    if any(not one.rule for one in wanted):
+        return _delete_by_number(ctx, name, wanted)
 
-    def there() -> list[Wish]:
-        return [one for one in wishes if iptables.holds(ctx, one.where, one.rule)]
+    def there() -> list[DesiredIptablesRule]:
+        return [one for one in wanted if iptables.holds(ctx, one.where, one.rule)]
 
     def act(_: Changes) -> None:
         while found := there():  # a rule may be there twice
-            for wish in found:
-                iptables.run(ctx, wish.where, "-D", wish.where.chain, *wish.rule)
-        keep(ctx, wishes)
+            for want in found:
+                iptables.run(ctx, want.where, "-D", want.where.chain, *want.rule)
+        keep(ctx, wanted)
 
     return bring(
         ctx,
-        lambda: _changes(ctx, name, wishes, there()),
+        lambda: _changes(ctx, name, wanted, there()),
         act,
-        facts=lambda: facts(ctx, wishes),
-        words=_words(wishes, "absent", "deleted"),
+        facts=lambda: facts(ctx, wanted),
+        words=_words(wanted, "absent", "deleted"),
     )
 
 
-def _delete_by_number(ctx: Context, name: str, wishes: list[Wish]) -> Result:
+def _delete_by_number(ctx: Context, name: str, wanted: list[DesiredIptablesRule]) -> Result:
     """What comes after it moves up; so the rules that must be left are known before."""
-    if len(wishes) > 1 or wishes[0].position < 1:
+    if len(wanted) > 1 or wanted[0].position < 1:
         raise Refused("delete needs the options of a rule, or the position of one, from 1")
-    wish = wishes[0]
+    want = wanted[0]
 
     def rules() -> list[str]:
-        return iptables.read(ctx, wish.where).rules.get(wish.where.chain, [])
+        return iptables.read(ctx, want.where).rules.get(want.where.chain, [])
 
     before = rules()
-    doomed = before[wish.position - 1 : wish.position]
-    left = [*before[: wish.position - 1], *before[wish.position :]]
+    doomed = before[want.position - 1 : want.position]
+    left = [*before[: want.position - 1], *before[want.position :]]
 
     def act(_: Changes) -> None:
-        iptables.run(ctx, wish.where, "-D", wish.where.chain, str(wish.position))
-        keep(ctx, wishes)
+        iptables.run(ctx, want.where, "-D", want.where.chain, str(want.position))
+        keep(ctx, wanted)
 
-    what = f"iptables rule {wish.position} of {wish.where.chain} ({''.join(doomed)})"
+    what = f"iptables rule {want.position} of {want.where.chain} ({''.join(doomed)})"
     return bring(
         ctx,
         lambda: {"locale": name} if doomed and rules() != left else {},
         act,
-        facts=lambda: {"name": name, "table": wish.where.table, "chain": wish.where.chain, "rules": rules()},
+        facts=lambda: {
+            "name": name,
+            "table": want.where.table,
+            "chain": want.where.chain,
+            "rules": rules(),
+        },
         words=Words(
-            f"{wish.where.chain} has no rule {wish.position}",
+            f"{want.where.chain} has no rule {want.position}",
             f"{what} would be deleted",
             f"{what} was deleted",
         ),

@@ -51,7 +51,7 @@ def mod_watch(
     if sfun != "mounted":
         return failed(f"mount.{sfun} cannot react to a watch; use mount.mounted")
     from saltern.modules.lib.tables import mounts
-    from saltern.modules.states.mount.wishes import facts, options_of, place_of
+    from saltern.modules.states.mount.fstab import facts, options_of, place_of
 
     outcome, comment = Outcome.WOULD_CHANGE, f"{name} would be remounted"
     if not ctx.test:

@@ -10,7 +10,7 @@ from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab
 from saltern.modules.lib.tables.fstab import USUAL, Entry, shown
-from saltern.modules.states.mount.wishes import drop, entry_of, keep, options_of
+from saltern.modules.states.mount.fstab import drop, entry_of, keep, options_of
 
 BY = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
 

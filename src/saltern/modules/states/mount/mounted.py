@@ -14,10 +14,10 @@ from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab, mounts
 from saltern.modules.lib.tables.fstab import USUAL, Entry
-from saltern.modules.states.mount.wishes import drop, entry_of, facts, keep, options_of, place_of
+from saltern.modules.states.mount.fstab import drop, entry_of, facts, keep, options_of, place_of
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredMount(Struct, frozen=True, kw_only=True):
     name: str
     device: str
     fstype: str
@@ -90,7 +90,7 @@ def mounted(
     unseen = {str(one) for some in lists for one in some or ()} | set(
         ignored if isinstance(ignored, list) else ()
     )
-    wish = Wish(
+    want = DesiredMount(
         name=place_of(name),
         device=one_line(device, "device"),
         fstype=fstype,
@@ -100,57 +100,57 @@ def mounted(
         mkmnt=mkmnt,
         user=user,
     )
-    entry = entry_of(device, wish.name, fstype, wish.opts, dump, pass_num)
+    entry = entry_of(device, want.name, fstype, want.opts, dump, pass_num)
 
     def differs() -> Changes:
-        changes = _mount_changes(ctx, wish) if mount else {}
+        changes = _mount_changes(ctx, want) if mount else {}
         todo = fstab.settle(fstab.read(ctx, config), entry, match_on) if persist else ""
         return {**changes, **({"persist": todo} if todo else {})}
 
     def act(changes: Changes) -> None:
         if changes.keys() & {"mount", "umount"}:
-            _mount(ctx, wish, changes)
+            _mount(ctx, want, changes)
         if "persist" in changes:
             keep(ctx, entry, match_on, config)
 
-    _ready(ctx, wish, mount)
+    _ready(ctx, want, mount)
     return bring(
         ctx,
         differs,
         act,
-        facts=lambda: facts(ctx, wish.name, config),
+        facts=lambda: facts(ctx, want.name, config),
         words=Words(f"{name} is mounted", f"{name} would be mounted", f"{name} was mounted"),
     )
 
 
-def _ready(ctx: Context, wish: Wish, mount: bool) -> None:
+def _ready(ctx: Context, want: DesiredMount, mount: bool) -> None:
     """What must be there before a mount; in test mode an earlier state may still make it."""
-    if mount and not ctx.test and not wish.mkmnt and not os.path.isdir(wish.name):
-        raise Refused(f"{wish.name} is no directory, so nothing can be mounted there; make it, or set mkmnt")
+    if mount and not ctx.test and not want.mkmnt and not os.path.isdir(want.name):
+        raise Refused(f"{want.name} is no directory, so nothing can be mounted there; make it, or set mkmnt")
 
 
-def _mount_changes(ctx: Context, wish: Wish) -> Changes:
-    now = mounts.at(ctx, wish.name)
+def _mount_changes(ctx: Context, want: DesiredMount) -> Changes:
+    now = mounts.at(ctx, want.name)
     if now is None:
         return {"mount": True}
-    if not mounts.is_device(now, wish.device, wish.opts, wish.patterns):
-        why = f"Forced unmount because devices don't match. Wanted: {wish.device}, current: {now.device}"
+    if not mounts.is_device(now, want.device, want.opts, want.patterns):
+        why = f"Forced unmount because devices don't match. Wanted: {want.device}, current: {now.device}"
         return {"umount": why, "mount": True}
-    changed = mounts.options_not_in_force(now, wish.compared)
+    changed = mounts.options_not_in_force(now, want.compared)
     if changed:
         return {"umount": f"Forced remount because options ({', '.join(changed)}) changed"}
     return {}
 
 
-def _mount(ctx: Context, wish: Wish, changes: Changes) -> None:
-    if wish.mkmnt:
-        ctx.host.makedirs(wish.name)
+def _mount(ctx: Context, want: DesiredMount, changes: Changes) -> None:
+    if want.mkmnt:
+        ctx.host.makedirs(want.name)
     if "mount" not in changes:
-        mounts.remount(ctx, wish.name, wish.opts, user=wish.user)
+        mounts.remount(ctx, want.name, want.opts, user=want.user)
         return
     if "umount" in changes:
-        mounts.unmount(ctx, wish.name, user=wish.user)
-    mounts.mount(ctx, wish.name, wish.device, wish.fstype, wish.opts, user=wish.user)
+        mounts.unmount(ctx, want.name, user=want.user)
+    mounts.mount(ctx, want.name, want.device, want.fstype, want.opts, user=want.user)
 
 
 @state(removes=True)

@@ -11,7 +11,7 @@ from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab, mounts
 from saltern.modules.lib.tables.fstab import USUAL
-from saltern.modules.states.mount.wishes import entry_of, keep
+from saltern.modules.states.mount.fstab import entry_of, keep
 
 
 @state

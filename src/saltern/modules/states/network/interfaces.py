@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.networking import checks, links, names
-from saltern.modules.lib.networking.model import Networking, Wish, difference, shown
+from saltern.modules.lib.networking.model import DesiredInterface, Networking, difference, shown
 from saltern.modules.lib.networking.providers import networking
 
 UNMOVED = ("slave", "teamport", "source")  # brought up with what they belong to
@@ -125,21 +125,23 @@ def managed(
         named = {**named, "hwaddr": hwaddr or settings.pop("addr")}
     names.check(settings)
     given = {key: value for key, value in {**settings, **named}.items() if value is not None}
-    wish = Wish(checks.interface(name), type.lower(), enabled, given)
+    want = DesiredInterface(checks.interface(name), type.lower(), enabled, given)
     return _bring(
-        ctx, networking(ctx), wish, moved=not noifupdown and wish.kind not in UNMOVED, warnings=warnings
+        ctx, networking(ctx), want, moved=not noifupdown and want.kind not in UNMOVED, warnings=warnings
     )
 
 
-def _bring(ctx: Context, net: Networking, wish: Wish, *, moved: bool, warnings: tuple[str, ...]) -> Result:
-    name = wish.name
+def _bring(
+    ctx: Context, net: Networking, want: DesiredInterface, *, moved: bool, warnings: tuple[str, ...]
+) -> Result:
+    name = want.name
 
     def differs() -> Changes:
-        old, new = net.interface_lines(name, wish.kind), net.wanted_interface(wish)
+        old, new = net.interface_lines(name, want.kind), net.wanted_interface(want)
         changes: Changes = {}
         if old != new:
             changes["interface"] = difference(old, new) if old else "Added network interface."
-        if moved and (status := _status(name, links.is_up(ctx, name), wish.enabled, bool(changes))):
+        if moved and (status := _status(name, links.is_up(ctx, name), want.enabled, bool(changes))):
             changes["status"] = status
         return changes
 
@@ -147,8 +149,8 @@ def _bring(ctx: Context, net: Networking, wish: Wish, *, moved: bool, warnings: 
         if "status" in changes and links.is_up(ctx, name) and "-range" not in name:
             net.down(name)  # with the settings it was brought up with
         if "interface" in changes:
-            net.store_interface(wish, net.wanted_interface(wish))
-        if "status" in changes and wish.enabled:
+            net.store_interface(want, net.wanted_interface(want))
+        if "status" in changes and want.enabled:
             net.restart() if "-range" in name else net.up(name)
         ctx.run.context.pop("network.addresses", None)
         ctx.run.refresh(frozenset({"grains"}))
@@ -157,7 +159,7 @@ def _bring(ctx: Context, net: Networking, wish: Wish, *, moved: bool, warnings: 
         ctx,
         differs,
         act,
-        facts=lambda: _facts(ctx, net, wish),
+        facts=lambda: _facts(ctx, net, want),
         words=Words(
             f"Interface {name} is up to date",
             f"Interface {name} would be changed",
@@ -178,11 +180,11 @@ def _status(name: str, up: bool, enabled: bool, changed: bool) -> str:
     return f"Interface {name} restart to validate" if changed else ""
 
 
-def _facts(ctx: Context, net: Networking, wish: Wish) -> Changes:
-    found = links.links(ctx).get(wish.name)
+def _facts(ctx: Context, net: Networking, want: DesiredInterface) -> Changes:
+    found = links.links(ctx).get(want.name)
     return {
-        "name": wish.name,
-        "configuration": shown(net.interface_lines(wish.name, wish.kind)),
+        "name": want.name,
+        "configuration": shown(net.interface_lines(want.name, want.kind)),
         "exists": found is not None,
         "up": found is not None and found.up,
         "mtu": found.mtu if found else None,

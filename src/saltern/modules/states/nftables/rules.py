@@ -13,7 +13,7 @@ from saltern.modules.lib.firewalls import nft, nft_rule
 from saltern.modules.lib.firewalls.nft import Place
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredNftRule(Struct, frozen=True, kw_only=True):
     """One rule. ``file`` is where all tables are kept, empty if nowhere."""
 
     name: str
@@ -72,8 +72,8 @@ def append(
             - jump: accept
         ```
     """
-    wish = _wish(ctx, name, nft.place(table, chain, family), save, options)
-    return _settled(ctx, wish, "add", "rule", *wish.where.path)
+    want = _desired(ctx, name, nft.place(table, chain, family), save, options)
+    return _settled(ctx, want, "add", "rule", *want.where.path)
 
 
 @state
@@ -117,9 +117,9 @@ def insert(
             - jump: accept
         ```
     """
-    wish = _wish(ctx, name, nft.place(table, chain, family), save, options)
+    want = _desired(ctx, name, nft.place(table, chain, family), save, options)
     before = ["position", str(position)] if position else []
-    return _settled(ctx, wish, "insert", "rule", *wish.where.path, *before)
+    return _settled(ctx, want, "insert", "rule", *want.where.path, *before)
 
 
 @state(removes=True)
@@ -157,65 +157,72 @@ def delete(
             - jump: accept
         ```
     """
-    wish = _wish(ctx, name, nft.place(table, chain, family), save, options)
-    if not wish.rule and not position:
+    want = _desired(ctx, name, nft.place(table, chain, family), save, options)
+    if not want.rule and not position:
         raise Refused("delete needs the options of a rule, or the position of one: its handle")
 
     def there() -> list[int]:
-        if wish.rule:
-            return nft.handles(ctx, wish.where, wish.rule)
-        return [one for one in nft.rule_lines(ctx, wish.where) if one == position]
+        if want.rule:
+            return nft.handles(ctx, want.where, want.rule)
+        return [one for one in nft.rule_lines(ctx, want.where) if one == position]
 
     def act(_: Changes) -> None:
         for handle in there():
-            nft.run(ctx, "delete", "rule", *wish.where.path, "handle", str(handle))
-        nft.save(ctx, wish.file)
+            nft.run(ctx, "delete", "rule", *want.where.path, "handle", str(handle))
+        nft.save(ctx, want.file)
 
     return bring(
         ctx,
-        lambda: _changes(ctx, wish, bool(there())),
+        lambda: _changes(ctx, want, bool(there())),
         act,
-        facts=lambda: _facts(wish, bool(there())),
-        words=_words(wish, "absent", "deleted"),
+        facts=lambda: _facts(want, bool(there())),
+        words=_words(want, "absent", "deleted"),
     )
 
 
-def _wish(ctx: Context, name: str, where: Place, save: object, options: dict[str, object]) -> Wish:
+def _desired(
+    ctx: Context, name: str, where: Place, save: object, options: dict[str, object]
+) -> DesiredNftRule:
     file = nft.file_of(ctx, save and (options.get("save_filename") or save))
-    return Wish(name=name, where=where, rule=nft_rule.text(options, where.family), file=file)
+    return DesiredNftRule(name=name, where=where, rule=nft_rule.text(options, where.family), file=file)
 
 
-def _settled(ctx: Context, wish: Wish, *command: str) -> Result:
+def _settled(ctx: Context, want: DesiredNftRule, *command: str) -> Result:
     def there() -> bool:
-        return bool(nft.handles(ctx, wish.where, wish.rule))
+        return bool(nft.handles(ctx, want.where, want.rule))
 
     def act(changes: Changes) -> None:
         if "locale" in changes:
-            nft.run(ctx, *command, wish.rule)
-        nft.save(ctx, wish.file)
+            nft.run(ctx, *command, want.rule)
+        nft.save(ctx, want.file)
 
     return bring(
         ctx,
-        lambda: _changes(ctx, wish, not there()),
+        lambda: _changes(ctx, want, not there()),
         act,
-        facts=lambda: _facts(wish, there()),
-        words=_words(wish, "set", "set"),
+        facts=lambda: _facts(want, there()),
+        words=_words(want, "set", "set"),
     )
 
 
-def _changes(ctx: Context, wish: Wish, wrong: bool) -> Changes:
+def _changes(ctx: Context, want: DesiredNftRule, wrong: bool) -> Changes:
     if wrong:
-        return {"locale": wish.name}
-    kept = not wish.file or not wish.rule or nft.is_kept(ctx, wish.where, wish.rule, wish.file)
-    return {} if kept else {"saved": wish.file}
+        return {"locale": want.name}
+    kept = not want.file or not want.rule or nft.is_kept(ctx, want.where, want.rule, want.file)
+    return {} if kept else {"saved": want.file}
 
 
-def _facts(wish: Wish, exists: bool) -> Changes:
-    where = wish.where
-    known: Changes = {"name": wish.name, "table": where.table, "chain": where.chain, "family": where.family}
-    return known | {"rule": wish.rule, "exists": exists} | ({"file": wish.file} if wish.file else {})
+def _facts(want: DesiredNftRule, exists: bool) -> Changes:
+    where = want.where
+    known: Changes = {
+        "name": want.name,
+        "table": where.table,
+        "chain": where.chain,
+        "family": where.family,
+    }
+    return known | {"rule": want.rule, "exists": exists} | ({"file": want.file} if want.file else {})
 
 
-def _words(wish: Wish, already: str, verb: str) -> Words:
-    what = f"nftables rule {wish.name} ({wish.rule}) in {' '.join(wish.where.path)}"
+def _words(want: DesiredNftRule, already: str, verb: str) -> Words:
+    what = f"nftables rule {want.name} ({want.rule}) in {' '.join(want.where.path)}"
     return Words(f"{what} is already {already}", f"{what} would be {verb}", f"{what} was {verb}")

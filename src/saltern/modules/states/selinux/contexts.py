@@ -9,7 +9,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.selinux import contexts, mode
-from saltern.modules.lib.selinux.contexts import FILE_TYPES, Entry, Wish
+from saltern.modules.lib.selinux.contexts import FILE_TYPES, DesiredContext, Entry
 
 
 @state
@@ -39,34 +39,34 @@ def fcontext_policy_present(
             - sel_type: httpd_sys_content_t
         ```
     """
-    wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
+    want = contexts.desired_context(name, filetype, sel_type, sel_user, sel_level)
 
     seen: list[Entry | None] = []  # as it was looked at last: every look takes a moment
 
     def differs() -> Changes:
-        now = contexts.find(ctx, wish)
+        now = contexts.find(ctx, want)
         seen.append(now)
         if now is None:
-            return {"old": {}, "new": {name: {"filetype": FILE_TYPES[filetype], **wish.wanted}}}
-        wrong = [part for part, value in wish.wanted.items() if now.get(part) != value]
+            return {"old": {}, "new": {name: {"filetype": FILE_TYPES[filetype], **want.wanted}}}
+        wrong = [part for part, value in want.wanted.items() if now.get(part) != value]
         if not wrong:
             return {}
         return {
             "old": {name: {part: now.get(part) for part in wrong}},
-            "new": {name: {part: wish.wanted[part] for part in wrong}},
+            "new": {name: {part: want.wanted[part] for part in wrong}},
         }
 
     return bring(
         ctx,
         differs,
-        lambda changes: contexts.run(ctx, "modify" if changes["old"] else "add", wish),
-        facts=lambda: _facts(wish, seen[-1]),
+        lambda changes: contexts.run(ctx, "modify" if changes["old"] else "add", want),
+        facts=lambda: _facts(want, seen[-1]),
         words=_words(name, "there already", "set"),
     )
 
 
-def _facts(wish: Wish, now: Entry | None) -> Changes:
-    return {"filespec": wish.name, "exists": now is not None, **(now or {})}
+def _facts(want: DesiredContext, now: Entry | None) -> Changes:
+    return {"filespec": want.name, "exists": now is not None, **(now or {})}
 
 
 def _words(name: str, already: str, verb: str) -> Words:
@@ -99,23 +99,23 @@ def fcontext_policy_absent(
           selinux.fcontext_policy_absent: []
         ```
     """
-    wish = contexts.wish(name, filetype, sel_type, sel_user, sel_level)
+    want = contexts.desired_context(name, filetype, sel_type, sel_user, sel_level)
 
     seen: list[Entry | None] = []
 
     def differs() -> Changes:
-        now = contexts.find(ctx, wish, local=True)
+        now = contexts.find(ctx, want, local=True)
         seen.append(now)
-        return {"old": {name: now}, "new": {}} if now and wish.wanted.items() <= now.items() else {}
+        return {"old": {name: now}, "new": {}} if now and want.wanted.items() <= now.items() else {}
 
     result = bring(
         ctx,
         differs,
-        lambda _: contexts.run(ctx, "delete", wish),
-        facts=lambda: _facts(wish, seen[-1]),
+        lambda _: contexts.run(ctx, "delete", want),
+        facts=lambda: _facts(want, seen[-1]),
         words=_words(name, "absent", "deleted"),
     )
-    if result.changes or seen[-1] or not contexts.find(ctx, wish):
+    if result.changes or seen[-1] or not contexts.find(ctx, want):
         return result
     return replace(result, warnings=(f"{name} is part of the policy itself, which stays",))
 

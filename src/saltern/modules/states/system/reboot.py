@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from saltern.language.barriers import Crossing
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class RebootRequest(Struct, frozen=True, kw_only=True):
     """What is asked for, with the reasons that there are."""
 
     reasons: list[str]
@@ -103,7 +103,7 @@ def reboot(
     """
     if timeout is not None:
         notice = timeout if in_seconds else timeout * 60
-    wish = Wish(
+    want = RebootRequest(
         reasons=reboot_needed.reasons(ctx),
         always=not only_on_pending_reboot,
         notice=_seconds(notice, "notice"),
@@ -117,37 +117,37 @@ def reboot(
     )
     crossing = ctx.run.crossing
     if crossing is not None and crossing.kind == "reboot" and not ctx.test:
-        return _after(ctx, wish, crossing)
-    return _before(ctx, wish)
+        return _after(ctx, want, crossing)
+    return _before(ctx, want)
 
 
-def _before(ctx: Context, wish: Wish) -> Result:
-    data: dict[str, object] = {"needed": wish.reasons}
-    if not (wish.reasons or wish.always):
+def _before(ctx: Context, want: RebootRequest) -> Result:
+    data: dict[str, object] = {"needed": want.reasons}
+    if not (want.reasons or want.always):
         return Result(outcome=Outcome.OK, comment="No reboot is due", data=data)
-    why = "; ".join(wish.reasons) or "as the state says"
+    why = "; ".join(want.reasons) or "as the state says"
     if ctx.test:
         comment = f"The machine would be rebooted: {why}"
-        return would_change(comment, wish.changes, data)
-    instead = foreign.make_way(_machine(ctx), wish.pending)
+        return would_change(comment, want.changes, data)
+    instead = foreign.make_way(_machine(ctx), want.pending)
     ask = {
         "when": "again",
-        "notice": wish.notice,
-        "start_deadline": wish.start_deadline,
-        "force": wish.force,
-        "reasons": wish.reasons,
-        "failed_units": units.failed_units(ctx) if wish.failed_units else [],
+        "notice": want.notice,
+        "start_deadline": want.start_deadline,
+        "force": want.force,
+        "reasons": want.reasons,
+        "failed_units": units.failed_units(ctx) if want.failed_units else [],
         "instead": instead,
     }
     comment = "\n".join(part for part in (f"A reboot is due: {why}", instead) if part)
     return Result(outcome=Outcome.OK, comment=comment, data=data, extra={"reboot": ask})
 
 
-def _after(ctx: Context, wish: Wish, crossing: Crossing) -> Result:
+def _after(ctx: Context, want: RebootRequest, crossing: Crossing) -> Result:
     """On the other side: is the machine well, and has it helped?"""
     before = _texts(crossing, "reasons")
     data: dict[str, object] = {
-        "needed": wish.reasons,
+        "needed": want.reasons,
         "before": dict(crossing.before),
         "now": dict(crossing.now),
     }
@@ -157,25 +157,25 @@ def _after(ctx: Context, wish: Wish, crossing: Crossing) -> Result:
     again = has_rebooted({key: str(part) for key, part in crossing.now.items()}, _machine(ctx).identity())
     if again:
         comments.append("It has booted once more since, and saltern did not ask for that")
-    problems = list(_problems(ctx, wish, crossing, again=again))
+    problems = list(_problems(ctx, want, crossing, again=again))
     outcome = Outcome.FAILED if problems else Outcome.OK
     return Result(outcome=outcome, comment="\n".join([*comments, *problems]), changes=changes, data=data)
 
 
-def _problems(ctx: Context, wish: Wish, crossing: Crossing, *, again: bool) -> Iterator[str]:
-    for check in health.failing(ctx, wish.checks, wish.return_deadline):
-        yield f"not true {wish.return_deadline:g} seconds after the boot: {check}"
+def _problems(ctx: Context, want: RebootRequest, crossing: Crossing, *, again: bool) -> Iterator[str]:
+    for check in health.failing(ctx, want.checks, want.return_deadline):
+        yield f"not true {want.return_deadline:g} seconds after the boot: {check}"
     before = _texts(crossing, "reasons")
     old = reboot_needed.old_kernel(ctx)
-    for reason in wish.reasons:
+    for reason in want.reasons:
         if reason in before or reason in old:
             yield f"still so after the boot: {reason}"
-    if wish.stable and again:
-        yield f"not stable: it was to stay up for {wish.stable:g} seconds"
-    elif wish.stable:
-        report_wait(f"{wish.stable:g} seconds in which the machine has to stay up", wish.stable)
-        ctx.clock.sleep(wish.stable)
-    if wish.failed_units:
+    if want.stable and again:
+        yield f"not stable: it was to stay up for {want.stable:g} seconds"
+    elif want.stable:
+        report_wait(f"{want.stable:g} seconds in which the machine has to stay up", want.stable)
+        ctx.clock.sleep(want.stable)
+    if want.failed_units:
         known = _texts(crossing, "failed_units")
         yield from (f"failed since the boot: {unit}" for unit in units.failed_units(ctx) if unit not in known)
 

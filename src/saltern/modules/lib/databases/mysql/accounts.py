@@ -1,4 +1,4 @@
-"""Accounts: how each logs in, what of it is wished for, and the statements that bring it about."""
+"""Accounts: how each logs in, what of it is asked for, and the statements that bring it about."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Account(Struct, frozen=True):
         return [method.plugin for method in self.methods]
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredLogin(Struct, frozen=True, kw_only=True):
     """How an account is to log in. Without password, hash and socket: with an empty password."""
 
     plugin: str = NATIVE
@@ -57,10 +57,12 @@ class Wish(Struct, frozen=True, kw_only=True):
         return (self.password, self.password_hash)
 
     def __repr__(self) -> str:  # an exception must not show the password
-        return f"Wish(plugin={self.plugin!r}, socket={self.socket})"
+        return f"DesiredLogin(plugin={self.plugin!r}, socket={self.socket})"
 
 
-def wish(plugin: str, password: str | None, password_hash: str | None, *, socket: bool = False) -> Wish:
+def desired_login(
+    plugin: str, password: str | None, password_hash: str | None, *, socket: bool = False
+) -> DesiredLogin:
     """Checked. Of a password and a hash the password counts, as in Salt."""
     if not PLUGIN.fullmatch(plugin):
         raise Refused(f"auth_plugin cannot be {plugin!r}; it is a word such as {NATIVE}")
@@ -69,7 +71,7 @@ def wish(plugin: str, password: str | None, password_hash: str | None, *, socket
         hashed = hashed.upper()
         if not NATIVE_HASH.fullmatch(hashed):
             raise Refused(f"password_hash is no hash for {plugin}: that is a * and 40 hexadecimal digits")
-    return Wish(plugin=plugin, password=password or "", password_hash=hashed, socket=socket)
+    return DesiredLogin(plugin=plugin, password=password or "", password_hash=hashed, socket=socket)
 
 
 # -- looking -----------------------------------------------------------------------------------------
@@ -133,8 +135,8 @@ def _methods(priv: Value) -> tuple[Method, ...]:
 # -- comparing ---------------------------------------------------------------------------------------
 
 
-def holds(ctx: Context, server: Connection, have: Account, wanted: Wish) -> bool | None:
-    """Whether the account logs in as wished; None if that cannot be found out."""
+def holds(ctx: Context, server: Connection, have: Account, wanted: DesiredLogin) -> bool | None:
+    """Whether the account logs in as desired; None if that cannot be found out."""
     if wanted.socket:
         return have.dialect.socket_plugin in have.plugins
     of_plugin = [method.against for method in have.methods if method.plugin == wanted.plugin]
@@ -171,12 +173,12 @@ def _logs_in(ctx: Context, server: Connection, have: Account, password: str) -> 
 # -- doing -------------------------------------------------------------------------------------------
 
 
-def create(ctx: Context, server: Connection, user: str, host: str, wanted: Wish) -> None:
+def create(ctx: Context, server: Connection, user: str, host: str, wanted: DesiredLogin) -> None:
     identified = _identified(dialect(version(ctx, server)), wanted)
     client.ask(ctx, server, f"CREATE USER {account(user, host)} {identified}", secrets=wanted.secrets)
 
 
-def alter(ctx: Context, server: Connection, have: Account, wanted: Wish) -> None:
+def alter(ctx: Context, server: Connection, have: Account, wanted: DesiredLogin) -> None:
     """MariaDB's SET PASSWORD leaves the other ways to log in as they are."""
     who = account(have.user, have.host)
     if have.dialect.mariadb and not wanted.socket and wanted.plugin == NATIVE and NATIVE in have.plugins:
@@ -191,7 +193,7 @@ def drop(ctx: Context, server: Connection, user: str, host: str) -> None:
     client.ask(ctx, server, f"DROP USER {account(user, host)}")
 
 
-def _identified(speaks: Dialect, wanted: Wish) -> str:
+def _identified(speaks: Dialect, wanted: DesiredLogin) -> str:
     if wanted.socket:
         return f"IDENTIFIED {'VIA' if speaks.mariadb else 'WITH'} {speaks.socket_plugin}"
     if not speaks.mariadb:

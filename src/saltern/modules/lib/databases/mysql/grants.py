@@ -32,7 +32,7 @@ SSL_WORDS = {"SSL": "ANY", "X509": "X509"}
 SSL_FIELDS = {"CIPHER": "ssl_cipher", "ISSUER": "x509_issuer", "SUBJECT": "x509_subject"}
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredGrant(Struct, frozen=True, kw_only=True):
     """What an account is to have on a level. ``plain`` is its database with the signs of a pattern as they
     are: people write that by hand, and mean the same."""
 
@@ -45,7 +45,7 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 class Held(Struct, frozen=True):
-    """What an account has on the level of a wish, and under which names of that level."""
+    """What an account has on the level of a grant that is asked for, and under which names of that level."""
 
     needed: Privileges  # by the names that the server has for them
     account: Account | None = None
@@ -61,7 +61,7 @@ class Held(Struct, frozen=True):
         return any(grant.option for grant in self.grants)
 
 
-def wish(
+def desired_grant(
     words: str | Sequence[str],
     database: str,
     user: str,
@@ -69,9 +69,9 @@ def wish(
     *,
     option: bool = False,
     escape: bool = True,
-) -> Wish:
+) -> DesiredGrant:
     given = privileges(words if isinstance(words, str) else ", ".join(words))
-    return Wish(
+    return DesiredGrant(
         user=user,
         host=host.lower(),
         level=level(database, escape=escape),
@@ -95,8 +95,8 @@ def lines(ctx: Context, server: Connection, user: str, host: str) -> list[str] |
     return [str(row[0]) for table in found for row in table.rows]
 
 
-def held(ctx: Context, server: Connection, wanted: Wish) -> Held:
-    """What the account has of what is wished. Raises ``Refused`` for privileges the server does not know."""
+def held(ctx: Context, server: Connection, wanted: DesiredGrant) -> Held:
+    """What the account has of that. Raises ``Refused`` for privileges the server does not know."""
     listed, found = client.ask(ctx, server, "SHOW PRIVILEGES", accounts.question(wanted.user, wanted.host))
     every = frozenset(str(row["Privilege"]).upper() for row in listed.mappings())
     needed = known(wanted.privileges, every)
@@ -107,7 +107,7 @@ def held(ctx: Context, server: Connection, wanted: Wish) -> Held:
     return Held(needed, have, here, every)
 
 
-def _is_here(one: Level, wanted: Wish) -> bool:
+def _is_here(one: Level, wanted: DesiredGrant) -> bool:
     there = wanted.level
     return (one.object, one.kind) == (there.object, there.kind) and one.schema in (there.schema, wanted.plain)
 
@@ -115,13 +115,13 @@ def _is_here(one: Level, wanted: Wish) -> bool:
 # -- comparing ---------------------------------------------------------------------------------------
 
 
-def missing(wanted: Wish, have: Held) -> Privileges:
+def missing(wanted: DesiredGrant, have: Held) -> Privileges:
     if have.account is None:
         return have.needed
     return frozenset(one for one in have.needed - {USAGE} if not _covered(one, wanted, have))
 
 
-def _covered(one: tuple[str, str], wanted: Wish, have: Held) -> bool:
+def _covered(one: tuple[str, str], wanted: DesiredGrant, have: Held) -> bool:
     owned = have.privileges
     if one in owned or (one[0], "") in owned or ALL in owned:
         return True
@@ -131,12 +131,12 @@ def _covered(one: tuple[str, str], wanted: Wish, have: Held) -> bool:
 
 
 def surplus(have: Held) -> Privileges:
-    """Privileges on the level that are not wished for."""
+    """Privileges on the level that are not asked for."""
     return frozenset() if ALL in have.needed else have.privileges - have.needed
 
 
-def shared(wanted: Wish, have: Held) -> Privileges:
-    """Those of the wished ones that the account has, for taking them away."""
+def shared(wanted: DesiredGrant, have: Held) -> Privileges:
+    """Those of them that the account has, for taking them away."""
     if ALL in have.needed:
         return have.privileges
     return frozenset(one for one in have.needed - {USAGE} if _covered(one, wanted, have))
@@ -145,14 +145,14 @@ def shared(wanted: Wish, have: Held) -> Privileges:
 # -- doing -------------------------------------------------------------------------------------------
 
 
-def grant_statements(wanted: Wish, some: Privileges, *, option: bool) -> list[str]:
+def grant_statements(wanted: DesiredGrant, some: Privileges, *, option: bool) -> list[str]:
     ending = " WITH GRANT OPTION" if option else ""
     if not some and not option:
         return []
     return [f"GRANT {sql(some or {USAGE})} ON {wanted.level} TO {account(wanted.user, wanted.host)}{ending}"]
 
 
-def revoke_statements(wanted: Wish, have: Held, some: Privileges, *, option: bool) -> list[str]:
+def revoke_statements(wanted: DesiredGrant, have: Held, some: Privileges, *, option: bool) -> list[str]:
     """For each name that the level goes by. What is not there cannot be revoked: that is an error."""
     who = account(wanted.user, wanted.host)
     made: list[str] = []
@@ -168,8 +168,8 @@ def revoke_statements(wanted: Wish, have: Held, some: Privileges, *, option: boo
 # -- TLS ---------------------------------------------------------------------------------------------
 
 
-def ssl_wish(given: object) -> dict[str, str]:
-    """``[{SUBJECT: text}, {SSL: true}]`` as the columns of ``mysql.user``; empty if nothing is wished."""
+def ssl_columns(given: object) -> dict[str, str]:
+    """``[{SUBJECT: text}, {SSL: true}]`` as the columns of ``mysql.user``; empty if nothing is asked for."""
     if not given or not isinstance(given, list):
         return {}
     pairs = {str(key).strip().upper(): value for one in given for key, value in _pairs(one)}
@@ -196,7 +196,7 @@ def ssl_holds(have: Account | None, wanted: Mapping[str, str]) -> bool:
     return all(have is not None and getattr(have, field) == value for field, value in wanted.items())
 
 
-def ssl_statements(wanted: Wish, ssl: Mapping[str, str]) -> list[str]:
+def ssl_statements(wanted: DesiredGrant, ssl: Mapping[str, str]) -> list[str]:
     if not ssl:
         return []
     words = {kind: word for word, kind in SSL_WORDS.items()}

@@ -14,7 +14,7 @@ from saltern.modules.lib.databases.mysql.connection import Connection
 AT_ONCE = 0.2  # seconds; shorter times are shown in milliseconds
 
 
-class Answer(Struct, frozen=True):
+class QueryResult(Struct, frozen=True):
     """``table`` is the last one of those that the statements gave; None if none gave one."""
 
     seconds: float
@@ -55,10 +55,10 @@ def _pairs(row: Row) -> list[tuple[str, str]]:
     return [(column, "NULL" if value is None else value) for column, value in row.items()]
 
 
-def execute(ctx: Context, server: Connection, statements: str | bytes) -> Answer:
+def execute(ctx: Context, server: Connection, statements: str | bytes) -> QueryResult:
     begin = ctx.clock.tick()
     found, affected = client.results_and_count(ctx, server, statements)
-    return Answer(ctx.clock.tick() - begin, affected, found[-1] if found else None)
+    return QueryResult(ctx.clock.tick() - begin, affected, found[-1] if found else None)
 
 
 def script(ctx: Context, source: str, saltenv: str | None = None) -> bytes:

@@ -138,37 +138,37 @@ def initialized(path: str) -> bool:
     return all(os.path.isfile(os.path.join(path, mark)) for mark in MARKS)
 
 
-def initialize(ctx: Context, wish: Directory) -> None:
+def initialize(ctx: Context, want: Directory) -> None:
     """Make the data directory, as its later owner: ``initdb`` refuses to run as root."""
-    argv = [program(ctx, "initdb"), "--pgdata", wish.path, "--auth", wish.auth]
+    argv = [program(ctx, "initdb"), "--pgdata", want.path, "--auth", want.auth]
     for flag, value in (
-        ("--username", wish.user),
-        ("--encoding", wish.encoding),
-        ("--locale", wish.locale),
-        ("--waldir", wish.waldir),
+        ("--username", want.user),
+        ("--encoding", want.encoding),
+        ("--locale", want.locale),
+        ("--waldir", want.waldir),
     ):
         argv += [flag, value] if value else []
-    argv += ["--data-checksums"] if wish.checksums else []
-    if not wish.password:
-        _initdb(ctx, argv, wish)
+    argv += ["--data-checksums"] if want.checksums else []
+    if not want.password:
+        _initdb(ctx, argv, want)
         return
     # For the eyes of ``runas`` only; a command line would show it to every user.
-    with private_file("initdb", f"{wish.password}\n".encode(), owner=_owner(wish)) as place:
-        _initdb(ctx, [*argv, "--pwfile", place], wish)
+    with private_file("initdb", f"{want.password}\n".encode(), owner=_owner(want)) as place:
+        _initdb(ctx, [*argv, "--pwfile", place], want)
 
 
-def _owner(wish: Directory) -> tuple[int, int] | None:
+def _owner(want: Directory) -> tuple[int, int] | None:
     try:
-        owner = look_up(wish.runas)
+        owner = look_up(want.runas)
     except UnknownUser as problem:
         raise Refused(str(problem)) from None
     return (owner.uid, owner.gid) if os.geteuid() == 0 else None
 
 
-def _initdb(ctx: Context, argv: list[str], wish: Directory) -> None:
-    ran = ctx.host.run(argv, user=wish.runas, env=PLAIN_WORDS, cwd="/")
+def _initdb(ctx: Context, argv: list[str], want: Directory) -> None:
+    ran = ctx.host.run(argv, user=want.runas, env=PLAIN_WORDS, cwd="/")
     if ran.code == NOT_FOUND and not ran.out:
         raise Refused(missing_program("initdb", "PostgreSQL's server package"))
     if ran.code:
         text = said(ran)
-        raise Refused(f"initdb: {text.replace(wish.password, REDACTED) if wish.password else text}")
+        raise Refused(f"initdb: {text.replace(want.password, REDACTED) if want.password else text}")

@@ -21,33 +21,33 @@ class Holding(Struct, frozen=True, kw_only=True):
     member: bool = False
 
 
-def look(ctx: Context, who: Login, wish: Wanted) -> Holding:
-    if wish.type == GROUP:
-        return _membership(members(ctx, who, wish.object), wish)
-    return _holding(lists(ctx, who, wish), wish)
+def look(ctx: Context, who: Login, want: Wanted) -> Holding:
+    if want.type == GROUP:
+        return _membership(members(ctx, who, want.object), want)
+    return _holding(lists(ctx, who, want), want)
 
 
-def _membership(found: dict[str, bool], wish: Wanted) -> Holding:
-    inside = wish.role in found
-    enough = found.get(wish.role, False) if wish.grant_option else inside
+def _membership(found: dict[str, bool], want: Wanted) -> Holding:
+    inside = want.role in found
+    enough = found.get(want.role, False) if want.grant_option else inside
     return Holding(complete=enough, some=inside, member=inside)
 
 
-def _holding(found: list[Grants], wish: Wanted) -> Holding:
-    each = [one.of(wish.role) for one in found]
+def _holding(found: list[Grants], want: Wanted) -> Holding:
+    each = [one.of(want.role) for one in found]
     return Holding(
-        complete=all(_enough(one, held, wish) for one, held in zip(found, each, strict=True)),
-        some=any(_asked(one, wish) & held.keys() for one, held in zip(found, each, strict=True)),
+        complete=all(_enough(one, held, want) for one, held in zip(found, each, strict=True)),
+        some=any(_asked(one, want) & held.keys() for one, held in zip(found, each, strict=True)),
         privileges=sorted(set.intersection(*(set(held) for held in each))) if each else [],
     )
 
 
-def _asked(one: Grants, wish: Wanted) -> set[str]:
-    return set(one.every if EVERY in wish.privileges else wish.privileges)
+def _asked(one: Grants, want: Wanted) -> set[str]:
+    return set(one.every if EVERY in want.privileges else want.privileges)
 
 
-def _enough(one: Grants, held: dict[str, bool], wish: Wanted) -> bool:
+def _enough(one: Grants, held: dict[str, bool], want: Wanted) -> bool:
     """An owner may do everything, and pass it on, whatever the list says."""
-    if one.owner == wish.role:
+    if one.owner == want.role:
         return True
-    return all(held.get(word, False) if wish.grant_option else word in held for word in _asked(one, wish))
+    return all(held.get(word, False) if want.grant_option else word in held for word in _asked(one, want))

@@ -109,30 +109,30 @@ def _offer(kind: str) -> str:
     return ", ".join(KINDS[kind].privileges)
 
 
-def lists(ctx: Context, who: Login, wish: Wanted) -> list[Grants]:
+def lists(ctx: Context, who: Login, want: Wanted) -> list[Grants]:
     """What is granted on each object that is meant. Raises ``Refused`` if there is none."""
-    kind = KINDS[wish.type]
-    sql = LISTS.format(letter=kind.letter, find=_find(wish))
-    found = msgspec.convert(rows(ctx, who, sql, _values(wish)), list[Grants])
-    if not found and not (wish.whole_schema and inside.schema(ctx, who, wish.schema)):
-        where = f" in schema {wish.schema!r}" if kind.in_schema else ""
-        what = "" if wish.whole_schema else f"no {wish.type} {wish.object!r}"
+    kind = KINDS[want.type]
+    sql = LISTS.format(letter=kind.letter, find=_find(want))
+    found = msgspec.convert(rows(ctx, who, sql, _values(want)), list[Grants])
+    if not found and not (want.whole_schema and inside.schema(ctx, who, want.schema)):
+        where = f" in schema {want.schema!r}" if kind.in_schema else ""
+        what = "" if want.whole_schema else f"no {want.type} {want.object!r}"
         raise NoObject(f"there is {what or 'no such schema'}{where} of database {who.db!r}")
     return found
 
 
-def _find(wish: Wanted) -> str:
-    kind = KINDS[wish.type]
-    if wish.type == "function" and "(" in wish.object:
+def _find(want: Wanted) -> str:
+    kind = KINDS[want.type]
+    if want.type == "function" and "(" in want.object:
         return SIGNATURE
-    return kind.find if wish.whole_schema or not kind.in_schema else kind.find + kind.one
+    return kind.find if want.whole_schema or not kind.in_schema else kind.find + kind.one
 
 
-def _values(wish: Wanted) -> dict[str, str]:
-    quoted = wish.schema.replace('"', '""')
-    bare = "." not in wish.object.partition("(")[0]
-    signature = f'"{quoted}".{wish.object}' if bare else wish.object
-    return {"object": wish.object, "schema": wish.schema, "signature": signature, "role": wish.role}
+def _values(want: Wanted) -> dict[str, str]:
+    quoted = want.schema.replace('"', '""')
+    bare = "." not in want.object.partition("(")[0]
+    signature = f'"{quoted}".{want.object}' if bare else want.object
+    return {"object": want.object, "schema": want.schema, "signature": signature, "role": want.role}
 
 
 def members(ctx: Context, who: Login, group: str) -> dict[str, bool]:
@@ -140,23 +140,23 @@ def members(ctx: Context, who: Login, group: str) -> dict[str, bool]:
     return {str(row["role"]): bool(row["admin"]) for row in rows(ctx, who, MEMBERS, {"object": group})}
 
 
-def grant(ctx: Context, who: Login, wish: Wanted) -> None:
-    if wish.type == GROUP:
-        tail = " WITH ADMIN OPTION" if wish.grant_option else ""
-        execute(ctx, who, f'GRANT :"object" TO :"role"{tail}', values=_values(wish))
+def grant(ctx: Context, who: Login, want: Wanted) -> None:
+    if want.type == GROUP:
+        tail = " WITH ADMIN OPTION" if want.grant_option else ""
+        execute(ctx, who, f'GRANT :"object" TO :"role"{tail}', values=_values(want))
         return
-    tail = " WITH GRANT OPTION" if wish.grant_option else ""
-    _on_each(ctx, who, wish, f"GRANT {', '.join(wish.privileges)} ON %s TO %I{tail}")
+    tail = " WITH GRANT OPTION" if want.grant_option else ""
+    _on_each(ctx, who, want, f"GRANT {', '.join(want.privileges)} ON %s TO %I{tail}")
 
 
-def revoke(ctx: Context, who: Login, wish: Wanted) -> None:
-    if wish.type == GROUP:
-        execute(ctx, who, 'REVOKE :"object" FROM :"role"', values=_values(wish))
+def revoke(ctx: Context, who: Login, want: Wanted) -> None:
+    if want.type == GROUP:
+        execute(ctx, who, 'REVOKE :"object" FROM :"role"', values=_values(want))
         return
-    _on_each(ctx, who, wish, f"REVOKE {', '.join(wish.privileges)} ON %s FROM %I")
+    _on_each(ctx, who, want, f"REVOKE {', '.join(want.privileges)} ON %s FROM %I")
 
 
-def _on_each(ctx: Context, who: Login, wish: Wanted, form: str) -> None:
+def _on_each(ctx: Context, who: Login, want: Wanted, form: str) -> None:
     """The server writes the statements, since it knows how to quote its own names."""
-    made = f"SELECT format('{form}', o.thing, :'role') FROM ({_find(wish)}) AS o \\gexec"
-    execute(ctx, who, made, values=_values(wish), together=True)
+    made = f"SELECT format('{form}', o.thing, :'role') FROM ({_find(want)}) AS o \\gexec"
+    execute(ctx, who, made, values=_values(want), together=True)

@@ -8,7 +8,7 @@ from saltern.modules.api.converge import Changes, bring
 from saltern.modules.lib.databases.postgres import roles
 from saltern.modules.lib.databases.postgres.client import Login, named
 from saltern.modules.lib.databases.postgres.passwords import form_of, matches
-from saltern.modules.lib.databases.postgres.roles import Role, Wish
+from saltern.modules.lib.databases.postgres.roles import DesiredRole, Role
 from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
 
 NEW = {"User": {"login": True}, "Group": {"login": False}}  # of a new role, unless given
@@ -62,7 +62,7 @@ def present(
     def act(changes: Changes) -> None:
         nonlocal refresh
         todo = changes[name]
-        wish = Wish(
+        want = DesiredRole(
             name=name,
             properties={**NEW[kind], **{key: on for key, on in properties.items() if on is not None}},
             password=password if password is not None else default_password,
@@ -71,9 +71,9 @@ def present(
             groups=tuple(wanted),
         )
         if not isinstance(todo, dict):
-            roles.create(ctx, who, wish)
+            roles.create(ctx, who, want)
         else:
-            roles.alter(ctx, who, _only(wish, todo, password))
+            roles.alter(ctx, who, _only(want, todo, password))
         refresh = False
 
     return bring(
@@ -86,14 +86,14 @@ def present(
     )
 
 
-def _only(wish: Wish, todo: Changes, password: str | None) -> Wish:
-    """What of the wish is not so yet: a role without the right to change the rest may still do this."""
-    return Wish(
-        name=wish.name,
-        properties={key: on for key, on in wish.properties.items() if key in todo},
+def _only(want: DesiredRole, todo: Changes, password: str | None) -> DesiredRole:
+    """What is not as desired yet: a role without the right to change the rest may still do this."""
+    return DesiredRole(
+        name=want.name,
+        properties={key: on for key, on in want.properties.items() if key in todo},
         password=password if "password" in todo else None,
-        form=wish.form,
-        valid_until=wish.valid_until if "valid_until" in todo else None,
+        form=want.form,
+        valid_until=want.valid_until if "valid_until" in todo else None,
         groups=tuple(map(str, missing)) if isinstance(missing := todo.get("groups"), list) else (),
     )
 

@@ -70,7 +70,7 @@ class Role(Struct, frozen=True, kw_only=True):
         return {"name": self.name, "exists": True, **known, "has_password": secret, "groups": [*self.groups]}
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredRole(Struct, frozen=True, kw_only=True):
     """What a role is to be; what is None is left alone. ``form`` None is the server's own choice."""
 
     name: str
@@ -82,7 +82,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     groups: tuple[str, ...] = ()
 
     def __repr__(self) -> str:  # an exception must not show the password
-        return f"Wish({self.name!r})"
+        return f"DesiredRole({self.name!r})"
 
 
 def read(ctx: Context, who: Login, name: str | None = None, valid_until: str | None = None) -> list[Role]:
@@ -97,32 +97,32 @@ def get(ctx: Context, who: Login, name: str, valid_until: str | None = None) -> 
     return next(iter(read(ctx, who, name, valid_until)), None)
 
 
-def create(ctx: Context, who: Login, wish: Wish) -> None:
-    _apply(ctx, who, wish, "CREATE ROLE")
+def create(ctx: Context, who: Login, want: DesiredRole) -> None:
+    _apply(ctx, who, want, "CREATE ROLE")
 
 
-def alter(ctx: Context, who: Login, wish: Wish) -> None:
-    _apply(ctx, who, wish, "ALTER ROLE")
+def alter(ctx: Context, who: Login, want: DesiredRole) -> None:
+    _apply(ctx, who, want, "ALTER ROLE")
 
 
-def _apply(ctx: Context, who: Login, wish: Wish, verb: str) -> None:
+def _apply(ctx: Context, who: Login, want: DesiredRole, verb: str) -> None:
     """In one transaction: a role without its groups would be another one."""
-    words = [PROPERTIES[key][0 if on else 1] for key, on in wish.properties.items()]
-    values, secrets = {"name": wish.name}, []
-    if wish.password is not None:
+    words = [PROPERTIES[key][0 if on else 1] for key, on in want.properties.items()]
+    values, secrets = {"name": want.name}, []
+    if want.password is not None:
         kept = (
-            verifier(wish.name, wish.password, wish.form or preferred_form(ctx, who)) if wish.password else ""
+            verifier(want.name, want.password, want.form or preferred_form(ctx, who)) if want.password else ""
         )
         words.append("PASSWORD :'password'" if kept else "PASSWORD NULL")
         values["password"] = kept
-        secrets = [kept, wish.password]
-    if wish.valid_until:
+        secrets = [kept, want.password]
+    if want.valid_until:
         words.append("VALID UNTIL :'until'")
-        values["until"] = wish.valid_until
-    if wish.connlimit is not None:
-        words.append(f"CONNECTION LIMIT {int(wish.connlimit)}")
-    values |= {f"group{number}": group for number, group in enumerate(wish.groups)}
-    grants = [f'GRANT :"group{number}" TO :"name"' for number in range(len(wish.groups))]
+        values["until"] = want.valid_until
+    if want.connlimit is not None:
+        words.append(f"CONNECTION LIMIT {int(want.connlimit)}")
+    values |= {f"group{number}": group for number, group in enumerate(want.groups)}
+    grants = [f'GRANT :"group{number}" TO :"name"' for number in range(len(want.groups))]
     first = [f'{verb} :"name" WITH {" ".join(words)}'] if words or verb.startswith("CREATE") else []
     execute(ctx, who, *first, *grants, values=values, secrets=secrets, together=True)
 

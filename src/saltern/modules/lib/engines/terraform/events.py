@@ -10,7 +10,13 @@ from saltern.modules.lib.engines.drive import TAIL
 from saltern.modules.lib.engines.entries import moment
 from saltern.modules.lib.engines.lines import decoded
 from saltern.modules.lib.engines.steps import MOST_SHOWN, Steps
-from saltern.modules.lib.engines.terraform.plan import NOTHING, Plan, Planned, hidden_outputs, hide
+from saltern.modules.lib.engines.terraform.plan import (
+    NOTHING,
+    PlannedChange,
+    TerraformPlan,
+    hidden_outputs,
+    hide,
+)
 
 STATE = "terraform"
 WOULD = {
@@ -62,7 +68,7 @@ class Stream:
 class Applied(Stream):
     """What is applied of a plan. A resource is reported when the last of its actions is done."""
 
-    def __init__(self, steps: Steps, plan: Plan) -> None:
+    def __init__(self, steps: Steps, plan: TerraformPlan) -> None:
         super().__init__()
         self._steps = steps
         self._plan = plan
@@ -159,7 +165,7 @@ class Applied(Stream):
         return str(hide(printed, False, self._plan.secrets))
 
 
-def _id(one: Planned, made: dict[str, object]) -> dict[str, object]:
+def _id(one: PlannedChange, made: dict[str, object]) -> dict[str, object]:
     """The ID of what was made, which the plan could not know."""
     return {
         name: {**old, "new": value}
@@ -169,7 +175,7 @@ def _id(one: Planned, made: dict[str, object]) -> dict[str, object]:
 
 
 def step(
-    one: Planned,
+    one: PlannedChange,
     outcome: Outcome,
     comment: str,
     *,

@@ -13,7 +13,7 @@ SHORTEST = 4  # characters of a secret that is looked for elsewhere: shorter one
 NOTHING = ("no-op",)
 
 
-class Planned(Struct, frozen=True, kw_only=True):
+class PlannedChange(Struct, frozen=True, kw_only=True):
     """One resource, or one output. ``actions`` are Terraform's, in the order they will be taken."""
 
     address: str
@@ -27,14 +27,14 @@ class Planned(Struct, frozen=True, kw_only=True):
         return "replace" if len(self.actions) > 1 else self.actions[0]
 
 
-class Plan(Struct, frozen=True, kw_only=True):
-    resources: dict[str, Planned]
-    outputs: dict[str, Planned]
+class TerraformPlan(Struct, frozen=True, kw_only=True):
+    resources: dict[str, PlannedChange]
+    outputs: dict[str, PlannedChange]
     values: dict[str, object]  # of outputs, as they will be
     secrets: frozenset[str] = frozenset()  # texts to hide wherever they turn up
 
 
-def read(shown: Mapping[str, Any]) -> Plan:
+def read(shown: Mapping[str, Any]) -> TerraformPlan:
     """``shown`` has secrets in the clear, and is not to be kept."""
     secrets = frozenset(_secrets(shown))
     resources = [_resource(one, secrets) for one in shown.get("resource_changes") or ()]
@@ -43,7 +43,7 @@ def read(shown: Mapping[str, Any]) -> Plan:
         for name, one in (shown.get("output_changes") or {}).items()
     }
     known = (shown.get("planned_values") or {}).get("outputs") or {}
-    return Plan(
+    return TerraformPlan(
         resources={one.address: one for one in resources},
         outputs=outputs,
         values=hidden_outputs(known, secrets),
@@ -58,7 +58,7 @@ def hidden_outputs(outputs: Mapping[str, Mapping[str, Any]], secrets: frozenset[
     }
 
 
-def _resource(one: Mapping[str, Any], secrets: frozenset[str]) -> Planned:
+def _resource(one: Mapping[str, Any], secrets: frozenset[str]) -> PlannedChange:
     change = one.get("change") or {}
     before, after = change.get("before") or {}, change.get("after") or {}
     unknown, names = change.get("after_unknown"), {**before, **after}
@@ -89,7 +89,7 @@ def _planned(
     *,
     actions: Iterable[str] | None = None,
     reason: str = "",
-) -> Planned:
+) -> PlannedChange:
     taken = tuple(actions or next((part.get("actions") for part in parts.values()), None) or NOTHING)
     changes: dict[str, object] = {
         name: {
@@ -100,7 +100,9 @@ def _planned(
         if part.get("before") != part.get("after") or _any(part.get("after_unknown"))
     }
     still = taken == NOTHING or taken == ("read",)
-    return Planned(address=address, kind=kind, actions=taken, changes={} if still else changes, reason=reason)
+    return PlannedChange(
+        address=address, kind=kind, actions=taken, changes={} if still else changes, reason=reason
+    )
 
 
 def _after(part: Mapping[str, Any]) -> object:

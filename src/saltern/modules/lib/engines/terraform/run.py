@@ -20,7 +20,7 @@ from saltern.modules.lib.engines.missing_input import absent
 from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
 from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
 from saltern.modules.lib.engines.terraform.events import WOULD, Applied, Stream, step
-from saltern.modules.lib.engines.terraform.plan import NOTHING, Plan, Planned, read
+from saltern.modules.lib.engines.terraform.plan import NOTHING, PlannedChange, TerraformPlan, read
 
 INSTALL = "Terraform from developer.hashicorp.com/terraform, or OpenTofu from opentofu.org"
 PROGRAMS = ("terraform", "tofu")
@@ -166,7 +166,7 @@ def _variables(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
     return [f"-var-file={file}" for file in files]
 
 
-def _foretold(session: Session, steps: Steps, plan: Plan, stream: Stream, ended: Ended) -> Result:
+def _foretold(session: Session, steps: Steps, plan: TerraformPlan, stream: Stream, ended: Ended) -> Result:
     for one in plan.resources.values():
         if one.actions != NOTHING:
             outcome = Outcome.OK if one.word == "read" else Outcome.WOULD_CHANGE
@@ -178,7 +178,7 @@ def _foretold(session: Session, steps: Steps, plan: Plan, stream: Stream, ended:
 
 
 def _applied(
-    session: Session, wanted: Wanted, steps: Steps, plan: Plan, planned: Stream, file: str
+    session: Session, wanted: Wanted, steps: Steps, plan: TerraformPlan, planned: Stream, file: str
 ) -> Result:
     applied = Applied(steps, plan)
     locks = [] if wanted.lock else ["-lock=false"]
@@ -199,7 +199,7 @@ def _applied(
     )
 
 
-def _settled(one: Planned, value: object) -> dict[str, object]:
+def _settled(one: PlannedChange, value: object) -> dict[str, object]:
     """The value that the plan could not know."""
     change = one.changes.get("value")
     return {"value": {**change, "new": value}} if isinstance(change, dict) else one.changes

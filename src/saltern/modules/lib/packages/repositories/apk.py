@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.packages.repositories.model import Plan, Wish
+from saltern.modules.lib.packages.repositories.model import DesiredRepository, RepositoryPlan
 
 FILE = "/etc/apk/repositories"
 
 
-def present(ctx: Context, wish: Wish) -> Plan:
-    return _plan(ctx, wish, wanted=wish.enabled is not False)
+def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
+    return _plan(ctx, want, wanted=want.enabled is not False)
 
 
-def absent(ctx: Context, wish: Wish) -> Plan:
-    return _plan(ctx, wish, wanted=False)
+def absent(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
+    return _plan(ctx, want, wanted=False)
 
 
 def configured(ctx: Context) -> dict[str, dict[str, object]]:
@@ -23,12 +23,12 @@ def configured(ctx: Context) -> dict[str, dict[str, object]]:
     return {row: {"file": FILE, "disabled": False} for row in rows if row and not row.startswith("#")}
 
 
-def _plan(ctx: Context, wish: Wish, *, wanted: bool) -> Plan:
+def _plan(ctx: Context, want: DesiredRepository, *, wanted: bool) -> RepositoryPlan:
     """A line that is there, or is not. A tag (``@edge https://…``) is part of it."""
-    line = " ".join(wish.name.split())
+    line = " ".join(want.name.split())
     if not line or line.startswith("#"):
-        raise BadArgument(f"{wish.name!r} is not a repository of apk; give its URL or directory")
-    path = wish.file or FILE
+        raise BadArgument(f"{want.name!r} is not a repository of apk; give its URL or directory")
+    path = want.file or FILE
     rows = (ctx.host.read(path) or "").splitlines()
     there = line in rows
     new = [*rows, line] if wanted else [row for row in rows if row != line]
@@ -36,6 +36,6 @@ def _plan(ctx: Context, wish: Wish, *, wanted: bool) -> Plan:
     def act() -> None:
         ctx.host.write(path, "".join(f"{row}\n" for row in new))
 
-    return Plan(
-        changes={"repo": wish.name} if there != wanted else {}, act=act, data={"file": path, "line": line}
+    return RepositoryPlan(
+        changes={"repo": want.name} if there != wanted else {}, act=act, data={"file": path, "line": line}
     )

@@ -14,7 +14,7 @@ from saltern.modules.lib.packages.apt import Apt
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories import keys, lines
 from saltern.modules.lib.packages.repositories.lines import Entry
-from saltern.modules.lib.packages.repositories.model import Plan, Wish
+from saltern.modules.lib.packages.repositories.model import DesiredRepository, RepositoryPlan
 from saltern.modules.lib.packages.tool import why
 from saltern.system import files
 from saltern.system.process import NOT_FOUND
@@ -24,21 +24,21 @@ SERVER = "keyserver.ubuntu.com"
 SHOWN = ("comps", "options", "disabled")
 
 
-def present(ctx: Context, wish: Wish) -> Plan:
-    """Add the entry, or bring it to what is wished."""
-    if wish.ppa:
-        return _ppa(ctx, wish.ppa)
+def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
+    """Add the entry, or bring it to what is asked for."""
+    if want.ppa:
+        return _ppa(ctx, want.ppa)
     etc = Apt(ctx.host, ctx.clock).place("Dir::Etc")
-    entry = _entry(wish)
-    path = _file(ctx, etc, wish, entry)
+    entry = _entry(want)
+    path = _file(ctx, etc, want, entry)
     text = ctx.host.read(path) or ""
-    base = "" if wish.clean_file else text
+    base = "" if want.clean_file else text
     found = lines.known(list(lines.parse(text, path)), entry)
-    new = base if found == entry and not wish.clean_file else lines.with_entry(base, path, entry, found)
-    changes = _entry_changes(wish, entry, found)
-    if wish.clean_file and new != text and not changes:
+    new = base if found == entry and not want.clean_file else lines.with_entry(base, path, entry, found)
+    changes = _entry_changes(want, entry, found)
+    if want.clean_file and new != text and not changes:
         changes = {"file": {"old": text.splitlines(), "new": new.splitlines()}}
-    key_path, key = _key(ctx, etc, wish, entry, path)
+    key_path, key = _key(ctx, etc, want, entry, path)
     if key is not None:
         changes["key"] = {"old": None, "new": key_path}
 
@@ -51,16 +51,16 @@ def present(ctx: Context, wish: Wish) -> Plan:
             files.write(path, new.encode(), files.Attributes(mode=None if text else 0o644))
 
     data: dict[str, object] = {"file": path, "line": entry.line(), **_told(entry)}
-    return Plan(changes=changes, act=act, data=data)
+    return RepositoryPlan(changes=changes, act=act, data=data)
 
 
-def absent(ctx: Context, wish: Wish) -> Plan:
+def absent(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
     """Take the entry out of every file that has it; a file that holds nothing then goes, too."""
     etc = Apt(ctx.host, ctx.clock).place("Dir::Etc")
-    entry = _ppa_entry(ctx, wish.ppa) if wish.ppa else lines.parse_line(wish.name)
+    entry = _ppa_entry(ctx, want.ppa) if want.ppa else lines.parse_line(want.name)
     if entry is None:
-        raise BadArgument(f"{wish.name!r} is not a repository of apt; write it as 'deb uri distribution'")
-    places = [wish.file] if wish.file else sources(etc)
+        raise BadArgument(f"{want.name!r} is not a repository of apt; write it as 'deb uri distribution'")
+    places = [want.file] if want.file else sources(etc)
     rewritten: dict[str, str] = {}
     for path in places:
         text = ctx.host.read(path) or ""
@@ -74,8 +74,8 @@ def absent(ctx: Context, wish: Wish) -> Plan:
             else:
                 ctx.host.write(path, text)
 
-    changes: dict[str, object] = {"repo": wish.name} if rewritten else {}
-    return Plan(changes=changes, act=act, data=_told(entry))
+    changes: dict[str, object] = {"repo": want.name} if rewritten else {}
+    return RepositoryPlan(changes=changes, act=act, data=_told(entry))
 
 
 def sources(etc: str) -> list[str]:
@@ -111,39 +111,39 @@ def described(path: str, entry: Entry) -> dict[str, object]:
     }
 
 
-def _entry(wish: Wish) -> Entry:
-    entry = lines.wanted_entry(wish.name)
+def _entry(want: DesiredRepository) -> Entry:
+    entry = lines.wanted_entry(want.name)
     options = dict(entry.options)
-    if wish.architectures:
-        options["arch"] = wish.architectures
-    if wish.signedby:
-        options["signed-by"] = wish.signedby
+    if want.architectures:
+        options["arch"] = want.architectures
+    if want.signedby:
+        options["signed-by"] = want.signedby
     return replace(
         entry,
-        dist=wish.dist or entry.dist,
-        comps=wish.comps or entry.comps,
+        dist=want.dist or entry.dist,
+        comps=want.comps or entry.comps,
         options=tuple(sorted(options.items())),
-        disabled=entry.disabled if wish.enabled is None else not wish.enabled,
+        disabled=entry.disabled if want.enabled is None else not want.enabled,
     )
 
 
-def _file(ctx: Context, etc: str, wish: Wish, entry: Entry) -> str:
+def _file(ctx: Context, etc: str, want: DesiredRepository, entry: Entry) -> str:
     """The file named; else the one that has the entry; else the main one, as in Salt."""
-    if wish.file:
-        if not os.path.isabs(wish.file):
-            raise BadArgument(f"file needs an absolute path, got {wish.file!r}")
-        if "sources.list.d/" in wish.file and not wish.file.endswith((".list", ".sources")):
-            raise BadArgument(f"apt does not read {wish.file}; its name must end in .list or .sources")
-        return wish.file
+    if want.file:
+        if not os.path.isabs(want.file):
+            raise BadArgument(f"file needs an absolute path, got {want.file!r}")
+        if "sources.list.d/" in want.file and not want.file.endswith((".list", ".sources")):
+            raise BadArgument(f"apt does not read {want.file}; its name must end in .list or .sources")
+        return want.file
     for path in sources(etc):
         if lines.known(list(lines.parse(ctx.host.read(path) or "", path)), entry) is not None:
             return path
     return os.path.join(etc, "sources.list")
 
 
-def _entry_changes(wish: Wish, entry: Entry, found: Entry | None) -> dict[str, object]:
+def _entry_changes(want: DesiredRepository, entry: Entry, found: Entry | None) -> dict[str, object]:
     if found is None:
-        return {"repo": wish.name}
+        return {"repo": want.name}
     old, new = _told(found), _told(entry)
     return {key: {"old": old[key], "new": new[key]} for key in SHOWN if old[key] != new[key]}
 
@@ -162,39 +162,41 @@ def _told(entry: Entry) -> dict[str, object]:
 # -- keys --------------------------------------------------------------------------------------
 
 
-def _key(ctx: Context, etc: str, wish: Wish, entry: Entry, file: str) -> tuple[str, bytes | None]:
+def _key(
+    ctx: Context, etc: str, want: DesiredRepository, entry: Entry, file: str
+) -> tuple[str, bytes | None]:
     """Where the key belongs, and what has to be written there, if anything has."""
     path = entry.signed_by if entry.signed_by.startswith("/") else ""
     path = path or os.path.join(etc, "trusted.gpg.d", os.path.basename(keys.keyring_path(file)))
-    if not (wish.key_urls or wish.key_text or wish.keyids):
+    if not (want.key_urls or want.key_text or want.keyids):
         return path, None
     old = ctx.host.read_bytes(path)
-    if old is not None and _as_wished(ctx, wish, path):
+    if old is not None and _is_as_desired(ctx, want, path):
         return path, None
-    new = keys.for_file(_fetched(ctx, wish), path)
+    new = keys.for_file(_fetched(ctx, want), path)
     return path, None if new == old else new
 
 
-def _as_wished(ctx: Context, wish: Wish, path: str) -> bool:
+def _is_as_desired(ctx: Context, want: DesiredRepository, path: str) -> bool:
     """A key from the web is not fetched each time only to see that it is still the same."""
-    if wish.key_text:
+    if want.key_text:
         return False
-    if wish.keyids:
+    if want.keyids:
         there = keys.key_ids(ctx, path)
-        return all(any(one.endswith(_plain(wanted)) for one in there) for wanted in wish.keyids)
-    return all(is_web(url) for url in wish.key_urls)
+        return all(any(one.endswith(_plain(wanted)) for one in there) for wanted in want.keyids)
+    return all(is_web(url) for url in want.key_urls)
 
 
 def _plain(key_id: str) -> str:
     return key_id.upper().removeprefix("0X")
 
 
-def _fetched(ctx: Context, wish: Wish) -> bytes:
-    if wish.key_text:
-        return keys.checked(wish.key_text.encode(), "key_text")
-    if wish.key_urls:
-        return b"".join(keys.fetch_key(ctx, url) for url in wish.key_urls)
-    return keys.from_server(ctx, list(wish.keyids), wish.keyserver or SERVER)
+def _fetched(ctx: Context, want: DesiredRepository) -> bytes:
+    if want.key_text:
+        return keys.checked(want.key_text.encode(), "key_text")
+    if want.key_urls:
+        return b"".join(keys.fetch_key(ctx, url) for url in want.key_urls)
+    return keys.from_server(ctx, list(want.keyids), want.keyserver or SERVER)
 
 
 # -- ppa ---------------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ def _ppa_entry(ctx: Context, ppa: str) -> Entry:
     return Entry(type="deb", uri=uri, dist=dist, comps=("main",))
 
 
-def _ppa(ctx: Context, ppa: str) -> Plan:
+def _ppa(ctx: Context, ppa: str) -> RepositoryPlan:
     entry = _ppa_entry(ctx, ppa)
     there = any(entry.uri.partition("//")[2] in uri for uri in configured(ctx))
 
@@ -227,4 +229,4 @@ def _ppa(ctx: Context, ppa: str) -> Plan:
         if ran.code:
             raise PackageError(f"{named} cannot be added: {why(argv, ran)}")
 
-    return Plan(changes={} if there else {"repo": named}, act=act, data=_told(entry))
+    return RepositoryPlan(changes={} if there else {"repo": named}, act=act, data=_told(entry))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredRepository(Struct, frozen=True, kw_only=True):
     """Everything a ``pkgrepo`` state says; None is nothing said."""
 
     name: str
@@ -27,7 +27,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     copr: str | None = None
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class RepositoryPlan(Struct, frozen=True, kw_only=True):
     """What would change, how to change it, and what is known of the repository."""
 
     changes: dict[str, object]

@@ -9,9 +9,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import PackageError
-from saltern.modules.lib.packages.repositories.model import Plan, Wish
+from saltern.modules.lib.packages.repositories.model import DesiredRepository, RepositoryPlan
 
-Planner = Callable[[Context, Wish], Plan]
+RepositoryPlanner = Callable[[Context, DesiredRepository], RepositoryPlan]
 # Arguments whose name in the file is another one.
 RENAMED = {"humanname": "name"}
 LISTS = {"comps": "comps", "key_url": "key_urls", "keyid": "keyids"}
@@ -22,12 +22,12 @@ NOT_KEPT = frozenset(
 )
 
 
-def planner(ctx: Context, what: str) -> Planner:
+def planner(ctx: Context, what: str) -> RepositoryPlanner:
     """``present`` or ``absent`` of this machine's manager. Raises if it is none we know the files of."""
     from saltern.modules.lib.packages.repositories import apk, apt, rpm
 
     manager = choose.manager(ctx).name
-    plain: Mapping[str, Planner] = {"apt": getattr(apt, what), "apk": getattr(apk, what)}
+    plain: Mapping[str, RepositoryPlanner] = {"apt": getattr(apt, what), "apk": getattr(apk, what)}
     if manager in plain:
         return plain[manager]
     if manager not in rpm.PLACES:
@@ -35,12 +35,12 @@ def planner(ctx: Context, what: str) -> Planner:
     return partial(getattr(rpm, what), place=rpm.PLACES[manager])
 
 
-def wish(name: str, said: Mapping[str, object]) -> Wish:
+def desired_repository(name: str, said: Mapping[str, object]) -> DesiredRepository:
     """Salt's arguments in one form; what none of them is goes into the file as it is."""
     given = {key: value for key, value in said.items() if value is not None and key not in NOT_KEPT}
     texts = {key: str(given.pop(key)) for key in TEXTS if key in given}
     lists = {field: words(given.pop(key)) for key, field in LISTS.items() if key in given}
-    return Wish(
+    return DesiredRepository(
         name=name,
         enabled=_enabled(given.pop("enabled", None), given.pop("disabled", None)),
         clean_file=bool(given.pop("clean_file", False)),

@@ -9,7 +9,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.api.programs import PLAIN_UTF8
 from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.lib.packages.repositories import ini
-from saltern.modules.lib.packages.repositories.model import Plan, Wish
+from saltern.modules.lib.packages.repositories.model import DesiredRepository, RepositoryPlan
 from saltern.modules.lib.packages.tool import why
 
 PLACES = {"dnf": "/etc/yum.repos.d", "yum": "/etc/yum.repos.d", "zypper": "/etc/zypp/repos.d"}
@@ -17,38 +17,38 @@ ADDRESSES = ("baseurl", "mirrorlist", "metalink")
 COPR = "copr.fedorainfracloud.org"
 
 
-def present(ctx: Context, wish: Wish, place: str) -> Plan:
+def present(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan:
     """Write the section; what it has and the state does not name stays."""
-    if wish.copr:
-        return _copr(ctx, wish, place, on=True)
-    _check_name(wish.name)
-    path = wish.file or _home(ctx, place, wish.name) or os.path.join(place, f"{wish.name}.repo")
+    if want.copr:
+        return _copr(ctx, want, place, on=True)
+    _check_name(want.name)
+    path = want.file or _home(ctx, place, want.name) or os.path.join(place, f"{want.name}.repo")
     text = ctx.host.read(path) or ""
-    old = ini.sections(text).get(wish.name)
-    new = {**(old or {"name": wish.name, "enabled": "1"}), **_values(wish)}
+    old = ini.sections(text).get(want.name)
+    new = {**(old or {"name": want.name, "enabled": "1"}), **_values(want)}
     if not any(new.get(key) for key in ADDRESSES):
-        raise BadArgument(f"the repository {wish.name} has no address; give baseurl, mirrorlist or metalink")
+        raise BadArgument(f"the repository {want.name} has no address; give baseurl, mirrorlist or metalink")
     changes: dict[str, object] = (
-        {"repo": wish.name}
+        {"repo": want.name}
         if old is None
         else {key: _turned(key, old.get(key), new[key]) for key in new if new[key] != old.get(key)}
     )
 
     def act() -> None:
         ctx.host.makedirs(os.path.dirname(path))
-        ctx.host.write(path, ini.with_section(text, wish.name, new))
+        ctx.host.write(path, ini.with_section(text, want.name, new))
 
-    return Plan(changes=changes, act=act, data={"file": path, **_told(new)})
+    return RepositoryPlan(changes=changes, act=act, data={"file": path, **_told(new)})
 
 
-def absent(ctx: Context, wish: Wish, place: str) -> Plan:
+def absent(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan:
     """Take the section out; a file that has no other goes."""
-    if wish.copr:
-        return _copr(ctx, wish, place, on=False)
-    path = wish.file or _home(ctx, place, wish.name) or ""
+    if want.copr:
+        return _copr(ctx, want, place, on=False)
+    path = want.file or _home(ctx, place, want.name) or ""
     text = (ctx.host.read(path) if path else None) or ""
-    there = wish.name in ini.sections(text)
-    new = ini.without_section(text, wish.name)
+    there = want.name in ini.sections(text)
+    new = ini.without_section(text, want.name)
 
     def act() -> None:
         if new.strip():
@@ -56,7 +56,7 @@ def absent(ctx: Context, wish: Wish, place: str) -> Plan:
         else:
             ctx.host.remove(path)
 
-    return Plan(changes={"repo": wish.name} if there else {}, act=act, data={"repo": wish.name})
+    return RepositoryPlan(changes={"repo": want.name} if there else {}, act=act, data={"repo": want.name})
 
 
 def repositories(ctx: Context, place: str) -> dict[str, dict[str, str]]:
@@ -83,12 +83,12 @@ def _check_name(name: str) -> None:
         raise BadArgument(f"{name!r} cannot name a repository; use letters, digits, '.', '_', ':' and '-'")
 
 
-def _values(wish: Wish) -> dict[str, str]:
-    values = {key: _text(value) for key, value in wish.values.items() if value is not None}
-    if wish.enabled is not None:
-        values["enabled"] = _text(wish.enabled)
-    if wish.key_urls and "gpgkey" not in values:
-        values["gpgkey"] = "\n".join(wish.key_urls)
+def _values(want: DesiredRepository) -> dict[str, str]:
+    values = {key: _text(value) for key, value in want.values.items() if value is not None}
+    if want.enabled is not None:
+        values["enabled"] = _text(want.enabled)
+    if want.key_urls and "gpgkey" not in values:
+        values["gpgkey"] = "\n".join(want.key_urls)
     return values
 
 
@@ -111,14 +111,14 @@ def _turned(key: str, old: str | None, new: str) -> object:
     return "changed" if key in SECRET else {"old": old, "new": new}
 
 
-def _copr(ctx: Context, wish: Wish, place: str, *, on: bool) -> Plan:
+def _copr(ctx: Context, want: DesiredRepository, place: str, *, on: bool) -> RepositoryPlan:
     if place != PLACES["dnf"]:
         raise BadArgument(
-            f"the project {wish.copr} of copr is for dnf; name its repository with baseurl instead"
+            f"the project {want.copr} of copr is for dnf; name its repository with baseurl instead"
         )
-    owner, slash, project = str(wish.copr).partition("/")
+    owner, slash, project = str(want.copr).partition("/")
     if not (owner and slash and project) or owner.startswith("-"):
-        raise BadArgument(f"copr needs owner/project, got {wish.copr!r}")
+        raise BadArgument(f"copr needs owner/project, got {want.copr!r}")
     section = f"copr:{COPR}:{owner.replace('@', 'group_')}:{project}"
     there = repositories(ctx, place).get(section, {}).get("enabled", "0") == "1"
 
@@ -128,7 +128,7 @@ def _copr(ctx: Context, wish: Wish, place: str, *, on: bool) -> Plan:
         if "No such command" in ran.err + ran.out:
             raise PackageError("dnf knows copr by a plugin; install dnf-plugins-core first")
         if ran.code:
-            raise PackageError(f"the project {wish.copr} of copr: {why(argv, ran)}")
+            raise PackageError(f"the project {want.copr} of copr: {why(argv, ran)}")
 
-    changes: dict[str, object] = {"repo": f"copr:{wish.copr}"} if there != on else {}
-    return Plan(changes=changes, act=act, data={"repo": section, "enabled": there})
+    changes: dict[str, object] = {"repo": f"copr:{want.copr}"} if there != on else {}
+    return RepositoryPlan(changes=changes, act=act, data={"repo": section, "enabled": there})

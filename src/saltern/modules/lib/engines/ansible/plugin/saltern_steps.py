@@ -45,7 +45,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # A playbook that a task of this one runs has stderr for itself, and inherits no wish for steps.
+        # A playbook that a task of this one runs has stderr for itself, and does not report steps.
         self.disabled = os.environ.pop(WANTED, "") != "1"
         self._play: Any = None
         self._plays: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from saltern.compiler.compile import Rules as CompileRules
+from saltern.compiler.compile import CompilerOptions
 from saltern.compiler.parse import exclusion
 from saltern.engine.request import Request
 from saltern.engine.session import Session
@@ -12,12 +12,12 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import UNLIMITED
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.high import Exclusion
-from saltern.runtime.run_shared import Bounds, RunRules
+from saltern.runtime.run_shared import Bounds, RunOptions
 
 
-def compile_rules(session: Session, request: Request) -> CompileRules:
+def compiler_options(session: Session, request: Request) -> CompilerOptions:
     """What the compiler obeys; raises if an exclusion of the request cannot be read."""
-    return CompileRules(
+    return CompilerOptions(
         auto_order=session.settings.state_auto_order,
         disabled_requisites=frozenset(session.settings.disabled_requisites),
         exclude=tuple(_exclusion(item) for item in request.exclude),
@@ -33,10 +33,10 @@ def _exclusion(item: object) -> Exclusion:
     return rule
 
 
-def run_rules(session: Session) -> RunRules:
+def run_options(session: Session) -> RunOptions:
     """What the runtime obeys."""
     settings = session.settings
-    return RunRules(
+    return RunOptions(
         test=settings.test,
         failhard=settings.failhard,
         max_parallel=settings.state_max_parallel,

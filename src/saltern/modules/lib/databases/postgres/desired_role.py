@@ -5,10 +5,10 @@ from __future__ import annotations
 from saltern.modules.lib.databases.postgres.client import named
 from saltern.modules.lib.databases.postgres.passwords import form_of
 from saltern.modules.lib.databases.postgres.role_states import listed
-from saltern.modules.lib.databases.postgres.roles import Wish
+from saltern.modules.lib.databases.postgres.roles import DesiredRole
 
 
-def wish_of(
+def desired_role(
     name: object,
     *,
     encrypted: object,
@@ -17,8 +17,8 @@ def wish_of(
     valid_until: object = None,
     connlimit: int | None = None,
     **properties: bool | None,
-) -> Wish:
-    return Wish(
+) -> DesiredRole:
+    return DesiredRole(
         name=named(name, "the name"),
         properties={key: bool(on) for key, on in properties.items() if on is not None},
         password=str(rolepassword) if rolepassword else None,

@@ -19,7 +19,7 @@ from saltern.modules.lib.containers.engine import Seen
 from saltern.modules.lib.containers.options import CONFIG, HOST, OPTIONS, Option
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredContainer(Struct, frozen=True, kw_only=True):
     image: str
     options: dict[str, Any]
     networks: Endpoints | None = None  # None: they are not looked at
@@ -48,28 +48,28 @@ def _rows(part: str) -> list[Option]:
     return [row for row in OPTIONS.values() if row.part == part]
 
 
-def differences(wish: Wish, seen: Seen, image: Seen | None) -> Changes:
+def differences(want: DesiredContainer, seen: Seen, image: Seen | None) -> Changes:
     """``{Config: {Cmd: {old, new}}, HostConfig: …}``; ``image`` is None while it is not there yet."""
     found: Changes = {}
     for part in (CONFIG, HOST):
         reported = seen.get(part) or {}
-        rows = {row.key: one for row in _rows(part) if (one := _difference(row, wish, seen, reported, image))}
+        rows = {row.key: one for row in _rows(part) if (one := _difference(row, want, seen, reported, image))}
         if rows:
             found[part] = rows
     return found
 
 
 def _difference(
-    row: Option, wish: Wish, seen: Seen, reported: Mapping[str, Any], image: Seen | None
+    row: Option, want: DesiredContainer, seen: Seen, reported: Mapping[str, Any], image: Seen | None
 ) -> Changes | None:
-    wanted = wish.options.get(row.name)
-    if not _looked_at(row, wish, image):
+    wanted = want.options.get(row.name)
+    if not _looked_at(row, want, image):
         return None
     if row.part == CONFIG and image is not None:
-        wanted = MERGED.get(row.key, _own_or_image)(wish, row, image.get("Config") or {})
+        wanted = MERGED.get(row.key, _own_or_image)(want, row, image.get("Config") or {})
     old, new = row.form(reported.get(row.key)), row.form(wanted)
     if row.key == "Volumes":
-        covered = _covered(wish, seen)
+        covered = _covered(want, seen)
         old, new = ([one for one in names or () if one not in covered] or None for names in (old, new))
     if row.key == "LogConfig" and new and not new["Type"]:
         new = {**new, "Type": old["Type"]}
@@ -78,46 +78,46 @@ def _difference(
     return SHOWN.get(row.key, _pair)(old, new)
 
 
-def _looked_at(row: Option, wish: Wish, image: Seen | None) -> bool:
-    if row.key == "NetworkMode" and wish.networks is not None:
-        return str(wish.options.get("network_mode")) in wish.networks
-    if row.name in wish.options:
+def _looked_at(row: Option, want: DesiredContainer, image: Seen | None) -> bool:
+    if row.key == "NetworkMode" and want.networks is not None:
+        return str(want.options.get("network_mode")) in want.networks
+    if row.name in want.options:
         return True
     return row.owned and not (row.part == CONFIG and image is None)
 
 
-def _covered(wish: Wish, seen: Seen) -> set[str]:
+def _covered(want: DesiredContainer, seen: Seen) -> set[str]:
     """What is bound needs no volume, and some clients declare one for it nevertheless."""
     host = seen.get(HOST) or {}
-    return {forms.target(one) for one in (*(wish.options.get("binds") or ()), *(host.get("Binds") or ()))}
+    return {forms.target(one) for one in (*(want.options.get("binds") or ()), *(host.get("Binds") or ()))}
 
 
-def _own_or_image(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
-    return wish.options.get(row.name) or image.get(row.key)
+def _own_or_image(want: DesiredContainer, row: Option, image: Mapping[str, Any]) -> Any:
+    return want.options.get(row.name) or image.get(row.key)
 
 
-def _only_own(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:  # noqa: ARG001 - one shape for all
-    return wish.options.get(row.name)
+def _only_own(want: DesiredContainer, row: Option, image: Mapping[str, Any]) -> Any:  # noqa: ARG001 - one shape for all
+    return want.options.get(row.name)
 
 
-def _both(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
-    return {**(image.get(row.key) or {}), **(wish.options.get(row.name) or {})}
+def _both(want: DesiredContainer, row: Option, image: Mapping[str, Any]) -> Any:
+    return {**(image.get(row.key) or {}), **(want.options.get(row.name) or {})}
 
 
-def _environment(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
-    own = wish.options.get(row.name) or []
+def _environment(want: DesiredContainer, row: Option, image: Mapping[str, Any]) -> Any:
+    own = want.options.get(row.name) or []
     taken = {one.partition("=")[0] for one in own}
     return [*own, *(one for one in image.get("Env") or () if one.partition("=")[0] not in taken)]
 
 
-def _command(wish: Wish, row: Option, image: Mapping[str, Any]) -> Any:
+def _command(want: DesiredContainer, row: Option, image: Mapping[str, Any]) -> Any:
     """The image's command belongs to the image's entrypoint."""
-    if row.name in wish.options or "entrypoint" in wish.options:
-        return wish.options.get(row.name)
+    if row.name in want.options or "entrypoint" in want.options:
+        return want.options.get(row.name)
     return image.get(row.key)
 
 
-MERGED: dict[str, Callable[[Wish, Option, Mapping[str, Any]], Any]] = {
+MERGED: dict[str, Callable[[DesiredContainer, Option, Mapping[str, Any]], Any]] = {
     "Cmd": _command,
     "Env": _environment,
     "ExposedPorts": _both,

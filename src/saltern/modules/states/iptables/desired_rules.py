@@ -15,7 +15,7 @@ from saltern.modules.lib.firewalls.iptables import Place
 from saltern.modules.lib.firewalls.iptables_rule import text, words
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredIptablesRule(Struct, frozen=True, kw_only=True):
     """One rule. ``file`` is where it is kept, empty if nowhere."""
 
     name: str
@@ -29,20 +29,22 @@ class Wish(Struct, frozen=True, kw_only=True):
         return text(self.rule)
 
 
-def wishes_of(ctx: Context, name: str, given: Mapping[str, object], *, position: int = 0) -> list[Wish]:
+def desired_rules(
+    ctx: Context, name: str, given: Mapping[str, object], *, position: int = 0
+) -> list[DesiredIptablesRule]:
     """The rule of a state, or all of its ``rules``."""
     rules = given.get("rules")
     if rules is None:
-        return [_wish(ctx, name, given, position)]
+        return [_desired(ctx, name, given, position)]
     if not isinstance(rules, list) or not all(isinstance(one, Mapping) for one in rules):
         raise Refused("rules needs a list of mappings, each with the arguments of one rule")
-    return [_wish(ctx, str(one.get("name", name)), one, position) for one in rules]
+    return [_desired(ctx, str(one.get("name", name)), one, position) for one in rules]
 
 
-def _wish(ctx: Context, name: str, given: Mapping[str, object], position: int) -> Wish:
+def _desired(ctx: Context, name: str, given: Mapping[str, object], position: int) -> DesiredIptablesRule:
     family = str(given.get("family", "ipv4"))
     where = iptables.place(str(given.get("table", "filter")), str(given.get("chain") or ""), family)
-    return Wish(
+    return DesiredIptablesRule(
         name=name,
         where=where,
         rule=tuple(words(given)),
@@ -69,25 +71,33 @@ def file_of(ctx: Context, save: object, family: str) -> str:
     return str(save)
 
 
-def stale(ctx: Context, wishes: list[Wish]) -> list[str]:
+def stale(ctx: Context, wanted: list[DesiredIptablesRule]) -> list[str]:
     """The files that do not say of the rules what is in force."""
-    kept = [one for one in wishes if one.file]
+    kept = [one for one in wanted if one.file]
     found = [one.file for one in kept if not iptables.is_kept(ctx, one.where, one.file, one.rule)]
     return list(dict.fromkeys(found))
 
 
-def keep(ctx: Context, wishes: list[Wish]) -> None:
-    for file, family in dict.fromkeys((one.file, one.where.family) for one in wishes if one.file):
+def keep(ctx: Context, wanted: list[DesiredIptablesRule]) -> None:
+    for file, family in dict.fromkeys((one.file, one.where.family) for one in wanted if one.file):
         iptables.save(ctx, family, file)
 
 
-def facts(ctx: Context, wishes: list[Wish]) -> Changes:
-    known = [_known(ctx, one) for one in wishes]
+def facts(ctx: Context, wanted: list[DesiredIptablesRule]) -> Changes:
+    known = [_known(ctx, one) for one in wanted]
     return known[0] if len(known) == 1 else {"rules": known}
 
 
-def _known(ctx: Context, wish: Wish) -> Changes:
-    where = wish.where
-    found: Changes = {"name": wish.name, "table": where.table, "chain": where.chain, "family": where.family}
-    found |= {"rule": wish.shown, "exists": bool(wish.rule) and iptables.holds(ctx, where, wish.rule)}
-    return found | ({"file": wish.file} if wish.file else {})
+def _known(ctx: Context, want: DesiredIptablesRule) -> Changes:
+    where = want.where
+    found: Changes = {
+        "name": want.name,
+        "table": where.table,
+        "chain": where.chain,
+        "family": where.family,
+    }
+    found |= {
+        "rule": want.shown,
+        "exists": bool(want.rule) and iptables.holds(ctx, where, want.rule),
+    }
+    return found | ({"file": want.file} if want.file else {})

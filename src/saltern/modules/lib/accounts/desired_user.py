@@ -26,7 +26,7 @@ class Password(Struct, frozen=True, kw_only=True):
     lock: bool | None = None
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class DesiredUser(Struct, frozen=True, kw_only=True):
     """``fields`` are those of /etc/passwd that matter, ``ages`` those of /etc/shadow."""
 
     name: str
@@ -44,11 +44,11 @@ class Wish(Struct, frozen=True, kw_only=True):
     local: bool = False
 
 
-def differs(ctx: Context, wish: Wish) -> Changes:
+def differs(ctx: Context, want: DesiredUser) -> Changes:
     """What is to change, as Salt shows it: each attribute and its new value, secrets by a word."""
-    have = records.account(ctx, wish.name, local=wish.local)
+    have = records.account(ctx, want.name, local=want.local)
     if have is None:
-        return _new(ctx, wish)
+        return _new(ctx, want)
     seen: dict[str, object] = {
         "uid": have.uid,
         "gid": have.gid,
@@ -56,21 +56,21 @@ def differs(ctx: Context, wish: Wish) -> Changes:
         "shell": have.shell,
         **have.words,
     }
-    changes: Changes = {key: value for key, value in wish.fields.items() if seen[key] != value}
-    if wish.groups is not None:
-        changes |= _groups(ctx, wish, have)
-    home = str(wish.fields.get("home", have.home))
-    moved = wish.persist_home and "home" in changes and os.path.isdir(have.home)
-    if wish.createhome and home not in HOMELESS and not os.path.isdir(home) and not moved:
+    changes: Changes = {key: value for key, value in want.fields.items() if seen[key] != value}
+    if want.groups is not None:
+        changes |= _groups(ctx, want, have)
+    home = str(want.fields.get("home", have.home))
+    moved = want.persist_home and "home" in changes and os.path.isdir(have.home)
+    if want.createhome and home not in HOMELESS and not os.path.isdir(home) and not moved:
         changes["homeDoesNotExist"] = home
-    return changes | _secrets(ctx, wish)
+    return changes | _secrets(ctx, want)
 
 
-def _groups(ctx: Context, wish: Wish, have: Account) -> Changes:
-    primary = records.group_of_gid(_number(wish.fields.get("gid"), have.gid))
-    now = set(records.groups_of(ctx, have, local=wish.local)) - {records.group_of_gid(have.gid)}
-    asked = set(wish.groups or ()) - {primary}
-    wanted = asked if wish.remove_groups else asked | (now - {primary})
+def _groups(ctx: Context, want: DesiredUser, have: Account) -> Changes:
+    primary = records.group_of_gid(_number(want.fields.get("gid"), have.gid))
+    now = set(records.groups_of(ctx, have, local=want.local)) - {records.group_of_gid(have.gid)}
+    asked = set(want.groups or ()) - {primary}
+    wanted = asked if want.remove_groups else asked | (now - {primary})
     return {} if wanted == now - {primary} else {"groups": sorted(wanted | {primary})}
 
 
@@ -78,61 +78,61 @@ def _number(value: object, otherwise: int) -> int:
     return value if isinstance(value, int) else otherwise
 
 
-def _secrets(ctx: Context, wish: Wish) -> Changes:
-    if not wish.ages and wish.password.value is None and wish.password.lock is None:
+def _secrets(ctx: Context, want: DesiredUser) -> Changes:
+    if not want.ages and want.password.value is None and want.password.lock is None:
         return {}
-    have = records.shadow(ctx, wish.name)
+    have = records.shadow(ctx, want.name)
     if have is None:
-        raise Refused(f"no entry of {wish.name!r} can be read in /etc/shadow; run as root")
-    changes: Changes = {key: value for key, value in wish.ages.items() if getattr(have, key) != value}
-    if not password_is_right(ctx, wish.password, have):
+        raise Refused(f"no entry of {want.name!r} can be read in /etc/shadow; run as root")
+    changes: Changes = {key: value for key, value in want.ages.items() if getattr(have, key) != value}
+    if not password_is_right(ctx, want.password, have):
         changes["passwd"] = REDACTED
     return changes
 
 
-def password_is_right(ctx: Context, wish: Password, have: Shadow) -> bool:
+def password_is_right(ctx: Context, want: Password, have: Shadow) -> bool:
     bare = have.passwd.lstrip("!")
-    if wish.value is not None and wish.enforce and not _same(ctx, wish, have.passwd, bare):
+    if want.value is not None and want.enforce and not _same(ctx, want, have.passwd, bare):
         return False
-    if wish.lock is None or not bare:  # without a password there is nothing to lock or unlock
-        return wish.lock is not True or have.locked
-    return have.locked == wish.lock
+    if want.lock is None or not bare:  # without a password there is nothing to lock or unlock
+        return want.lock is not True or have.locked
+    return have.locked == want.lock
 
 
-def _same(ctx: Context, wish: Password, full: str, bare: str) -> bool:
+def _same(ctx: Context, want: Password, full: str, bare: str) -> bool:
     """Whether the password is the one wanted; a lock put in front of it is another matter."""
-    assert wish.value is not None
-    found = full if wish.lock is None else bare
-    if wish.plain:
-        return matches(ctx, wish.value, found)
-    return found == (wish.value if wish.lock is None else wish.value.lstrip("!"))
+    assert want.value is not None
+    found = full if want.lock is None else bare
+    if want.plain:
+        return matches(ctx, want.value, found)
+    return found == (want.value if want.lock is None else want.value.lstrip("!"))
 
 
-def _new(ctx: Context, wish: Wish) -> Changes:
+def _new(ctx: Context, want: DesiredUser) -> Changes:
     """A user that is not there yet. A number the system will choose is not foretold."""
     usual = records.defaults(ctx)
     fields: Changes = {
-        "name": wish.name,
-        "home": f"{usual['HOME']}/{wish.name}",
+        "name": want.name,
+        "home": f"{usual['HOME']}/{want.name}",
         "shell": usual["SHELL"],
-        **{key: value for key, value in wish.fields.items() if value != ""},
+        **{key: value for key, value in want.fields.items() if value != ""},
     }
-    if wish.groups:
-        fields["groups"] = sorted({*wish.groups, primary_group(wish, usual)})
-    if wish.password.value is not None:
-        fields["password"] = REDACTED if wish.password.value else ""
-    elif wish.password.lock:
+    if want.groups:
+        fields["groups"] = sorted({*want.groups, primary_group(want, usual)})
+    if want.password.value is not None:
+        fields["password"] = REDACTED if want.password.value else ""
+    elif want.password.lock:
         fields["passwd"] = REDACTED
-    return fields | wish.ages
+    return fields | want.ages
 
 
-def primary_group(wish: Wish, usual: dict[str, str]) -> str:
-    gid = wish.fields.get("gid")
+def primary_group(want: DesiredUser, usual: dict[str, str]) -> str:
+    gid = want.fields.get("gid")
     if gid is not None:
         return records.group_of_gid(gid) if isinstance(gid, int) else str(gid)
-    own = usual["USERGROUPS_ENAB"] == "yes" if wish.usergroup is None else wish.usergroup
+    own = usual["USERGROUPS_ENAB"] == "yes" if want.usergroup is None else want.usergroup
     group = usual["GROUP"]
-    return wish.name if own else records.group_of_gid(int(group)) if group.isdigit() else group
+    return want.name if own else records.group_of_gid(int(group)) if group.isdigit() else group
 
 
 def facts(ctx: Context, name: str, *, local: bool = False) -> Changes:
