@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from saltern.cli import exits
 from saltern.cli.options import output_options
@@ -18,11 +18,15 @@ from saltern.system import log
 from saltern.system.signals import end_in_order
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from saltern.engine.session import Session
     from saltern.language.events import Event, Report
     from saltern.report.lines import Lines
     from saltern.report.live import Live
     from saltern.runtime.ports import EventSink
+else:
+    Protocol = object  # the real one costs as much as a module
 
 
 class Follower(Protocol):
@@ -34,11 +38,9 @@ class Follower(Protocol):
 
     def claimed(self, run: str) -> None:
         """The run has its number."""
-        ...
 
     def paused(self, report: Report) -> None:
         """The machine reboots, and the run continues afterwards."""
-        ...
 
     def reported(self, report: Report) -> None: ...
 

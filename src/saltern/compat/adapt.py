@@ -20,7 +20,7 @@ from saltern.modules.api.params import Param, Schema
 
 if TYPE_CHECKING:
     from saltern.compat.library import Library
-    from saltern.language.nature import NatureWords
+    from saltern.language.nature_words import NatureWords
 
 # Not arguments: what ``Chunk.low`` adds to them.
 LOW_NAMES = frozenset(

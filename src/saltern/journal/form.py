@@ -21,7 +21,7 @@ SUFFIX = ".run"
 ASIDE = ".damaged"
 # A file, what SQLite keeps beside it, and how far it was written: without these it says less than is true.
 SIDES = ("", "-wal", "-shm", mark.SUFFIX)
-NEW = re.compile(rf"\.({maker.PATTERN})\.new")  # the end of a plain file's name before it is whole
+NEW = ".new"  # the end of a plain file's name before it is whole, after the word of its maker
 PLAIN = b"saltern run 1\n"  # how a file begins that is no database
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -62,15 +62,15 @@ def names_in(folder: str, suffix: str) -> list[str]:
 
 def new_path(path: str) -> str:
     """Where this process writes a plain file before it is whole."""
-    return f"{path}.{maker.this_process().word}.new"
+    return f"{path}.{maker.this_process().word}{NEW}"
 
 
 def remove_unfinished(folder: str) -> None:
     """Remove plain files that were not whole when the processes which wrote them were killed."""
     me = maker.this_process()
     for name in os.listdir(folder):
-        found = NEW.search(name)
-        if found and found.end() == len(name) and maker.is_gone(maker.parse(found[1]), me):
+        found = re.search(rf"\.({maker.PATTERN})\Z", name.removesuffix(NEW)) if name.endswith(NEW) else None
+        if found and maker.is_gone(maker.parse(found[1]), me):
             with suppress(OSError):
                 os.remove(os.path.join(folder, name))
 

@@ -12,10 +12,8 @@ MASK = "***"
 # After the name of a user, up to the last @: a password may hold an @ and, by mistake, a slash. What follows
 # the colon is a port, and no password, if it is a number before the end of the host. A user whose name holds
 # an @ may also be a host (ssh://git@host:path@tag), so there a slash ends the password.
-PASSWORD = re.compile(
-    r"(?<=://)(?:([^\s/:@'\"\[]*):(?!\d+[/?#])\S*(?=@)|([^\s/:'\"\[]*):(?!\d+[/?#])[^\s/]*(?=@))"
-)
-TOKEN = re.compile(r"(?<=http://|ttps://)[^\s/:?#]+(?=@)", re.IGNORECASE)  # a name alone may be a token
+PASSWORD = r"(?<=://)(?:([^\s/:@'\"\[]*):(?!\d+[/?#])\S*(?=@)|([^\s/:'\"\[]*):(?!\d+[/?#])[^\s/]*(?=@))"
+TOKEN = r"(?i)(?<=http://|ttps://)[^\s/:?#]+(?=@)"  # a name alone may be a token
 
 
 def mask(value: T, secrets: Sequence[str | None] = ()) -> T:
@@ -38,4 +36,5 @@ def _masked_text(text: str, secrets: Sequence[str]) -> str:
         text = text.replace(secret, MASK)
     if "@" not in text or "://" not in text:
         return text
-    return TOKEN.sub(MASK, PASSWORD.sub(lambda found: f"{found[1] or found[2] or ''}:{MASK}", text))
+    text = re.sub(PASSWORD, lambda found: f"{found[1] or found[2] or ''}:{MASK}", text)
+    return re.sub(TOKEN, MASK, text)

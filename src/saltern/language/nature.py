@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypedDict
+from typing import Literal
 
 from msgspec import Struct
 
@@ -39,17 +39,6 @@ class Nature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError(f"repeat is {self.repeat!r}; it is 'safe' or 'once'")
         if any(one not in REFRESHABLE for one in self.refreshes):
             raise ValueError(f"refreshes is {self.refreshes!r}; it is a tuple of {', '.join(REFRESHABLE)}")
-
-
-class NatureWords(TypedDict, total=False):
-    """The same words, each of which may be left out."""
-
-    repeat: Repeat
-    programs_only: bool
-    refreshes: tuple[str, ...]
-    reloads: bool
-    installs: bool
-    removes: bool
 
 
 Natures = Callable[[str, str], Nature]  # of a state and its function

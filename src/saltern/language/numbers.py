@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 MOST_DIGITS = 100_000
 MOST_BITS = 332_192  # no number of so many has more digits
 FIX = "quote it to make it text"
-_WRITTEN = re.compile(rf"(?<![\d_])\d[\d_]{{{MOST_DIGITS},}}")
+_WRITTEN = rf"(?<![\d_])\d[\d_]{{{MOST_DIGITS},}}"
 _REFUSED = "integer string conversion"  # in what Python says then
 
 Path = tuple[object, ...]
@@ -35,7 +35,7 @@ def was_refused(problem: Exception) -> bool:
 
 def written_in(text: str) -> tuple[int, int, int]:
     """The line and column of the first number in ``text`` that is too long, and its length; zeros if none."""
-    found = _WRITTEN.search(text)
+    found = re.search(_WRITTEN, text)
     return (*place_of(text, found.start()), len(found[0])) if found else (0, 0, 0)
 
 

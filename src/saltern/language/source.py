@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # the real one costs as much as a module
 
 
 class Mark(Struct, frozen=True, order=True):

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import time
 from time import CLOCK_REALTIME, clock_gettime
-from typing import Protocol
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # the real one costs as much as a module
 
 EARLIEST = 0.0
 SOON = 1e-6  # after it: a moment of 0 would read as none
@@ -14,11 +19,9 @@ LATEST = 253_402_128_000.0  # the year 9999, less two days: its last hours are a
 class Clock(Protocol):
     def now(self) -> float:
         """Seconds since the epoch."""
-        ...
 
     def tick(self) -> float:
         """Seconds since some fixed moment; never goes back."""
-        ...
 
     def sleep(self, seconds: float) -> None: ...
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import typing
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -30,8 +31,9 @@ def import_msgspec() -> None:
         _import_uuid()
     schema = _module({name: _later("msgspec._json_schema", name) for name in SCHEMA})
     late = {f"msgspec.{name}": ModuleType(name) for name in LATE}
+    others: dict[str, ModuleType | None] = {"msgspec._json_schema": schema, "typing_extensions": None}
     try:
-        with InPlaceOf({**late, "msgspec._json_schema": schema, "typing_extensions": None}):
+        with InPlaceOf({**late, **others, **_compiled_modules()}), NoForwardReferences():
             import msgspec
     except (ImportError, AttributeError):
         for name in [name for name in sys.modules if name.partition(".")[0] == "msgspec"]:
@@ -49,6 +51,32 @@ def _import_uuid() -> None:
     with InPlaceOf({"platform": _module({"system": lambda: os.uname().sysname})}):
         import uuid
     vars(uuid).pop("platform", None)
+
+
+def _compiled_modules() -> dict[str, ModuleType]:
+    """Modules that are written twice, in Python and in C: all that msgspec takes of them is of the second.
+
+    Each is imported as a whole when it is first asked for, with the same classes.
+    """
+    try:
+        import _datetime  # type: ignore[import-not-found, unused-ignore]
+        import _decimal
+    except ImportError:
+        return {}
+    return {"datetime": _datetime, "decimal": _decimal}
+
+
+class NoForwardReferences:
+    """msgspec makes one, to try what Python knows; it would be compiled, and for that Python makes a
+    class of each kind of syntax, which takes longer than all of msgspec.
+    """
+
+    def __enter__(self) -> None:
+        self._real = typing.ForwardRef
+        typing.ForwardRef = lambda *_, **__: None  # type: ignore[misc, assignment]
+
+    def __exit__(self, *_: object) -> None:
+        typing.ForwardRef = self._real  # type: ignore[misc]
 
 
 def _late_module(other: Callable[[str], object] | None) -> Callable[[str], object]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from saltern.system.boot import boot_identity
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from saltern.system.power import Pending
+else:
+    Protocol = object  # the real one costs as much as a module
 
 GOES_DOWN = "nothing is scheduled, so the machine may be going down already"
 OWN_WAY = "reboot_command has a way of its own; reboot_cancel_command in the configuration would say how"
@@ -31,37 +35,30 @@ class Rebooter(Protocol):
 
     def identity(self) -> dict[str, str]:
         """Which boot it is; ``boot.has_rebooted`` compares two of them."""
-        ...
 
     def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
         """Ask for a reboot, ``notice`` seconds from now; with ``force``, end nothing in order.
 
         Raises ``OSError`` if that cannot even be asked.
         """
-        ...
 
     def pending(self) -> Pending | None:
         """A shutdown that is scheduled, by any program."""
-        ...
 
     def cancel(self) -> str:
         """Take back a shutdown that is scheduled. Empty: it is; else why it cannot be."""
-        ...
 
     def power(self, word: str, at: object = None) -> str:
         """Do what an execution function of that name does; what the machine says to it.
 
         Raises ``OSError`` if it cannot be done, ``ValueError`` if ``at`` is no time.
         """
-        ...
 
     def tick(self) -> float:
         """Seconds of this boot, those that it slept included."""
-        ...
 
     def wait(self, seconds: float) -> None:
         """To go down ends the process that waits."""
-        ...
 
 
 class MachineRebooter:

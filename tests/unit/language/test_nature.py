@@ -6,7 +6,8 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from saltern.language.nature import Nature, NatureWords, undeclared
+from saltern.language.nature import Nature, undeclared
+from saltern.language.nature_words import NatureWords
 from saltern.language.result import Result, ok
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state

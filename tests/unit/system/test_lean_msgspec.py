@@ -28,10 +28,22 @@ USES = {
     "codec": "print(msgspec.msgpack.decode(msgspec.msgpack.encode(Point(2)), type=Point))",
     "uuid": "import uuid, platform\nprint(uuid.UUID(int=7), len(str(uuid.uuid1())), platform.machine())\n"
     "print(msgspec.json.encode(uuid.UUID(int=7)), msgspec.convert(str(uuid.UUID(int=8)), uuid.UUID))",
+    "dates": "import datetime, pickle\nnow = datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc)\n"
+    "print(msgspec.json.encode(now), msgspec.convert('2026-01-02', datetime.date), datetime.UTC)\n"
+    "print(pickle.loads(pickle.dumps(now)) == now, datetime.__file__, datetime.datetime.__module__)",
+    "decimals": "import decimal, numbers\nprint(msgspec.json.encode(decimal.Decimal('1.50')))\n"
+    "print(decimal.__file__)\n"
+    "print(msgspec.convert('2.5', decimal.Decimal), isinstance(decimal.Decimal(1), numbers.Number))",
+    "forward references": "import typing\nprint(repr(typing.ForwardRef('int', is_class=True)))\n"
+    "class Node(msgspec.Struct):\n    next: 'Node | None' = None\n"
+    "print(msgspec.convert({'next': {}}, Node))",
     "unknown": "try:\n    msgspec.nothing\nexcept AttributeError as problem:\n    print(problem)",
     "typing_extensions": "import typing_extensions\nprint(typing_extensions.TypedDict)",
 }  # fmt: skip
-RARE = ("msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml", "textwrap", "platform")
+RARE = (
+    "msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml", "textwrap", "platform",
+    "datetime", "decimal", "ast",
+)  # fmt: skip
 
 
 def run(program: str) -> str:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from saltern.language.result import SubResult
 from saltern.modules.api.outbox import Outbox
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from saltern.config.settings import Settings
     from saltern.language.barriers import Crossing
     from saltern.language.chunk import Chunk
     from saltern.system.clock import Clock
     from saltern.system.host import Host
     from saltern.system.keeper import ProgramKeeper
+else:
+    Protocol = object  # the real one costs as much as a module
 
 
 class Functions(Protocol):
@@ -29,19 +33,15 @@ class Files(Protocol):
 
     def find(self, path: str, env: str) -> str | None:
         """The file on disk behind ``salt://path``, or None. Never outside the roots."""
-        ...
 
     def names(self, env: str) -> list[str]:
         """Every file of the environment, sorted, relative to its root."""
-        ...
 
     def directories(self, env: str) -> list[str]:
         """Every directory of the environment, sorted, relative to its root."""
-        ...
 
     def links(self, env: str) -> dict[str, str]:
         """Every link of the environment and where it leads, relative to its root."""
-        ...
 
     def environments(self) -> list[str]: ...
 
@@ -63,7 +63,6 @@ class Templates(Protocol):
 
         Raises ``CompileError`` with the place of the mistake.
         """
-        ...
 
     def data(
         self,
@@ -76,7 +75,6 @@ class Templates(Protocol):
         values: Mapping[str, object] | None = None,
     ) -> object:
         """Render ``text`` through a whole pipe (``jinja|yaml``, or its own ``#!`` line) into data."""
-        ...
 
 
 class States(Protocol):
@@ -97,7 +95,6 @@ class States(Protocol):
         id_: str | None = None,
     ) -> dict[str, dict[str, object]]:
         """Salt's dictionary of what came of it."""
-        ...
 
     def single(
         self, fun: str, name: str, args: Mapping[str, object], *, test: bool | None = None

@@ -26,7 +26,7 @@ from saltern.modules.api.groups import documented_with, unpacked
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from saltern.language.nature import NatureWords
+    from saltern.language.nature_words import NatureWords
     from saltern.modules.api.params import Schema
 
 P = ParamSpec("P")

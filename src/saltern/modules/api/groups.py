@@ -20,7 +20,7 @@ REST = "_"
 # The indentation of docstrings in a module; from Python 3.13 on the compiler takes it away.
 _MARGIN = "" if sys.version_info >= (3, 13) else "    "
 _ARGS = f"\n{_MARGIN}Args:\n"
-_END = re.compile(rf"\n\n{_MARGIN}[A-Z]\w*:\n|\s*\Z")
+_END = rf"\n\n{_MARGIN}[A-Z]\w*:\n|\s*\Z"
 
 
 class Group(Struct, frozen=True):
@@ -65,7 +65,7 @@ def documented_with(doc: str, group: Group | None) -> str:
     head, args, rest = doc.partition(_ARGS)
     if not args:
         return f"{doc.rstrip()}\n{_ARGS}{rows}\n{_MARGIN}"
-    end = _END.search(rest)
+    end = re.search(_END, rest)
     at = end.start() if end else len(rest)
     return f"{head}{args}{rest[:at]}\n{rows}{rest[at:]}"
 

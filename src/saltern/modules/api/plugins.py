@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module, invalidate_caches
 from types import ModuleType
-from typing import NamedTuple
+
+from msgspec import Struct
 
 GROUP = "saltern.modules"
 KINDS = ("states", "functions")
 
 
-class Offer(NamedTuple):
+class Offer(Struct, frozen=True, order=True):
     """An entry point: which package offers which module under a name."""
 
     module: str

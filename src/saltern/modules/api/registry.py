@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -18,6 +18,11 @@ from saltern.language.nature import UNDECLARED, Nature
 from saltern.modules.api.declare import Function, StateFunction
 from saltern.modules.api.params import Schema, schema_of
 from saltern.modules.api.plugins import Plugins
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # the real one costs as much as a module
 
 STATES: tuple[str, ...] = (
     "alias",
@@ -176,13 +181,11 @@ class Provider(Protocol):
 
     def module(self, kind: str, name: str) -> ModuleType | None:
         """The module, its marked functions as attributes; None if there is none to be used here."""
-        ...
 
     def names(self, kind: str) -> list[str]: ...
 
     def why(self, kind: str, name: str) -> str:
         """Why a module that is there cannot be used; empty if there is none."""
-        ...
 
 
 class Registry:

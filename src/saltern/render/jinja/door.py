@@ -7,14 +7,18 @@ Importing Jinja costs as much as all the rest of a small run; a file without ``{
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from saltern.render.document import Rendered
 from saltern.render.jinja.header import HEADER
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from saltern.render.document import Harvest, LineMap
     from saltern.render.jinja.renderer import JinjaRenderer
+else:
+    Protocol = object  # the real one costs as much as a module
 
 MARKERS = ("{{", "{%", "{#")
 

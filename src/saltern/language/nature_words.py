@@ -1,0 +1,18 @@
+"""The words of a state's nature, for type checkers: Python compiles each annotation, so no run imports it."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from saltern.language.nature import Repeat
+
+
+class NatureWords(TypedDict, total=False):
+    """The same words, each of which may be left out."""
+
+    repeat: Repeat
+    programs_only: bool
+    refreshes: tuple[str, ...]
+    reloads: bool
+    installs: bool
+    removes: bool
